@@ -127,7 +127,8 @@ public final class Bourse {
                               features.operations(),
                               access.authenticator(),
                               features::reachedBy,
-                              () -> access.noteMemberTokens(context, files)));
+                              () -> access.noteMemberTokens(context, files)))
+                  .onSuccess(serving -> features.warmUp());
             });
   }
 

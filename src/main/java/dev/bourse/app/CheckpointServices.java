@@ -284,9 +284,15 @@ record CheckpointServices(
    * Binds the operations.
    *
    * @param clock the time
+   * @param templates with all of {@link FeedRoutes#TEMPLATES}
    * @param baseUrl what clients call the service, for the addresses of upload sessions
    */
-  void bind(Operations operations, CheckpointConfig config, Clock clock, Supplier<String> baseUrl) {
+  void bind(
+      Operations operations,
+      CheckpointConfig config,
+      Clock clock,
+      PageTemplates templates,
+      Supplier<String> baseUrl) {
     new PublicCheckpointRoutes(checkpoints).bind(operations);
     new CheckpointRoutes(checkpoints, baseUrl).bind(operations);
     new UploadRoutes(direct, sessions, sets).bind(operations, config);
@@ -296,18 +302,7 @@ record CheckpointServices(
     new ReviewRoutes(reviews, contents, config).bind(operations);
     new ScrubRoutes(checkpoints, scrub).bind(operations);
     new MoveRoutes(checkpoints.config(), move, clock).bind(operations);
-  }
-
-  /** Compiles the feed's pages, off the event loop, and binds their operations. */
-  Future<Void> bindPages(ServiceContext context, Operations operations, Supplier<String> baseUrl) {
-    return context
-        .vertx()
-        .executeBlocking(
-            () -> {
-              new FeedRoutes(checkpoints, new PageTemplates(FeedRoutes.TEMPLATES), baseUrl)
-                  .bind(operations);
-              return null;
-            });
+    new FeedRoutes(checkpoints, templates, baseUrl).bind(operations);
   }
 
   private static BlobConfig bounds(Config config) {

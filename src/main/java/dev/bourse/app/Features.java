@@ -19,6 +19,7 @@ import dev.bourse.events.ActivityStore;
 import dev.bourse.events.EventRoutes;
 import dev.bourse.events.EventService;
 import dev.bourse.events.HistoryStore;
+import dev.bourse.feed.FeedRoutes;
 import dev.bourse.k8s.K8sRoutes;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketRoutes;
@@ -38,12 +39,15 @@ import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.ScimDirectory;
 import dev.bourse.org.WhoamiView;
+import dev.bourse.pages.PageTemplates;
+import dev.bourse.signin.SignIn;
 import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The ways in: the operations that callers have answered by the core. */
@@ -58,6 +62,7 @@ final class Features {
   private final AccessControl access;
   private final Operations operations = new Operations();
   private volatile @Nullable McpServer mcp;
+  private volatile @Nullable PageTemplates templates;
 
   /**
    * @param baseUrl what clients call the service; asked for once requests are served
@@ -70,8 +75,21 @@ final class Features {
     access = core.access();
   }
 
-  /** Binds the operations. */
+  /** Binds the operations; pages are compiled meanwhile, off the event loop. */
   Future<Void> start() {
+    Future<PageTemplates> compiling =
+        context
+            .vertx()
+            .executeBlocking(
+                () ->
+                    new PageTemplates(
+                        Stream.of(
+                                SignIn.TEMPLATES,
+                                AuthorizationServer.TEMPLATES,
+                                FeedRoutes.TEMPLATES)
+                            .flatMap(List::stream)
+                            .toList()),
+                false);
     K8sService k8s = bindTenants();
     OrgService org = bindOrganization();
     bindOperators();
@@ -94,32 +112,44 @@ final class Features {
         "deleting codes and grants past their time",
         SWEEP_MILLIS,
         context.asFarAsConfirmed(oauth::sweep));
-    core.checkpoints().bind(operations, context.config().checkpoints(), context.clock(), baseUrl);
-    Future<Void> feed = core.checkpoints().bindPages(context, operations, baseUrl);
+    return Future.all(compiling, bindTools(k8s, org))
+        .compose(ready -> bindMembers(ready.resultAt(0), oauth, org));
+  }
+
+  /** What members call, and all that answers with pages. */
+  private Future<Void> bindMembers(PageTemplates pages, AuthorizationServer oauth, OrgService org) {
+    templates = pages;
+    core.checkpoints()
+        .bind(operations, context.config().checkpoints(), context.clock(), pages, baseUrl);
     return MemberSignIn.start(
-            context, operations, database, access.members(), oauth.applications(), baseUrl)
-        .compose(signIn -> oauth.bind(operations, signIn.sessions()).map(signIn))
-        .compose(
+            context, operations, database, access.members(), oauth.applications(), pages, baseUrl)
+        .map(
             signIn -> {
+              oauth.bind(operations, signIn.sessions(), pages);
               MemberConsole.start(
                   context, operations, database, access, org, signIn, oauth.applications());
               OrgAdministration.start(
                   context, operations, database, access, signIn.links(), core.orgs(), baseUrl);
-              return McpServer.start(
-                  context,
-                  database,
-                  new McpServer.Services(
-                      core.capacity(),
-                      k8s,
-                      core.market(),
-                      core.billing(),
-                      org,
-                      whoami(),
-                      core.checkpoints().checkpoints()),
-                  operations);
-            })
+              return null;
+            });
+  }
+
+  /** What models call. */
+  private Future<Void> bindTools(K8sService k8s, OrgService org) {
+    return McpServer.start(
+            context,
+            database,
+            new McpServer.Services(
+                core.capacity(),
+                k8s,
+                core.market(),
+                core.billing(),
+                org,
+                whoami(),
+                core.checkpoints().checkpoints()),
+            operations)
         .onSuccess(server -> mcp = server)
-        .compose(server -> feed);
+        .mapEmpty();
   }
 
   /** What organizations' tokens call of clusters and markets. */
@@ -219,6 +249,11 @@ final class Features {
   /** The API that serves them is there, and not yet asked. */
   void reachedBy(Edge edge) {
     Objects.requireNonNull(mcp, "not started").reachedBy(edge);
+  }
+
+  /** Readies what the first callers would wait for and the start need not. */
+  void warmUp() {
+    Objects.requireNonNull(templates, "not started").warmUp(context.vertx());
   }
 
   private Directory directory() {

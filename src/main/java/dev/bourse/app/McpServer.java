@@ -80,25 +80,19 @@ final class McpServer {
         new ServiceSecrets(database, context.secrets(database), context.random());
     context.keepUp(
         "deleting used confirm tokens", SWEEP_MILLIS, context.asFarAsConfirmed(store::sweep));
-    return secrets
-        .get("mcp-confirm")
-        .compose(
-            confirm ->
-                secrets
-                    .get("mcp-session")
-                    .map(
-                        session -> {
-                          McpServer server =
-                              new McpServer(
-                                  context,
-                                  services,
-                                  new ConfirmTokens(
-                                      confirm, store, context.clock(), context.random()),
-                                  new HandshakeSessions(
-                                      session, store, context.clock(), context.random()));
-                          new McpRoutes(server::service).bind(operations);
-                          return server;
-                        }));
+    return Future.all(secrets.get("mcp-confirm"), secrets.get("mcp-session"))
+        .map(
+            both -> {
+              McpServer server =
+                  new McpServer(
+                      context,
+                      services,
+                      new ConfirmTokens(both.resultAt(0), store, context.clock(), context.random()),
+                      new HandshakeSessions(
+                          both.resultAt(1), store, context.clock(), context.random()));
+              new McpRoutes(server::service).bind(operations);
+              return server;
+            });
   }
 
   private McpService service() {

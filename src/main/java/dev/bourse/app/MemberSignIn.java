@@ -9,6 +9,7 @@ import dev.bourse.mail.OutboxMail;
 import dev.bourse.mail.SmtpMail;
 import dev.bourse.mail.StoredMail;
 import dev.bourse.org.Memberships;
+import dev.bourse.pages.PageTemplates;
 import dev.bourse.signin.ConnectedApplications;
 import dev.bourse.signin.SignIn;
 import dev.bourse.store.Database;
@@ -29,6 +30,7 @@ final class MemberSignIn {
       Database database,
       Members members,
       ConnectedApplications applications,
+      PageTemplates templates,
       Supplier<String> baseUrl) {
     MailSender mail = mail(context, database);
     context.shutdown().push(mail::close);
@@ -46,7 +48,7 @@ final class MemberSignIn {
         "deleting sessions and links past their time",
         SWEEP_INTERVAL_MILLIS,
         context.asFarAsConfirmed(signIn::sweep));
-    return signIn.bind(operations, applications).map(templates -> signIn);
+    return signIn.bind(operations, applications, templates).map(signIn);
   }
 
   private static MailSender mail(ServiceContext context, Database database) {

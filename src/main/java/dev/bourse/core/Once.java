@@ -1,5 +1,6 @@
 package dev.bourse.core;
 
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,11 @@ public final class Once<T> implements Supplier<T> {
   public T get() {
     T known = made;
     return known == null ? make() : known;
+  }
+
+  /** The value if anybody asked for it. */
+  public Optional<T> find() {
+    return Optional.ofNullable(made);
   }
 
   private synchronized T make() {

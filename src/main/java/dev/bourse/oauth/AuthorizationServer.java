@@ -19,7 +19,8 @@ import java.util.random.RandomGenerator;
 
 /** The parts of the authorization server, put together. */
 public final class AuthorizationServer {
-  private static final List<String> TEMPLATES =
+  /** The pages it has. */
+  public static final List<String> TEMPLATES =
       List.of("consent", "device", "device-confirm", "message");
 
   /**
@@ -33,7 +34,6 @@ public final class AuthorizationServer {
   public record TokenIssuer(
       SigningKeys keys, MemberTokens tokens, Members members, Revocations revocations) {}
 
-  private final Vertx vertx;
   private final SigningKeys keys;
   private final Supplier<String> baseUrl;
   private final ClientDocuments documents;
@@ -54,7 +54,6 @@ public final class AuthorizationServer {
       Supplier<String> baseUrl,
       Clock clock,
       RandomGenerator random) {
-    this.vertx = vertx;
     this.keys = issuer.keys();
     this.baseUrl = baseUrl;
     documents = new ClientDocuments(vertx, new HttpClientOptions(), config, clock);
@@ -66,17 +65,16 @@ public final class AuthorizationServer {
     devices = new DeviceFlow(database, grants, clients, clock, random);
   }
 
-  /** Compiles the pages, off the event loop, and binds the operations. */
-  public Future<Void> bind(Operations operations, Sessions sessions) {
-    return vertx.executeBlocking(
-        () -> {
-          PageTemplates templates = new PageTemplates(vertx, TEMPLATES);
-          new AuthorizeRoutes(clients, grants, sessions, templates, baseUrl).bind(operations);
-          new DeviceRoutes(devices, sessions, templates).bind(operations);
-          new TokenRoutes(clients, grants, revocation, devices, baseUrl).bind(operations);
-          new MetadataRoutes(keys, baseUrl).bind(operations);
-          return null;
-        });
+  /**
+   * Binds the operations.
+   *
+   * @param templates with all of {@link #TEMPLATES}
+   */
+  public void bind(Operations operations, Sessions sessions, PageTemplates templates) {
+    new AuthorizeRoutes(clients, grants, sessions, templates, baseUrl).bind(operations);
+    new DeviceRoutes(devices, sessions, templates).bind(operations);
+    new TokenRoutes(clients, grants, revocation, devices, baseUrl).bind(operations);
+    new MetadataRoutes(keys, baseUrl).bind(operations);
   }
 
   /** What members allowed, for their account page. */

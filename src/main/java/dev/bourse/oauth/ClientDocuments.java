@@ -2,6 +2,7 @@ package dev.bourse.oauth;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.bourse.core.Once;
 import dev.bourse.signin.AttemptLimiter;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -79,7 +80,9 @@ final class ClientDocuments {
 
   private record Cached(Future<Client> client, long untilMillis) {}
 
-  private final HttpClient http;
+  /** Most services never ask for one. */
+  private final Once<HttpClient> http;
+
   private final Resolver resolver;
   private final WorkerExecutor threads;
   private final Semaphore resolving = new Semaphore(MAX_RESOLVING);
@@ -103,14 +106,16 @@ final class ClientDocuments {
     this.allowedHosts = config.metadataHosts();
     this.clock = clock;
     this.http =
-        vertx.createHttpClient(
-            options
-                .setSsl(true)
-                .setVerifyHost(true)
-                .setKeepAlive(false)
-                .setDecompressionSupported(false)
-                .setConnectTimeout((int) TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS)),
-            new PoolOptions().setHttp1MaxSize(PER_HOST).setMaxWaitQueueSize(MAX_WAITING));
+        new Once<>(
+            () ->
+                vertx.createHttpClient(
+                    options
+                        .setSsl(true)
+                        .setVerifyHost(true)
+                        .setKeepAlive(false)
+                        .setDecompressionSupported(false)
+                        .setConnectTimeout((int) TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS)),
+                    new PoolOptions().setHttp1MaxSize(PER_HOST).setMaxWaitQueueSize(MAX_WAITING)));
   }
 
   /** Whether a client id is the address of a document. */
@@ -207,7 +212,8 @@ final class ClientDocuments {
             .setFollowRedirects(false)
             .setIdleTimeout(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS))
             .putHeader("accept", "application/json");
-    return http.request(request)
+    return http.get()
+        .request(request)
         .compose(
             sent ->
                 sent.send()
@@ -254,6 +260,7 @@ final class ClientDocuments {
   }
 
   Future<Void> close() {
-    return Future.join(http.close(), threads.close()).mapEmpty();
+    Future<Void> ended = http.find().map(HttpClient::close).orElseGet(Future::succeededFuture);
+    return Future.join(ended, threads.close()).mapEmpty();
   }
 }

@@ -42,11 +42,10 @@ public final class PageTemplates {
   }
 
   /**
-   * The same, and then renders one page on a worker thread. The first page of a process loads every
-   * class that renders pages; neither an event loop nor the start of the service waits for that.
+   * Renders one page on a worker thread. The first page of a process loads every class that renders
+   * pages; neither an event loop nor the start of the service should wait for that.
    */
-  public PageTemplates(Vertx vertx, List<String> templates) {
-    this(templates);
+  public void warmUp(Vertx vertx) {
     vertx.executeBlocking(() -> render("message", SAMPLE), false);
   }
 

@@ -15,7 +15,8 @@ import java.util.random.RandomGenerator;
 
 /** The parts of sign-in, put together. */
 public final class SignIn {
-  private static final List<String> TEMPLATES =
+  /** The pages it has. */
+  public static final List<String> TEMPLATES =
       List.of(
           "account",
           "message",
@@ -58,11 +59,15 @@ public final class SignIn {
     this.links = new SignInLinks(database, memberships, mail, baseUrl, clock, random);
   }
 
-  /** Compiles the pages, off the event loop, and binds the operations. */
-  public Future<PageTemplates> bind(Operations operations, ConnectedApplications applications) {
+  /**
+   * Reads what its pages load, off the event loop, and binds the operations.
+   *
+   * @param templates with all of {@link #TEMPLATES}
+   */
+  public Future<Void> bind(
+      Operations operations, ConnectedApplications applications, PageTemplates templates) {
     return vertx.executeBlocking(
         () -> {
-          PageTemplates templates = new PageTemplates(vertx, TEMPLATES);
           Assets assets = Assets.load();
           PageAnswers pages = new PageAnswers(templates);
           new SignInRoutes(
@@ -83,7 +88,7 @@ public final class SignIn {
                   sessions, new OwnSessions(database, applications, clock), applications, pages)
               .bind(operations);
           operations.showErrors(pages);
-          return templates;
+          return null;
         });
   }
 

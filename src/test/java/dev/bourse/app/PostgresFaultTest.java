@@ -77,7 +77,7 @@ class PostgresFaultTest {
       assertEquals(0L, client.version());
       other.rollback();
     }
-    client.put(order).ok();
+    until("the same request does", () -> client.put(order).status() == 200);
     client.untilHeld(1);
   }
 }

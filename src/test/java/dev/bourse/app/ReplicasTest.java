@@ -165,7 +165,7 @@ class ReplicasTest {
       }
       int won = 0;
       for (Future<Integer> race : races) {
-        won += race.get(60, TimeUnit.SECONDS);
+        won += race.get(5, TimeUnit.MINUTES);
       }
       assertEquals(writes, won);
       until("both are at the last version", () -> client(first).version() == writes);

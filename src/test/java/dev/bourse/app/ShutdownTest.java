@@ -31,6 +31,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -162,7 +163,13 @@ class ShutdownTest {
     } finally {
       clients.shutdownNow();
     }
-    String logged = Files.readString(log).substring(begun);
+    String logged =
+        Files.readString(log)
+            .substring(begun)
+            .lines()
+            // A busy machine may hold up a thread.
+            .filter(line -> !line.contains("BlockedThreadChecker"))
+            .collect(Collectors.joining("\n"));
     assertFalse(logged.matches("(?s).*\\b(WARN|ERROR)\\b.*"), logged);
     TestStore.drop(data);
     TestStore.delete(data);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.bourse.app.commands.Main;
+import dev.bourse.core.Ports;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +51,9 @@ class StartFailureTest {
             "--data",
             folder.resolve("data").toString()));
     command.addAll(List.of(arguments));
+    if (Stream.of(arguments).noneMatch(argument -> argument.startsWith("management.port="))) {
+      command.addAll(List.of("--set", "management.port=0"));
+    }
     Path out = folder.resolve("out");
     Path log = folder.resolve("log");
     ProcessBuilder building =
@@ -101,7 +106,7 @@ class StartFailureTest {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = String.valueOf(taken.getLocalPort());
       assertRefused(
-          serve(List.of(), Map.of(), "--demo", "--port", port, "--set", "management.port=0"),
+          serve(List.of(), Map.of(), "--demo", "--port", port),
           "cannot start: port " + port,
           "(host, port)");
     }
@@ -284,13 +289,10 @@ class StartFailureTest {
 
   @Test
   void anObjectStoreThatDoesNotAnswerIsNamed() throws Exception {
-    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      int port = taken.getLocalPort();
-      taken.close();
-      assertRefused(
-          serveOn(S3Server.store("models", port), "secret"),
-          "cannot start: s3://models/bourse/: http://127.0.0.1:" + port + " cannot be reached");
-    }
+    int port = Ports.free();
+    assertRefused(
+        serveOn(S3Server.store("models", port), "secret"),
+        "cannot start: s3://models/bourse/: http://127.0.0.1:" + port + " cannot be reached");
   }
 
   @Test

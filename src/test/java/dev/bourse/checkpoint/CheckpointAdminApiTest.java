@@ -21,9 +21,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -121,9 +119,9 @@ class CheckpointAdminApiTest {
         RunningBourse.demo("checkpoints.sweep-interval=50ms", "checkpoints.deletion-delay=0")) {
       ApiClient carol = closing.asMember("openlab", "carol");
       String id = publish(carol, freshName(), BYTES, "org").getString("id");
-      assertEquals(1, blobs(closing));
+      assertEquals(1, closing.files("blobs").size());
       closing.operator().delete("/api/operator/orgs/openlab").ok();
-      RunningBourse.until("the bytes are deleted", () -> blobs(closing) == 0);
+      RunningBourse.until("the bytes are deleted", () -> closing.files("blobs").isEmpty());
       closing.operator().get(ITEMS + id).refused(ErrorCode.NOT_FOUND);
       AuditRow row =
           closing.audit("openlab", false).stream()
@@ -131,15 +129,6 @@ class CheckpointAdminApiTest {
               .findFirst()
               .orElseThrow();
       assertEquals("system:offboard", row.actor());
-    }
-  }
-
-  private static long blobs(RunningBourse bourse) {
-    Path folder = bourse.data().resolve("checkpoints").resolve("blobs");
-    try (Stream<Path> files = Files.walk(folder)) {
-      return files.filter(Files::isRegularFile).count();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 
@@ -170,13 +159,8 @@ class CheckpointAdminApiTest {
   }
 
   private static void changeBytes(String id) {
-    Path folder = bourse.data().resolve("checkpoints").resolve("blobs");
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.filter(Files::isRegularFile).toList()) {
-        if (file.getFileName().toString().startsWith(id)) {
-          Files.write(file, bytes(BYTES.length, 2));
-        }
-      }
+    try {
+      Files.write(bourse.blob(id), bytes(BYTES.length, 2));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

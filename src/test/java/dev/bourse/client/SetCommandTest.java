@@ -89,10 +89,13 @@ class SetCommandTest {
   }
 
   private Outcome publish(String... options) throws IOException {
-    return alice()
-        .run(
-            Stream.concat(Stream.of("checkpoint", "publish", model.toString()), Stream.of(options))
-                .toArray(String[]::new));
+    return publish(alice(), options);
+  }
+
+  private Outcome publish(MemberShell member, String... options) {
+    return member.run(
+        Stream.concat(Stream.of("checkpoint", "publish", model.toString()), Stream.of(options))
+            .toArray(String[]::new));
   }
 
   private static String id(Outcome published) {
@@ -184,15 +187,8 @@ class SetCommandTest {
   void anInterruptedPublicationGoesOnAndDigestsNothingAgain() throws Exception {
     shards(8);
     gate.letPass(4L * SHARD);
-    CompletableFuture<Outcome> first =
-        CompletableFuture.supplyAsync(
-            () -> {
-              try {
-                return publish();
-              } catch (IOException e) {
-                throw new IllegalStateException(e);
-              }
-            });
+    MemberShell patient = alice().inRealTime();
+    CompletableFuture<Outcome> first = CompletableFuture.supplyAsync(() -> publish(patient));
     RunningBourse.until("bytes are under way", gate::isShut);
     gate.letPass(Long.MAX_VALUE);
     gate.cut();

@@ -27,13 +27,13 @@ import org.junit.jupiter.api.Test;
 class EventsApiTest {
   private static RunningBourse bourse;
 
-  /** One whose grants are protected for a moment only. */
+  /** One whose grants are not protected. */
   private static RunningBourse brief;
 
   @BeforeAll
   static void start() {
     bourse = RunningBourse.withMarkets(11);
-    brief = RunningBourse.withMarkets(3, "market.protection=100ms");
+    brief = RunningBourse.withMarkets(3, "market.protection=0");
   }
 
   @AfterAll

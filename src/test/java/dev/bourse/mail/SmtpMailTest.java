@@ -55,7 +55,7 @@ class SmtpMailTest {
     try {
       SmtpMail sender = sender(server.getSmtp().getPort());
       assertTrue(sender.send(MAIL));
-      assertTrue(server.waitForIncomingEmail(20_000, 1));
+      assertTrue(server.waitForIncomingEmail(60_000, 1));
       MimeMessage arrived = server.getReceivedMessages()[0];
       assertEquals("Sign in", arrived.getSubject());
       assertEquals("bourse@bourse.example", arrived.getFrom()[0].toString());
@@ -72,12 +72,12 @@ class SmtpMailTest {
   @Test
   void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
     int port = Ports.free();
-    SmtpMail sender = sender(port, Collections.nCopies(200, 50L).toArray(Long[]::new));
+    SmtpMail sender = sender(port, Collections.nCopies(1_200, 50L).toArray(Long[]::new));
     assertTrue(sender.send(MAIL));
     GreenMail server = server(port);
     server.start();
     try {
-      assertTrue(server.waitForIncomingEmail(20_000, 1));
+      assertTrue(server.waitForIncomingEmail(60_000, 1));
       sender.close().await();
     } finally {
       server.stop();

@@ -114,7 +114,7 @@ class SmtpMailTlsTest {
             new MailConfig.Smtp(host, port, "bourse", password, security),
             "bourse@bourse.example",
             List.of(pauses),
-            1_000,
+            30_000,
             certificate.trustOptions());
     sender = made;
     return made;

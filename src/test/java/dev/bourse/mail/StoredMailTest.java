@@ -99,7 +99,7 @@ class StoredMailTest extends StoreFixture {
     takeAndEnd(mail(1));
     process(port(), KEYRING, PAUSES).start();
 
-    assertTrue(server.waitForIncomingEmail(20_000, 1));
+    assertTrue(server.waitForIncomingEmail(60_000, 1));
     assertEquals("Mail 1", server.getReceivedMessages()[0].getSubject());
     assertEquals(
         "alice@acme.example", server.getReceivedMessages()[0].getAllRecipients()[0].toString());
@@ -149,21 +149,21 @@ class StoredMailTest extends StoreFixture {
                     "UPDATE outbox_mail SET due_at = due_at - ?", OutboxRows.CLAIM_MILLIS))));
     process(port(), KEYRING, PAUSES).start();
 
-    assertTrue(server.waitForIncomingEmail(20_000, 1));
+    assertTrue(server.waitForIncomingEmail(60_000, 1));
     untilNoneWaits();
   }
 
   @Test
   void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
     int port = Ports.free();
-    StoredMail process = process(port, KEYRING, Collections.nCopies(1_000, 10L));
+    StoredMail process = process(port, KEYRING, Collections.nCopies(6_000, 10L));
     process.start();
     assertTrue(process.send(mail(1)));
     eventually("it was tried", () -> count("tries > 1") == 1);
     GreenMail late = new GreenMail(new ServerSetup(port, "127.0.0.1", "smtp"));
     late.start();
     try {
-      assertTrue(late.waitForIncomingEmail(20_000, 1));
+      assertTrue(late.waitForIncomingEmail(60_000, 1));
       untilNoneWaits();
     } finally {
       late.stop();
@@ -234,7 +234,7 @@ class StoredMailTest extends StoreFixture {
     StoredMail other = process(port(), keyring(2), PAUSES);
     other.start();
     await(other.send(mail(2), database::commit));
-    assertTrue(server.waitForIncomingEmail(20_000, 1));
+    assertTrue(server.waitForIncomingEmail(60_000, 1));
     assertEquals("Mail 2", server.getReceivedMessages()[0].getSubject());
     eventually("it is noted as sent", () -> count("key_id <> '" + KEYRING.firstId() + "'") == 0);
     long accepted =

@@ -17,6 +17,9 @@ abstract class MarketFixture extends ExchangeFixture {
   private static final long TICK_MILLIS = 10;
   private static final long PROBE_MILLIS = 100;
 
+  /** Long enough that no slow machine lets it expire by itself. */
+  private static final long LEASE_MILLIS = 12_000;
+
   protected final FakeNodes nodes = new FakeNodes();
   protected MarketService market;
 
@@ -32,11 +35,6 @@ abstract class MarketFixture extends ExchangeFixture {
     assertEquals(List.of(), nodes.faults());
   }
 
-  /** How long the pool's lease is given for. */
-  protected long leaseMillis() {
-    return 300;
-  }
-
   protected final MarketService newMarket() {
     return new MarketService(
         vertx,
@@ -48,7 +46,7 @@ abstract class MarketFixture extends ExchangeFixture {
             keys,
             Spending.UNLIMITED,
             new MarketConfig(
-                TICK_MILLIS, Sample.PROTECTION, leaseMillis(), Sample.FRESHNESS, PROBE_MILLIS),
+                TICK_MILLIS, Sample.PROTECTION, LEASE_MILLIS, Sample.FRESHNESS, PROBE_MILLIS),
             clock,
             clock,
             System::nanoTime,

@@ -273,7 +273,7 @@ class NodeAdminApiTest {
     cordon(node(market, 4), true);
     store(
         "UPDATE node SET usable_after = ?, failures = 1 WHERE node_id = ?",
-        System.currentTimeMillis() + 60_000,
+        System.currentTimeMillis() + 600_000,
         node(market, 3));
     JsonObject head = operator.get(nodesOf(market.name()) + "?limit=3").ok();
     assertEquals(true, head.getBoolean("more"));

@@ -36,12 +36,6 @@ class PostgresLeaseTest extends MarketFixture {
         new Random());
   }
 
-  /** Long enough that no slow machine lets it expire by itself. */
-  @Override
-  protected long leaseMillis() {
-    return 12_000;
-  }
-
   private LeaseStore store() {
     return new LeaseStore(database);
   }

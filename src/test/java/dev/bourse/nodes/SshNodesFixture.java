@@ -73,7 +73,7 @@ abstract class SshNodesFixture {
     String prepare = "";
     String endSessions = "true";
     String wipe = "true";
-    long connectMillis = 5_000;
+    long connectMillis = 30_000;
     long commandMillis = 30_000;
     int concurrent = 4;
     int waiting = 64;

@@ -37,7 +37,7 @@ class SshRunsTest extends SshNodesFixture {
     abandonAProvision();
 
     Future<Void> adopted = nodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA));
-    eventually("a second visit", () -> machine.connections.get() == 2);
+    eventually("a second visit", () -> machine.connections.get() >= 2);
     assertFalse(adopted.isComplete());
     Files.createFile(go);
     await(adopted);
@@ -58,7 +58,7 @@ class SshRunsTest extends SshNodesFixture {
     fails("closed", abandoned);
 
     Future<Void> adopted = nodes(setting).reclaim(machine.machine(), "alloc_1");
-    eventually("another visit", () -> machine.connections.get() == 3);
+    eventually("another visit", () -> machine.connections.get() >= 3);
     Files.createFile(go);
     await(adopted);
 
@@ -73,7 +73,7 @@ class SshRunsTest extends SshNodesFixture {
     SshNodes next = nodes(setting);
 
     Future<Void> adopted = next.provision(machine.machine(), "alloc_1", List.of(ADA));
-    eventually("a second visit", () -> machine.connections.get() == 2);
+    eventually("a second visit", () -> machine.connections.get() >= 2);
     Files.createFile(go);
     fails("prepare command failed", adopted);
     assertEquals(List.of("prepare alloc_1"), Files.readAllLines(log));
@@ -118,7 +118,7 @@ class SshRunsTest extends SshNodesFixture {
     abandonAProvision();
 
     Future<Void> reclaim = nodes(setting).reclaim(machine.machine(), "alloc_1");
-    eventually("a second visit", () -> machine.connections.get() == 2);
+    eventually("a second visit", () -> machine.connections.get() >= 2);
     Files.createFile(go);
     await(reclaim);
 
@@ -149,7 +149,7 @@ class SshRunsTest extends SshNodesFixture {
     Future<Void> provision = nodes.provision(machine.machine(), "alloc_1", List.of(ADA));
     eventually("the prepare command to begin", () -> Files.exists(log));
     machine.dropAll();
-    eventually("another connection", () -> machine.connections.get() == 2);
+    eventually("another connection", () -> machine.connections.get() >= 2);
     Files.createFile(go);
     await(provision);
 
@@ -185,7 +185,8 @@ class SshRunsTest extends SshNodesFixture {
 
   @Test
   void aRunThatLostItsKeeperIsEndedWhenItsTimeIsUp() throws Exception {
-    setting.commandMillis = 1_000;
+    // Long enough for a busy machine to begin it, and for its keeper to be found.
+    setting.commandMillis = 4_000;
     setting.wipe = "test -e " + go + " || { touch " + go + "; sleep 600; }";
     SshNodes nodes = nodes(setting);
     Future<Void> reclaim = nodes.reclaim(machine.machine(), "alloc_1");

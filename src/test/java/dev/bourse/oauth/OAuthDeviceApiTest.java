@@ -8,6 +8,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.Polls;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.Map;
@@ -22,7 +23,10 @@ class OAuthDeviceApiTest extends OAuthApiFixture {
     JsonObject begun = begin(program);
     Map<String, String> polling = polling(program, begun);
     refused(program.token(polling), "authorization_pending");
-    refused(program.token(polling), "slow_down");
+    Polls.until(
+        "it is too early",
+        () -> program.token(polling),
+        answer -> "slow_down".equals(answer.json().getString("error")));
     String code = begun.getString("user_code");
     assertTrue(code.matches("[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}"), code);
 

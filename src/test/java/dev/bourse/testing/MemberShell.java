@@ -71,7 +71,10 @@ public final class MemberShell {
     return this;
   }
 
-  /** From now on what it waits takes its time, as needs be where two run at once. */
+  /**
+   * From now on what it waits takes its time, as needs be where two run at once, or the service has
+   * to notice first that a connection is lost.
+   */
   public MemberShell inRealTime() {
     inRealTime = true;
     return this;

@@ -263,13 +263,28 @@ public final class RunningBourse implements AutoCloseable {
 
   /** The files of uploads or blobs that are on the disk. */
   public List<String> files(String area) {
-    // Names alone are read: a file may go while its folder is looked at.
-    List<String> names = new ArrayList<>();
+    return paths(area).stream().map(file -> String.valueOf(file.getFileName())).toList();
+  }
+
+  /** The file on the disk that holds the bytes of an item of a single file. */
+  public Path blob(String itemId) {
+    return paths("blobs").stream()
+        .filter(file -> String.valueOf(file.getFileName()).startsWith(itemId))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no bytes of " + itemId));
+  }
+
+  /** Names alone are read: a file may go while its folder is looked at. */
+  private List<Path> paths(String area) {
+    List<Path> found = new ArrayList<>();
     Path all = data.resolve("checkpoints").resolve(area);
     for (String folder : Objects.requireNonNull(all.toFile().list(), all.toString())) {
-      names.addAll(List.of(Objects.requireNonNull(all.resolve(folder).toFile().list(), folder)));
+      Path inside = all.resolve(folder);
+      for (String name : Objects.requireNonNull(inside.toFile().list(), folder)) {
+        found.add(inside.resolve(name));
+      }
     }
-    return names;
+    return found;
   }
 
   /** A client with the first operator's token. */

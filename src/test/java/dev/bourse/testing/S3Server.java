@@ -32,7 +32,7 @@ public final class S3Server {
   public static final String SECRET_KEY = "test-secret-key";
   public static final String REGION = "us-east-1";
 
-  private static final int START_SECONDS = 60;
+  private static final int START_SECONDS = 180;
   private static final AtomicInteger BUCKETS = new AtomicInteger();
 
   /**

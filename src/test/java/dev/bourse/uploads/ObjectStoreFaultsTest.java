@@ -168,7 +168,8 @@ class ObjectStoreFaultsTest extends SetFixture {
     faults.awaitFrozen(1);
     faults.thaw();
     assertTrue(later(() -> ask(process, set, 0)).isComplete());
-    isPublishedOnce(await(commit(process, set)).item(), SetFile.manifest(files(FIRST)), 2);
+    Checkpoint item = await(commit(another(), set)).item();
+    isPublishedOnce(item, SetFile.manifest(files(FIRST)), 2);
   }
 
   /** Asks until it is done, as clients do that are told to ask again. */

@@ -8,7 +8,6 @@ import static dev.bourse.testing.FilesFixture.path;
 import static dev.bourse.testing.FilesFixture.publication;
 import static dev.bourse.testing.FilesFixture.publish;
 import static dev.bourse.testing.RunningBourse.until;
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -28,6 +27,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -42,51 +42,67 @@ class SilentObjectStoreTest {
   void requestsForBytesAreRefusedInTimeAndNothingElseNotices() throws Exception {
     S3Server server = S3Server.s3proxy();
     String bucket = server.newBucket();
-    try (S3Faults network = new S3Faults(server.port());
-        RunningBourse bourse = RunningBourse.demo(settings(server, bucket, network))) {
-      ApiClient alice = bourse.asMember("acme", "alice");
-      String before = publish(alice, freshName(), BYTES, "org").getString("id");
-      ClusterClient cluster = new ClusterClient(bourse.as("acme", "bound"), "acme", "acme-train");
-      JsonObject meanwhile =
-          announce(alice, publication(freshName(), BYTES, "org").put("upload", "resumable"));
-      String session = path(meanwhile.getString("session_url"));
-
-      network.all(Fault.SILENT);
-      List<CompletableFuture<HttpResponse<byte[]>>> refused =
-          List.of(
-              inBackground(() -> alice.fetch("GET", content(before))),
-              inBackground(() -> put(bourse, session)));
-      // The market grants what is declared while those wait.
-      cluster.hold(1, 4.0);
-      for (CompletableFuture<HttpResponse<byte[]>> one : refused) {
-        assertEquals(
-            503,
-            one.join().statusCode(),
-            () -> new String(one.join().body(), StandardCharsets.UTF_8));
-        assertFalse(one.join().headers().firstValue("Retry-After").isEmpty());
+    try (S3Faults network = new S3Faults(server.port())) {
+      RunningBourse patient = RunningBourse.demo(settings(server, bucket, network, 60));
+      String before =
+          publish(patient.asMember("acme", "alice"), freshName(), BYTES, "org").getString("id");
+      try (RunningBourse bourse = patient.restartedWith(settings(server, bucket, network, 2))) {
+        refusesInTime(bourse, network, before);
       }
-
-      assertEquals(
-          List.of(),
-          network.seen().stream().filter(request -> request.contains("/pieces/")).toList(),
-          "a store that did not take the bytes is not waited for once more to keep them");
-      assertTrue(seconds(bourse, "put", "done").endsWith(" 1"));
-      assertTrue(seconds(bourse, "put", "unanswered").endsWith(" 1"));
-
-      network.thaw();
-      until("bytes are taken again", () -> put(bourse, session).statusCode() == 200);
-      assertArrayEquals(BYTES, alice.fetch("GET", content(before)).body());
     }
   }
 
-  private static String[] settings(S3Server server, String bucket, S3Faults network) {
+  /**
+   * @param before what was published when the store answered
+   */
+  private static void refusesInTime(RunningBourse bourse, S3Faults network, String before) {
+    ApiClient alice = bourse.asMember("acme", "alice");
+    ClusterClient cluster = new ClusterClient(bourse.as("acme", "bound"), "acme", "acme-train");
+    JsonObject meanwhile =
+        announce(alice, publication(freshName(), BYTES, "org").put("upload", "resumable"));
+    String session = path(meanwhile.getString("session_url"));
+
+    network.all(Fault.SILENT);
+    List<CompletableFuture<HttpResponse<byte[]>>> refused =
+        List.of(
+            inBackground(() -> alice.fetch("GET", content(before))),
+            inBackground(() -> put(bourse, session)));
+    // The market grants what is declared while those wait.
+    cluster.hold(1, 4.0);
+    for (CompletableFuture<HttpResponse<byte[]>> one : refused) {
+      assertEquals(
+          503,
+          one.join().statusCode(),
+          () -> new String(one.join().body(), StandardCharsets.UTF_8));
+      assertFalse(one.join().headers().firstValue("Retry-After").isEmpty());
+    }
+
+    until("the call is counted", () -> calls(bourse, "put", "unanswered").endsWith(" 1"));
+    assertEquals(
+        List.of(),
+        network.seen().stream().filter(request -> request.contains("/pieces/")).toList(),
+        "a store that did not take the bytes is not waited for once more to keep them");
+
+    network.thaw();
+    until("bytes are taken again", () -> put(bourse, session).statusCode() == 200);
+    assertTrue(calls(bourse, "put", "done").endsWith(" 1"));
+    until(
+        "bytes are given again",
+        () -> Arrays.equals(BYTES, alice.fetch("GET", content(before)).body()));
+  }
+
+  /**
+   * @param seconds what the store is waited for
+   */
+  private static String[] settings(S3Server server, String bucket, S3Faults network, int seconds) {
     String[] settings = server.settings(bucket);
-    settings[0] = "checkpoints.store=" + S3Server.store(bucket, network.port()) + "&timeout=2";
+    settings[0] =
+        "checkpoints.store=" + S3Server.store(bucket, network.port()) + "&timeout=" + seconds;
     return settings;
   }
 
   /** How many calls of a kind the metrics tell of. */
-  private static String seconds(RunningBourse bourse, String operation, String outcome) {
+  private static String calls(RunningBourse bourse, String operation, String outcome) {
     String name =
         "bourse_object_store_seconds_count{operation=\"%s\",outcome=\"%s\"}"
             .formatted(operation, outcome);

@@ -20,6 +20,9 @@ import java.util.function.Supplier;
  * is wrong with the answers.
  */
 public final class Fuzzer implements AutoCloseable {
+  /** Whoever answers later than that is dead, also where other work has the machine. */
+  public static final int PATIENCE_MILLIS = 20_000;
+
   /** More are of no use to a reader. */
   private static final int MOST_FINDINGS = 40;
 
@@ -55,13 +58,16 @@ public final class Fuzzer implements AutoCloseable {
   private long slowestNanos;
   private String slowest = "";
 
-  public Fuzzer(Target world, LoopProbe probe, long seed) throws IOException {
+  /**
+   * @param patienceMillis how long an answer is waited for
+   */
+  public Fuzzer(Target world, LoopProbe probe, long seed, int patienceMillis) throws IOException {
     this.world = world;
     this.probe = probe;
     this.seed = seed;
     this.oracle = new Oracle(world);
-    this.wire = new Wire(world.port());
-    this.plain = new Wire(world.port());
+    this.wire = new Wire(world.port(), patienceMillis);
+    this.plain = new Wire(world.port(), patienceMillis);
     this.stored = world.stored();
   }
 

@@ -89,7 +89,7 @@ class FuzzerTest {
     behaviour = planted;
     Target world = new Planted();
     try (LoopProbe probe = new LoopProbe(((VertxInternal) vertx).nettyEventLoopGroup());
-        Fuzzer fuzzer = new Fuzzer(world, probe, 7)) {
+        Fuzzer fuzzer = new Fuzzer(world, probe, 7, 2_000)) {
       for (Map.Entry<String, Supplier<AcceptedRequest>> sample : world.samples().entrySet()) {
         fuzzer.attack(sample.getKey(), sample.getValue(), new Fuzzer.Effort(25, 10));
       }

@@ -54,7 +54,7 @@ final class HostileInputRun {
   private boolean attack(long deadline) throws IOException {
     try (HostileTarget world = new HostileTarget();
         LoopProbe probe = probe(world);
-        Fuzzer fuzzer = new Fuzzer(world, probe, seed)) {
+        Fuzzer fuzzer = new Fuzzer(world, probe, seed, Fuzzer.PATIENCE_MILLIS)) {
       List<Map.Entry<String, Supplier<AcceptedRequest>>> samples =
           new ArrayList<>(world.samples().entrySet());
       // With another beginning each time, as time may run out before the end.

@@ -36,7 +36,7 @@ class HostileInputTest {
   void noOperationFailsFallsSilentOrLeavesTheContract() throws IOException {
     try (HostileTarget world = new HostileTarget();
         LoopProbe probe = HostileInputRun.probe(world);
-        Fuzzer fuzzer = new Fuzzer(world, probe, SEED)) {
+        Fuzzer fuzzer = new Fuzzer(world, probe, SEED, Fuzzer.PATIENCE_MILLIS)) {
       assertEquals(new TreeSet<>(), world.missing(), "operations without a sample");
       for (Map.Entry<String, Supplier<AcceptedRequest>> sample : world.samples().entrySet()) {
         fuzzer.attack(sample.getKey(), sample.getValue(), EFFORT);

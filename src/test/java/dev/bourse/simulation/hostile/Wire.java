@@ -17,11 +17,8 @@ import java.util.concurrent.TimeUnit;
 
 /** A client that sends bytes as they are and notes how the answers come. */
 final class Wire implements AutoCloseable {
-  /** Whoever waits longer for an answer takes the service for dead. */
-  static final int PATIENCE_MILLIS = 2_000;
-
   /** A service that refuses early lets the client read that before it closes; so long at most. */
-  private static final int LINGER_MILLIS = 5_000;
+  private static final int LINGER_MILLIS = 3_000;
 
   /** What may be no whole request is waited for so long before the client ends it. */
   private static final int MOMENT_MILLIS = 25;
@@ -41,12 +38,17 @@ final class Wire implements AutoCloseable {
   }
 
   private final int port;
+  private final int patienceMillis;
   private Socket socket;
   private InputStream in;
   private boolean isOpen;
 
-  Wire(int port) throws IOException {
+  /**
+   * @param patienceMillis whoever waits longer for an answer takes the service for dead
+   */
+  Wire(int port, int patienceMillis) throws IOException {
     this.port = port;
+    this.patienceMillis = patienceMillis;
     this.socket = new Socket();
     this.in = InputStream.nullInputStream();
   }
@@ -76,7 +78,7 @@ final class Wire implements AutoCloseable {
         answers.addAll(untilClosed(isHead));
       }
     } catch (SocketTimeoutException silent) {
-      fault = "silent for " + PATIENCE_MILLIS + " ms";
+      fault = "silent for " + patienceMillis + " ms";
     } catch (Broken broken) {
       fault = String.valueOf(broken.getMessage());
     } catch (IOException reset) {
@@ -109,7 +111,7 @@ final class Wire implements AutoCloseable {
   private void connect() throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setTcpNoDelay(true);
-    socket.setSoTimeout(PATIENCE_MILLIS);
+    socket.setSoTimeout(patienceMillis);
     in = new BufferedInputStream(socket.getInputStream());
     isOpen = true;
   }
@@ -127,14 +129,15 @@ final class Wire implements AutoCloseable {
 
   /** What is wrong with a connection whose end was announced. */
   private String unclosed() {
+    int millis = patienceMillis + LINGER_MILLIS;
     try {
-      socket.setSoTimeout(LINGER_MILLIS);
+      socket.setSoTimeout(millis);
       while (in.read() >= 0) {
         // Whatever comes behind the last answer.
       }
       return "";
     } catch (SocketTimeoutException open) {
-      return "said it would close the connection, and did not within " + LINGER_MILLIS + " ms";
+      return "said it would close the connection, and did not within " + millis + " ms";
     } catch (IOException reset) {
       return "";
     }
@@ -145,7 +148,7 @@ final class Wire implements AutoCloseable {
     List<Answer> answers = new ArrayList<>();
     socket.setSoTimeout(MOMENT_MILLIS);
     boolean hasEnded = false;
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(4L * PATIENCE_MILLIS);
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(4L * patienceMillis);
     while (answers.size() < MOST_ANSWERS) {
       in.mark(1);
       int next;
@@ -153,11 +156,11 @@ final class Wire implements AutoCloseable {
         next = in.read();
       } catch (SocketTimeoutException quiet) {
         if (hasEnded) {
-          throw new Broken("open for " + PATIENCE_MILLIS + " ms after the client ended it");
+          throw new Broken("open for " + patienceMillis + " ms after the client ended it");
         }
         hasEnded = true;
         socket.shutdownOutput();
-        socket.setSoTimeout(PATIENCE_MILLIS);
+        socket.setSoTimeout(patienceMillis);
         continue;
       } catch (IOException reset) {
         return answers;
@@ -166,7 +169,7 @@ final class Wire implements AutoCloseable {
         return answers;
       }
       in.reset();
-      socket.setSoTimeout(PATIENCE_MILLIS);
+      socket.setSoTimeout(patienceMillis);
       try {
         answers.add(answer(isHead));
       } catch (SocketTimeoutException | Broken e) {

@@ -29,6 +29,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,21 +50,29 @@ class PostgresDatabaseTest extends DatabaseContractTest {
             2,
             queued,
             queued,
-            5_000,
-            5_000,
-            10_000),
+            60_000,
+            60_000,
+            60_000),
         "db/postgres-contract",
         CLOCK,
         new Random());
   }
 
-  private PostgresConfig config(String url) {
+  /** One for which nothing is too late. */
+  private static PostgresConfig config(String url) {
     PostgresUrl parsed = PostgresUrl.parse(url);
-    return new PostgresConfig(parsed, parsed.password(), 2, 4_096, 4_096, 5_000, 5_000, 2_000);
+    return new PostgresConfig(parsed, parsed.password(), 2, 4_096, 4_096, 60_000, 60_000, 60_000);
   }
 
   private Future<PostgresDatabase> openAt(String url) {
     return PostgresDatabase.open(vertx, config(url), "db/postgres-contract", CLOCK, new Random());
+  }
+
+  /** One that gives a server up soon. */
+  private Future<PostgresDatabase> openHastily(String url) {
+    PostgresConfig hasty =
+        new PostgresConfig(PostgresUrl.parse(url), "", 2, 4_096, 4_096, 5_000, 5_000, 2_000);
+    return PostgresDatabase.open(vertx, hasty, "db/postgres-contract", CLOCK, new Random());
   }
 
   private static void poll(String what, Callable<Boolean> condition) throws Exception {
@@ -88,6 +97,11 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     public void missed() {
       missed.incrementAndGet();
     }
+  }
+
+  /** A row that is not there, whatever became of the one before. */
+  private static List<Statement> oneMore(AtomicLong ids) {
+    return List.of(note(ids.incrementAndGet(), "n"));
   }
 
   @Test
@@ -210,7 +224,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   void aServerThatRestartsIsRefusedToMeanwhileAndThenServedFromAgain(@TempDir Path folder)
       throws Exception {
     try (PostgresServer own = PostgresServer.start(folder.resolve("pg"), Map.of())) {
-      Database store = await(openAt(own.newDatabase()));
+      Database store = await(openHastily(own.newDatabase()));
       List<Long> acknowledged = new CopyOnWriteArrayList<>();
       for (long id = 1; id <= 100; id++) {
         long stored = id;
@@ -231,9 +245,10 @@ class PostgresDatabaseTest extends DatabaseContractTest {
               store.read("SELECT 1 AS one", List.of(), row -> row.integer("one")).cause()
                   instanceof StoreUnavailable);
       own.startAgain();
+      AtomicLong ids = new AtomicLong(2_000);
       poll(
           "a commit after the restart",
-          () -> await(store.commit(List.of(note(2_000, "n"))).map(true).otherwise(false)));
+          () -> await(store.commit(oneMore(ids)).map(true).otherwise(false)));
       poll(
           "a read of all that was acknowledged",
           () ->
@@ -269,7 +284,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
     String url =
         POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
-    Database store = await(openAt(url));
+    Database store = await(openHastily(url));
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     proxy.isDown = true;
     StoreUnavailable lost =
@@ -283,14 +298,15 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
     String url =
         POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
-    Database store = await(openAt(url));
+    Database store = await(openHastily(url));
     proxy.plan = CuttingProxy.Plan.FALL_SILENT;
     Future<Void> commit = store.commit(List.of(note(1, "n")));
     assertInstanceOf(StoreUnavailable.class, failureOf(commit));
     proxy.plan = CuttingProxy.Plan.NOTHING;
+    AtomicLong ids = new AtomicLong(1);
     poll(
         "a commit after the silence",
-        () -> await(store.commit(List.of(note(2, "n"))).map(true).otherwise(false)));
+        () -> await(store.commit(oneMore(ids)).map(true).otherwise(false)));
     await(store.close());
   }
 

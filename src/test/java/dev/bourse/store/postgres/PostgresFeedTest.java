@@ -43,6 +43,9 @@ import org.postgresql.PGNotification;
 class PostgresFeedTest {
   @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
+  /** How long a reading is waited for that is to come too late. */
+  private static final long READING_MILLIS = 1_500;
+
   private final Heard heard = new Heard();
   private Vertx vertx;
   private String url;
@@ -105,13 +108,23 @@ class PostgresFeedTest {
     await(vertx.close());
   }
 
-  private PostgresConfig config(String at) {
-    return new PostgresConfig(PostgresUrl.parse(at), "", 2, 4_096, 4_096, 5_000, 5_000, 2_000);
+  /** One for which nothing is too late. */
+  private static PostgresConfig config(String at) {
+    return config(at, 60_000);
+  }
+
+  private static PostgresConfig config(String at, long queryMillis) {
+    return new PostgresConfig(
+        PostgresUrl.parse(at), "", 2, 4_096, 4_096, 5_000, 60_000, queryMillis);
   }
 
   private Future<PostgresDatabase> openAt(String at) {
+    return open(config(at));
+  }
+
+  private Future<PostgresDatabase> open(PostgresConfig config) {
     return PostgresDatabase.open(
-        vertx, config(at), "db/postgres-contract", Clock.systemUTC(), new Random());
+        vertx, config, "db/postgres-contract", Clock.systemUTC(), new Random());
   }
 
   private static <T> T await(Future<T> future) throws Exception {
@@ -240,15 +253,21 @@ class PostgresFeedTest {
 
   @Test
   void aFeedThatCannotBeReadForAWhileIsReadOn() throws Exception {
+    Heard own = new Heard();
+    Database hasty = await(open(config(url, READING_MILLIS)));
+    hasty.listen(own);
     session.setAutoCommit(false);
     execute(session, "LOCK TABLE change_feed IN ACCESS EXCLUSIVE MODE");
     say(session, "locked");
     long before = System.nanoTime();
     // As long as a reading is waited for, and then some.
-    poll("time passes", () -> System.nanoTime() - before > TimeUnit.MILLISECONDS.toNanos(2_500));
+    poll(
+        "time passes",
+        () -> System.nanoTime() - before > 2 * TimeUnit.MILLISECONDS.toNanos(READING_MILLIS));
     session.commit();
     session.setAutoCommit(true);
-    poll("it is told", () -> heard.keys.contains("locked"));
+    poll("it is told", () -> own.keys.contains("locked"));
+    await(hasty.close());
   }
 
   @Test
@@ -284,8 +303,8 @@ class PostgresFeedTest {
   @Test
   void aCommitWhoseOutcomeStaysUnknownIsToldToItsOwnProcess() throws Exception {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
-    Database unsure =
-        await(openAt(url.replace(":" + POSTGRES.server().port(), ":" + proxy.port())));
+    String through = url.replace(":" + POSTGRES.server().port(), ":" + proxy.port());
+    Database unsure = await(open(config(through, 2_000)));
     Heard own = new Heard();
     unsure.listen(own);
     await(unsure.commit(List.of(), List.of(new Change("cluster", "sure"))));
