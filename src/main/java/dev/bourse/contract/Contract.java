@@ -43,6 +43,9 @@ public final class Contract {
           "oauth",
           "mcp");
 
+  private static final Once<List<Contract>> ALL =
+      new Once<>(() -> SERVED.stream().map(name -> load(name).prepare()).toList());
+
   private final String name;
   private final JsonObject routing;
   private final Supplier<Map<String, Object>> source;
@@ -59,6 +62,11 @@ public final class Contract {
     this.routing = routing;
     this.source = source;
     this.model = RoutingModel.of(routing);
+  }
+
+  /** All that the service serves, prepared; the same for whoever asks. Blocks the first time. */
+  public static List<Contract> served() {
+    return ALL.get();
   }
 
   /**
@@ -150,7 +158,7 @@ public final class Contract {
    *
    * @return this
    */
-  public Contract prepare() {
+  private Contract prepare() {
     if (faults().isEmpty()) {
       model.operations().forEach(this::inputs);
     }
