@@ -8,6 +8,7 @@ import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
 import dev.bourse.blob.TwoStores;
+import dev.bourse.blob.s3.CallListener;
 import dev.bourse.blob.s3.S3Blobs;
 import dev.bourse.checkpoint.CheckpointChanges;
 import dev.bourse.checkpoint.CheckpointConfig;
@@ -48,8 +49,6 @@ import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -105,29 +104,19 @@ record CheckpointServices(
     if (!config.checkpoints().enabled()) {
       return openFolder(context);
     }
-    LongAdder done = new LongAdder();
-    LongAdder failed = new LongAdder();
-    if (settings.store().isShared()
-        || settings.former().filter(one -> one.isShared()).isPresent()) {
-      context
-          .metrics()
-          .count("bourse_object_store_calls_total", "Calls the object store answered.", done::sum);
-      context
-          .metrics()
-          .count(
-              "bourse_object_store_failures_total",
-              "Calls the object store did not do, repetitions included.",
-              failed::sum);
-    }
-    Consumer<Boolean> onCall = isDone -> (isDone ? done : failed).increment();
-    return open(context, database, settings.store(), SPOOLS, onCall)
+    CallListener listener =
+        settings.store().isShared()
+                || settings.former().filter(BlobSettings.Place::isShared).isPresent()
+            ? new ObjectStoreMetrics(context.metrics())
+            : (operation, outcome, nanos) -> {};
+    return open(context, database, settings.store(), SPOOLS, listener)
         .compose(
             store ->
                 settings
                     .former()
                     .map(
                         place ->
-                            open(context, database, place, FORMER_SPOOLS, onCall)
+                            open(context, database, place, FORMER_SPOOLS, listener)
                                 .<BlobStore>map(former -> new TwoStores(store, former)))
                     .orElse(Future.succeededFuture(store)));
   }
@@ -137,7 +126,7 @@ record CheckpointServices(
       Database database,
       BlobSettings.Place place,
       String spools,
-      Consumer<Boolean> onCall) {
+      CallListener listener) {
     return place
         .objects()
         .map(
@@ -149,7 +138,7 @@ record CheckpointServices(
                             context.config().data().resolve(spools),
                             context.clock(),
                             context.random(),
-                            onCall),
+                            listener),
                         objects,
                         bounds(context.config()))
                     .<BlobStore>map(blobs -> blobs))

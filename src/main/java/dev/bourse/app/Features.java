@@ -254,6 +254,15 @@ final class Features {
   /** Readies what the first callers would wait for and the start need not. */
   void warmUp() {
     Objects.requireNonNull(templates, "not started").warmUp(context.vertx());
+    McpServer tools = Objects.requireNonNull(mcp, "not started");
+    context
+        .vertx()
+        .executeBlocking(
+            () -> {
+              tools.warmUp();
+              return null;
+            },
+            false);
   }
 
   private Directory directory() {

@@ -6,6 +6,7 @@ import dev.bourse.access.ServiceSecrets;
 import dev.bourse.billing.BillingService;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.checkpoint.CheckpointService;
+import dev.bourse.core.Once;
 import dev.bourse.edge.Dispatcher;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
@@ -59,7 +60,7 @@ final class McpServer {
   private final Services services;
   private final ConfirmTokens confirms;
   private final HandshakeSessions sessions;
-  private volatile @Nullable McpService service;
+  private volatile @Nullable Once<McpService> service;
 
   private McpServer(
       ServiceContext context,
@@ -96,18 +97,28 @@ final class McpServer {
   }
 
   private McpService service() {
-    return Objects.requireNonNull(service, "not reached yet");
+    return Objects.requireNonNull(service, "not reached yet").get();
   }
 
-  /** What the tools say of the API, and call of it, is there now. */
+  /**
+   * What the tools say of the API, and call of it, is there now. What they say is long: it is put
+   * together by {@link #warmUp}, or by the first call.
+   */
   void reachedBy(Edge edge) {
     service =
-        new McpService(
-            tools(edge),
-            new ServedDescription(context.vertx(), edge),
-            sessions,
-            version(),
-            Serving::translate);
+        new Once<>(
+            () ->
+                new McpService(
+                    tools(edge),
+                    new ServedDescription(context.vertx(), edge),
+                    sessions,
+                    version(),
+                    Serving::translate));
+  }
+
+  /** Puts together what the tools say. Blocks. */
+  void warmUp() {
+    service();
   }
 
   private static String version() {

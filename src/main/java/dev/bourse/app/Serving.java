@@ -48,19 +48,10 @@ final class Serving {
   private final Future<List<Contract>> loading;
   private @Nullable Edge edge;
 
-  /**
-   * Begins to read and prepare the contracts: one after the other, so that the opening of the
-   * store, which all else waits for, has a core of its own.
-   */
   Serving(ServiceContext context, KeysFiles files) {
     this.context = context;
     this.files = files;
-    this.loading =
-        context
-            .vertx()
-            .executeBlocking(
-                () -> Contract.SERVED.stream().map(name -> Contract.load(name).prepare()).toList(),
-                false);
+    this.loading = context.vertx().executeBlocking(Contract::served, false);
     this.management =
         new ManagementVerticle(
             LOOPBACK, context.config().managementPort(), readiness, context.metrics());

@@ -19,8 +19,9 @@ import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +49,9 @@ public final class StoreOpening {
   private final SqliteConfig bounds;
   private final KeysFiles files;
 
+  /** What the store is seeded with, by the names of its files of tokens; read while it opens. */
+  private final Map<String, Future<WorldFile>> worlds = new LinkedHashMap<>();
+
   /**
    * Begins what an opening needs and changes nothing.
    *
@@ -60,6 +64,16 @@ public final class StoreOpening {
     if (context.config().postgres().isEmpty()) {
       SqliteDatabase.prepare(context.vertx());
     }
+    if (context.demo()) {
+      worlds.put(KeysFiles.DEMO, read(KeysFiles.DEMO, () -> resource("/world/demo.yaml")));
+    }
+    context
+        .config()
+        .world()
+        .ifPresent(
+            file ->
+                worlds.put(
+                    KeysFiles.WORLD, read(KeysFiles.WORLD, () -> Files.newBufferedReader(file))));
   }
 
   /** The store of a service with these settings, for an operator's command. */
@@ -137,14 +151,11 @@ public final class StoreOpening {
 
   private Future<Void> seed(Database database) {
     Future<Void> seeded = Future.succeededFuture();
-    if (context.demo()) {
-      seeded = seed(database, KeysFiles.DEMO, () -> resource("/world/demo.yaml"));
-    }
-    if (context.config().world().isPresent()) {
-      Path world = context.config().world().get();
+    for (Map.Entry<String, Future<WorldFile>> one : worlds.entrySet()) {
       seeded =
-          seeded.compose(
-              done -> seed(database, KeysFiles.WORLD, () -> Files.newBufferedReader(world)));
+          seeded
+              .compose(done -> one.getValue())
+              .compose(world -> seedOnce(database, one.getKey(), world));
     }
     return seeded;
   }
@@ -154,7 +165,7 @@ public final class StoreOpening {
     Reader open() throws IOException;
   }
 
-  private Future<Void> seed(Database database, String name, WorldSource source) {
+  private Future<WorldFile> read(String name, WorldSource source) {
     return context
         .vertx()
         .executeBlocking(
@@ -162,12 +173,14 @@ public final class StoreOpening {
               try (Reader reader = source.open()) {
                 return WorldFile.read(name, reader);
               }
-            })
-        .compose(
-            world ->
-                seed(database, name, world)
-                    // Another process that starts on the same store may have been first.
-                    .recover(e -> database.isShared() ? seed(database, name, world) : failed(e)));
+            },
+            false);
+  }
+
+  /** Another process that starts on the same store may have been first. */
+  private Future<Void> seedOnce(Database database, String name, WorldFile world) {
+    return seed(database, name, world)
+        .recover(e -> database.isShared() ? seed(database, name, world) : failed(e));
   }
 
   /** The secrets are told before they are stored: a crash between leaves useless ones, not none. */

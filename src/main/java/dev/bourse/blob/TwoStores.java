@@ -116,7 +116,9 @@ public final class TwoStores implements BlobStore {
 
   @Override
   public Future<Integer> tidy() {
-    return store.tidy().compose(done -> former.tidy().map(more -> done + more));
+    Future<Integer> here = store.tidy();
+    Future<Integer> before = former.tidy();
+    return Future.join(here, before).map(done -> here.result() + before.result());
   }
 
   @Override

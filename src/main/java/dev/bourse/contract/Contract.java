@@ -1,28 +1,34 @@
 package dev.bourse.contract;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Once;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import io.vertx.openapi.contract.OpenAPIContract;
 import io.vertx.openapi.contract.Operation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One OpenAPI 3.1 contract of the jar: {@code openapi/<name>.json}, which the build writes from the
  * YAML of that name ({@link ContractFiles}).
  *
- * <p>Contracts are self-contained: each {@code $ref} points into the same file.
+ * <p>Contracts are self-contained: each {@code $ref} points into the same file. What requests are
+ * routed and checked by is a shorter file, made of it at the build ({@link RoutingModel}).
  */
 public final class Contract {
+  /** Where their models for routing are, beside the documents. */
+  static final String ROUTING = "routing/";
+
   /** Those the service serves, by the names of their files and addresses. */
   public static final List<String> SERVED =
       List.of(
@@ -37,30 +43,48 @@ public final class Contract {
           "oauth",
           "mcp");
 
+  private static final Once<List<Contract>> ALL =
+      new Once<>(() -> SERVED.stream().map(name -> load(name).prepare()).toList());
+
   private final String name;
-  private final Map<String, Object> source;
+  private final JsonObject routing;
+  private final Supplier<Map<String, Object>> source;
   private final OpenAPIContract model;
   private final Map<String, Inputs> inputs = new ConcurrentHashMap<>();
   private volatile @Nullable List<String> faults;
 
-  private Contract(String name, Map<String, Object> source) {
+  /**
+   * @param routing as {@link RoutingModel#document} makes it
+   * @param source the whole document
+   */
+  private Contract(String name, JsonObject routing, Supplier<Map<String, Object>> source) {
     this.name = name;
+    this.routing = routing;
     this.source = source;
-    this.model = RoutingModel.of(source);
+    this.model = RoutingModel.of(routing);
   }
 
-  /** Loads {@code openapi/<name>.json} from the class path. */
+  /** All that the service serves, prepared; the same for whoever asks. Blocks the first time. */
+  public static List<Contract> served() {
+    return ALL.get();
+  }
+
+  /**
+   * Loads what requests are routed by from the class path. The document itself is read when it is
+   * first asked for.
+   */
   public static Contract load(String name) {
-    return parse(name, text(name));
+    return new Contract(name, read(ROUTING + name), new Once<>(() -> read(name).getMap()));
   }
 
-  private static String text(String name) {
+  /** Reads {@code openapi/<name>.json} of the class path. */
+  private static JsonObject read(String name) {
     String resource = "openapi/" + name + ".json";
     try (InputStream in = Contract.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {
         throw new IllegalStateException(resource + " is not on the class path");
       }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return new JsonObject(Buffer.buffer(in.readAllBytes()));
     } catch (IOException e) {
       throw new UncheckedIOException("reading " + resource + " failed", e);
     }
@@ -68,17 +92,14 @@ public final class Contract {
 
   /** {@code openapi/<name>.json} of the class path, every {@code $ref} replaced by its target. */
   public static JsonObject resolvedDocument(String name) {
-    Map<String, Object> source = source(text(name));
+    Map<String, Object> source = read(name).getMap();
     return new JsonObject(References.object(References.resolved(source, source)));
   }
 
   /** Reads a contract from JSON text. */
   public static Contract parse(String name, String json) {
-    return new Contract(name, source(json));
-  }
-
-  private static Map<String, Object> source(String json) {
-    return new JsonObject(json).getMap();
+    Map<String, Object> source = new JsonObject(json).getMap();
+    return new Contract(name, RoutingModel.document(source), () -> source);
   }
 
   /** The name in its file and its address. */
@@ -86,23 +107,25 @@ public final class Contract {
     return name;
   }
 
-  /** The document as written, {@code $ref}s and all. A copy. */
+  /** The document as written, {@code $ref}s and all. A copy. Blocks the first time. */
   public JsonObject document() {
-    return new JsonObject(source).copy();
+    return new JsonObject(source.get()).copy();
   }
 
   /**
-   * A piece of the document, every {@code $ref} in it replaced by its target. A copy.
+   * A piece of the document, every {@code $ref} in it replaced by its target. A copy. Blocks the
+   * first time.
    *
    * @param path the keys on the way there
    * @throws IllegalStateException when there is no object at that place
    */
   public JsonObject piece(String... path) {
-    Object at = source;
+    Map<String, Object> whole = source.get();
+    Object at = whole;
     for (String step : path) {
       at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
     }
-    return new JsonObject(References.object(References.resolved(at, source)));
+    return new JsonObject(References.object(References.resolved(at, whole)));
   }
 
   public OpenAPIContract model() {
@@ -111,7 +134,7 @@ public final class Contract {
 
   /** Its paths, as written. */
   public Set<String> paths() {
-    return References.object(source.getOrDefault("paths", Map.of())).keySet();
+    return routing.getJsonObject("paths").fieldNames();
   }
 
   /** How one of its operations reads what it is sent; made once. */
@@ -135,7 +158,7 @@ public final class Contract {
    *
    * @return this
    */
-  public Contract prepare() {
+  private Contract prepare() {
     if (faults().isEmpty()) {
       model.operations().forEach(this::inputs);
     }
@@ -144,24 +167,18 @@ public final class Contract {
 
   /** What it is called. */
   public String title() {
-    return String.valueOf(References.object(source.get("info")).get("title"));
+    return routing.getJsonObject("info").getString("title");
   }
 
   /** It in one sentence. */
   public String summary() {
-    return String.valueOf(References.object(source.get("info")).get("summary"));
+    return routing.getJsonObject("info").getString("summary");
   }
 
   /** The codes that its errors may have; empty when it has none. */
   Set<String> errorCodes() {
     Set<String> codes = new LinkedHashSet<>();
-    Object at = source;
-    for (String step : List.of("components", "schemas", "ErrorCode", "enum")) {
-      at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
-    }
-    if (at instanceof List) {
-      ((List<?>) at).forEach(code -> codes.add(String.valueOf(code)));
-    }
+    routing.getJsonArray(RoutingModel.ERROR_CODES).forEach(code -> codes.add(String.valueOf(code)));
     return codes;
   }
 

@@ -15,14 +15,14 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
  * The build's step from the contracts as people write them, in YAML that shares a common file, to
- * what the service reads and serves: each contract whole, in JSON, with the version of the build.
- * Reading the YAML at each start took a quarter of it.
+ * what the service serves: each contract whole, in JSON, with the version of the build; and to what
+ * it reads at each start, the model by which requests are routed ({@link RoutingModel}).
  */
 public final class ContractFiles {
   private ContractFiles() {}
 
   /**
-   * Writes a {@code .json} for each {@code .yaml} but the common one.
+   * Writes a {@code .json} for each {@code .yaml} but the common one, and its model for routing.
    *
    * @param args the folder of the contracts, the one to write to, which is made, and the version
    * @throws IllegalStateException listing every pattern that a caller's text could make slow or
@@ -32,6 +32,7 @@ public final class ContractFiles {
     List<String> faults = new ArrayList<>();
     Path sources = Path.of(args[0]);
     Path target = Files.createDirectories(Path.of(args[1]));
+    Files.createDirectories(target.resolve(Contract.ROUTING));
     Map<String, Object> common = read(sources.resolve(ContractBundle.COMMON));
     try (DirectoryStream<Path> contracts = Files.newDirectoryStream(sources, "*.yaml")) {
       for (Path contract : contracts) {
@@ -42,6 +43,9 @@ public final class ContractFiles {
           String name = file.replaceFirst("\\.yaml$", ".json");
           faults.addAll(SchemaRules.patternFaults(name, document));
           Files.writeString(target.resolve(name), document.encode());
+          Files.writeString(
+              target.resolve(Contract.ROUTING + name),
+              RoutingModel.document(document.getMap()).encode());
         }
       }
     }

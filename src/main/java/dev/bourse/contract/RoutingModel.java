@@ -13,14 +13,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What routing takes of a contract, as the library's model. Resolved here and handed over
  * ready-made, because the library's own loader first validates a contract against the OpenAPI
  * meta-schemas, which takes half a second of a cold start; a test does that once per build instead.
  *
- * <p>Answers are left out but for the media types of success: most of a contract describes them,
- * and nothing at run time asks.
+ * <p>Answers are left out but for the media types of success, and so are descriptions and examples:
+ * most of a contract is these, and nothing that is routed asks. The build writes each contract's
+ * model beside it ({@link ContractFiles}), a tenth of its length, so that a start reads no more.
  */
 public final class RoutingModel {
   /** Of an operation: the media types of its success, an array. */
@@ -41,6 +44,9 @@ public final class RoutingModel {
    */
   static final String ALSO_ANSWERS = "x-also-answers";
 
+  /** Of a contract: the codes that its errors may have, an array. */
+  static final String ERROR_CODES = "x-error-codes";
+
   static final List<String> SUCCESSES = List.of("200", "201");
 
   /** The library wants an operation to have one. */
@@ -49,9 +55,12 @@ public final class RoutingModel {
 
   private RoutingModel() {}
 
-  static OpenAPIContract of(Map<String, Object> source) {
+  /**
+   * @param document as {@link #document} makes it
+   */
+  static OpenAPIContract of(JsonObject document) {
     return new OpenAPIContractImpl(
-        document(source),
+        document,
         OpenAPIVersion.V3_1,
         SchemaRepository.create(
             new JsonSchemaOptions()
@@ -67,8 +76,39 @@ public final class RoutingModel {
         .forEach((path, item) -> paths.put(path, pathItem(References.object(item), source)));
     return new JsonObject()
         .put("openapi", source.get("openapi"))
-        .put("info", source.get("info"))
+        .put("info", withoutWords(source.get("info")))
+        .put(ERROR_CODES, errorCodes(source))
         .put("paths", paths);
+  }
+
+  /** Empty when it has none. */
+  private static JsonArray errorCodes(Map<String, Object> source) {
+    Object at = source;
+    for (String step : List.of("components", "schemas", "ErrorCode", "enum")) {
+      at = at instanceof Map ? ((Map<?, ?>) at).get(step) : null;
+    }
+    return at instanceof List ? new JsonArray((List<?>) at) : new JsonArray();
+  }
+
+  /** Without what tells people about a value: fields of these names hold objects, these do not. */
+  private static @Nullable Object withoutWords(@Nullable Object node) {
+    if (node instanceof Map) {
+      Map<String, @Nullable Object> slim = new LinkedHashMap<>();
+      References.object(node)
+          .forEach(
+              (key, value) -> {
+                boolean isWords =
+                    (key.equals("description") && value instanceof String)
+                        || (key.equals("examples") && value instanceof List);
+                if (!isWords) {
+                  slim.put(key, withoutWords(value));
+                }
+              });
+      return slim;
+    }
+    return node instanceof List
+        ? ((List<?>) node).stream().map(RoutingModel::withoutWords).collect(Collectors.toList())
+        : node;
   }
 
   private static JsonObject pathItem(Map<String, Object> item, Map<String, Object> source) {
@@ -79,7 +119,7 @@ public final class RoutingModel {
                 key,
                 value instanceof Map
                     ? operation(References.object(value), source)
-                    : References.resolved(value, source)));
+                    : withoutWords(References.resolved(value, source))));
     return slim;
   }
 
@@ -87,7 +127,8 @@ public final class RoutingModel {
     Map<String, Object> asked = new LinkedHashMap<>(operation);
     asked.remove("responses");
     asked.remove("security");
-    JsonObject slim = new JsonObject(References.object(References.resolved(asked, source)));
+    JsonObject slim =
+        new JsonObject(References.object(withoutWords(References.resolved(asked, source))));
     JsonArray answers = new JsonArray();
     Map<String, Object> responses =
         References.object(operation.getOrDefault("responses", Map.of()));
@@ -98,17 +139,22 @@ public final class RoutingModel {
     }
     ((List<?>) operation.getOrDefault(ALSO_ANSWERS, List.of())).forEach(answers::add);
     Object demands = operation.getOrDefault("security", source.getOrDefault("security", List.of()));
+    content(slim).forEach(type -> ((JsonObject) type.getValue()).remove("examples"));
     setFormAside(slim);
     return slim.put("responses", SOME_ANSWER.copy())
         .put(ANSWERS, answers)
         .put(DEMANDS, new JsonArray((List<?>) demands).copy());
   }
 
+  /** Of a request's body, by media type. */
+  private static JsonObject content(JsonObject operation) {
+    return operation
+        .getJsonObject("requestBody", new JsonObject())
+        .getJsonObject("content", new JsonObject());
+  }
+
   private static void setFormAside(JsonObject operation) {
-    JsonObject content =
-        operation
-            .getJsonObject("requestBody", new JsonObject())
-            .getJsonObject("content", new JsonObject());
+    JsonObject content = content(operation);
     if (content.fieldNames().equals(Set.of(Form.TYPE))) {
       content.put(OperationContract.JSON, content.remove(Form.TYPE));
       operation.put(FORM_BODY, true);

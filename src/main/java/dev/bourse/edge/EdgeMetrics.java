@@ -118,6 +118,34 @@ public final class EdgeMetrics {
         .register(registry);
   }
 
+  /** Told how long something took. */
+  public interface Times {
+    /**
+     * It took so long.
+     *
+     * @param labels the labels' values, in order
+     */
+    void took(long nanos, String... labels);
+  }
+
+  /**
+   * Shows how long something takes, by labels.
+   *
+   * @param labels of few values, for each combination is a series
+   * @param bounds of the buckets, in seconds
+   */
+  public Times times(String name, String help, List<String> labels, double... bounds) {
+    Histogram histogram =
+        Histogram.builder()
+            .name(name)
+            .help(help)
+            .labelNames(labels.toArray(new String[0]))
+            .classicOnly()
+            .classicUpperBounds(bounds)
+            .register(registry);
+    return (nanos, values) -> histogram.labelValues(values).observe(nanos / 1e9);
+  }
+
   /** The series of one operation; {@code none} for requests that reach none. */
   Series series(String operation) {
     return byOperation.computeIfAbsent(operation, Series::new);

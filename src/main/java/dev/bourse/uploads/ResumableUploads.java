@@ -175,7 +175,9 @@ public final class ResumableUploads {
             .upload()
             .finish()
             .map(finished -> opened.inspection().end())
-            .recover(e -> failed(target, opened, !goesOn(target, opened, e), e));
+            .recover(
+                e ->
+                    goesOn(target, opened, e) ? leave(opened, e) : failed(target, opened, true, e));
     if (ending.isComplete()) {
       return ending;
     }
@@ -189,6 +191,12 @@ public final class ResumableUploads {
               ending.onSuccess(late -> open.giveBack(opened));
               return Future.failedFuture(stillEnding());
             });
+  }
+
+  /** A store that has just failed is not asked to keep what it has not got yet. */
+  private <T> Future<T> leave(OpenUploads.Opened opened, Throwable failure) {
+    open.giveBack(opened);
+    return Future.failedFuture(failure);
   }
 
   /** Whether an upload that could not be finished may be asked again without being read anew. */

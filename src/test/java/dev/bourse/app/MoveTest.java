@@ -2,23 +2,31 @@ package dev.bourse.app;
 
 import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.newFolder;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.app.commands.Main;
 import dev.bourse.audit.AuditRow;
+import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.CommandRun;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.S3Server;
+import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -141,6 +149,97 @@ class MoveTest extends MoveFixture {
         assertGoesOnWith(returned, trail);
       }
     }
+  }
+
+  /** That a reader of any process gets the bytes of a set's files. */
+  private static void assertReadable(RunningBourse bourse, String id, Map<String, byte[]> files) {
+    files.forEach(
+        (path, bytes) ->
+            assertArrayEquals(
+                bytes,
+                bourse
+                    .as("acme", "orgwide")
+                    .fetch("GET", FilesFixture.item(id) + "/files/" + FilesFixture.sha256(bytes))
+                    .body(),
+                path));
+  }
+
+  private static HttpAnswer send(
+      RunningBourse bourse, String session, byte[] bytes, int from, int to) {
+    return bourse
+        .with(null)
+        .sendBytes(
+            "PUT",
+            session,
+            Arrays.copyOfRange(bytes, from, to),
+            "Content-Range",
+            "bytes " + from + '-' + (to - 1) + '/' + bytes.length);
+  }
+
+  @Test
+  void setsAndUploadsInAnObjectStoreMoveToPostgresAndBack() throws Exception {
+    S3Server objects = S3Server.s3proxy();
+    String bucket = objects.newBucket();
+    Path data = newFolder();
+    Path export = folder.resolve("sets.ndjson");
+    Map<String, byte[]> files =
+        SetsFixture.folder(
+            "a/0.bin", FilesFixture.bytes(300_000, 1), "b.bin", FilesFixture.bytes(700, 2));
+    byte[] upload = FilesFixture.bytes(200_000, 3);
+    String former = "checkpoints.former-store=local";
+    RunningBourse disk = RunningBourse.over(data);
+    String onDisk =
+        FilesFixture.publish(
+                disk.asMember("acme", "alice"), FilesFixture.freshName(), upload, "org")
+            .getString("id");
+    try (RunningBourse bourse = disk.restartedWith(objects.settings(bucket, former))) {
+      ApiClient alice = bourse.asMember("acme", "alice");
+      String set =
+          SetsFixture.publish(alice, FilesFixture.freshName(), files, "org").getString("id");
+      String session =
+          FilesFixture.path(
+              FilesFixture.announce(
+                      alice,
+                      FilesFixture.publication(FilesFixture.freshName(), upload, "org")
+                          .put("upload", "resumable"))
+                  .getString("session_url"));
+      assertEquals(308, send(bourse, session, upload, 0, 90_000).status());
+      bourse.stop();
+
+      String url = "store.url=" + server.newDatabase();
+      String store = "s3://" + bucket + "/bourse/";
+      String places = ": 3 in " + store + ", 1 in the folder checkpoints of a data folder";
+      moves(export, List.of("--data", data.toString()), List.of("--set", url), places, store);
+      RunningBourse moved = RunningBourse.over(data, objects.settings(bucket, url, former));
+      assertReadable(moved, set, files);
+      assertArrayEquals(
+          upload, moved.as("acme", "orgwide").fetch("GET", FilesFixture.content(onDisk)).body());
+      send(moved, session, upload, 90_000, upload.length).ok();
+      moved.stop();
+
+      Path home = newFolder();
+      moves(export, List.of("--set", url), List.of("--data", home.toString()), places, store);
+      Files.copy(data.resolve("demo.json"), home.resolve("demo.json"));
+      try (RunningBourse back = RunningBourse.over(home, objects.settings(bucket))) {
+        assertReadable(back, set, files);
+        back.with(null).sendBytes("PUT", session, new byte[0], "Content-Range", "bytes */*").ok();
+      }
+    }
+  }
+
+  /** Exports one store and imports the other: the sums are the same, and the bytes not in it. */
+  private static void moves(
+      Path export, List<String> from, List<String> to, String places, String store)
+      throws Exception {
+    CommandRun exported = CommandRun.on(from, "export", export.toString());
+    CommandRun imported = CommandRun.on(to, "import", export.toString());
+    String sums = exported.succeeded();
+    assertTrue(imported.succeeded().startsWith(sums), imported + "\n" + sums);
+    assertTrue(sums.contains("blob_piece") && sums.contains("checkpoint_file"), sums);
+    assertTrue(Files.size(export) < 200_000, "it has rows alone");
+    assertTrue(exported.err().contains(places), exported.err());
+    assertTrue(imported.err().contains(places), imported.err());
+    assertTrue(imported.err().contains("serve finds no bytes in " + store), imported.err());
   }
 
   @Test

@@ -75,7 +75,7 @@ class ObjectStoreFaultsTest extends SetFixture {
                     folder.resolve("spools-" + stores.size()),
                     clock,
                     random,
-                    done -> {}),
+                    (operation, outcome, nanos) -> {}),
                 S3Config.parse(
                     S3Server.store(bucket, faults.port()), Optional.of(SERVER.credentials())),
                 BlobConfig.defaults()));

@@ -10,6 +10,7 @@ import static dev.bourse.testing.FilesFixture.publish;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
@@ -76,8 +77,15 @@ class SilentObjectStoreTest {
       assertFalse(one.join().headers().firstValue("Retry-After").isEmpty());
     }
 
+    until("the call is counted", () -> calls(bourse, "put", "unanswered").endsWith(" 1"));
+    assertEquals(
+        List.of(),
+        network.seen().stream().filter(request -> request.contains("/pieces/")).toList(),
+        "a store that did not take the bytes is not waited for once more to keep them");
+
     network.thaw();
     until("bytes are taken again", () -> put(bourse, session).statusCode() == 200);
+    assertTrue(calls(bourse, "put", "done").endsWith(" 1"));
     until(
         "bytes are given again",
         () -> Arrays.equals(BYTES, alice.fetch("GET", content(before)).body()));
@@ -93,7 +101,21 @@ class SilentObjectStoreTest {
     return settings;
   }
 
-  /** Waits longer than other tests' clients: the store is tried for the bytes and for a piece. */
+  /** How many calls of a kind the metrics tell of. */
+  private static String calls(RunningBourse bourse, String operation, String outcome) {
+    String name =
+        "bourse_object_store_seconds_count{operation=\"%s\",outcome=\"%s\"}"
+            .formatted(operation, outcome);
+    ApiClient monitor =
+        new ApiClient("http://127.0.0.1:" + bourse.service().managementPort(), null);
+    return new String(monitor.fetch("GET", "/metrics").body(), StandardCharsets.UTF_8)
+        .lines()
+        .filter(line -> line.startsWith(name))
+        .findFirst()
+        .orElse(name + " is not told");
+  }
+
+  /** Waits longer than other tests' clients: the store is tried three times. */
   private static HttpResponse<byte[]> put(RunningBourse bourse, String session) {
     try {
       return HttpClient.newHttpClient()

@@ -2,6 +2,7 @@ package dev.bourse.app.commands;
 
 import dev.bourse.app.Bourse;
 import dev.bourse.app.Config;
+import dev.bourse.contract.Contract;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
 import java.io.IOException;
@@ -57,6 +58,10 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, Config.Faulty {
+    // Nothing of the settings is in them, so another core reads them meanwhile.
+    Thread reading = new Thread(Contract::served, "contracts");
+    reading.setDaemon(true);
+    reading.start();
     Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));
     Vertx vertx = Bourse.newVertx(config);
     watch(vertx, config.loopTimeoutMillis());

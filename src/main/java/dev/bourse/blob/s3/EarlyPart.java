@@ -85,6 +85,15 @@ final class EarlyPart {
     return tag == null ? Future.failedFuture(new GivenUp()) : tag;
   }
 
+  /** Whether it failed for want of bytes alone; the store's client may have wrapped that. */
+  static boolean isGivenUp(Throwable failure) {
+    Throwable cause = failure;
+    while (cause != null && !(cause instanceof GivenUp)) {
+      cause = cause.getCause();
+    }
+    return cause != null;
+  }
+
   /** Breaks it off: from now on it reads nothing of the spool. */
   void giveUp() {
     isGivenUp = true;

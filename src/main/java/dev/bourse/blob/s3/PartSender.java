@@ -33,7 +33,10 @@ final class PartSender {
     EarlyPart begun = early;
     if (begun != null && spool.isFull()) {
       early = null;
-      return begun.tag().recover(e -> sendSpool(row, number));
+      // What the store did not take after all its tries is the client's to send again.
+      return begun
+          .tag()
+          .recover(e -> EarlyPart.isGivenUp(e) ? sendSpool(row, number) : Future.failedFuture(e));
     }
     stop();
     return sendSpool(row, number);

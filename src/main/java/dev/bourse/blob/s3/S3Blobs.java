@@ -31,7 +31,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Semaphore;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +78,7 @@ public final class S3Blobs implements BlobStore {
    * What a store stands on.
    *
    * @param spools a folder of this process alone, made when it is not there
-   * @param onCall told of each call to the store whether it did what it was asked
+   * @param listener told of each call to the store
    */
   public record Ground(
       Vertx vertx,
@@ -87,7 +86,7 @@ public final class S3Blobs implements BlobStore {
       Path spools,
       Clock clock,
       RandomGenerator random,
-      Consumer<Boolean> onCall) {}
+      CallListener listener) {}
 
   /** Opens the store when it can be used; fails with {@link S3Unusable} that says why not. */
   public static Future<S3Blobs> open(Ground ground, S3Config config, BlobConfig bounds) {
@@ -105,7 +104,7 @@ public final class S3Blobs implements BlobStore {
                   ground.spools(),
                   PosixFilePermissions.asFileAttribute(
                       PosixFilePermissions.fromString("rwx------")));
-              S3Calls calls = new S3Calls(config, ground.onCall());
+              S3Calls calls = new S3Calls(config, ground.listener());
               try {
                 calls.check();
               } catch (S3Unusable e) {

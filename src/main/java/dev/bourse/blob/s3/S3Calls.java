@@ -90,14 +90,14 @@ final class S3Calls implements AutoCloseable {
   private final SdkHttpClient http;
   private final S3Client client;
   private final S3Presigner presigner;
-  private final Consumer<Boolean> onCall;
+  private final CallListener listener;
 
   /**
-   * @param onCall told of each call whether the store did it
+   * @param listener told of all calls but those of {@link #check}
    */
-  S3Calls(S3Config config, Consumer<Boolean> onCall) {
+  S3Calls(S3Config config, CallListener listener) {
     this.config = config;
-    this.onCall = onCall;
+    this.listener = listener;
     AwsCredentialsProvider credentials = credentials(config);
     S3Configuration style =
         S3Configuration.builder().pathStyleAccessEnabled(config.pathStyle()).build();
@@ -336,19 +336,31 @@ final class S3Calls implements AutoCloseable {
     }
   }
 
+  /**
+   * @param what an operation and behind a blank what it is done to
+   */
   private <T> T call(String what, Supplier<T> call) {
+    long begin = System.nanoTime();
+    CallListener.Outcome outcome = CallListener.Outcome.UNANSWERED;
     try {
       T answer = call.get();
-      onCall.accept(true);
+      outcome = CallListener.Outcome.DONE;
       return answer;
     } catch (AwsServiceException e) {
       RuntimeException told = translated(what, e);
-      onCall.accept(told instanceof BlobGone);
+      outcome = outcome(told);
       throw told;
     } catch (SdkException e) {
-      onCall.accept(false);
       throw new StorageFault("the object store did not " + what, e);
+    } finally {
+      listener.ended(what.substring(0, what.indexOf(' ')), outcome, System.nanoTime() - begin);
     }
+  }
+
+  private static CallListener.Outcome outcome(RuntimeException told) {
+    return told instanceof BlobGone
+        ? CallListener.Outcome.MISSING
+        : told instanceof StorageFull ? CallListener.Outcome.FULL : CallListener.Outcome.REFUSED;
   }
 
   private static RuntimeException translated(String what, AwsServiceException e) {

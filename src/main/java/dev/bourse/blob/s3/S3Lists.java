@@ -59,12 +59,15 @@ final class S3Lists {
     }
   }
 
-  /** Uploads whose ending was begun before some time and did not come to its end. */
+  /**
+   * Uploads whose ending was begun before some time and did not come to its end, first those that
+   * were longest not tried.
+   */
   Future<List<String>> halfAborted(long beforeMillis, int limit) {
     return database.read(
         """
         SELECT upload FROM blob_upload WHERE store = ? AND state = 'aborting' AND changed_at < ?
-        ORDER BY upload LIMIT ?\
+        ORDER BY changed_at, upload LIMIT ?\
         """,
         List.of(store, beforeMillis, limit),
         row -> row.text("upload"));
@@ -74,15 +77,17 @@ final class S3Lists {
    * Pieces of uploads that are no more.
    *
    * @param madeBeforeMillis those whose objects may still be on their way only when they are older
+   * @param after the object behind which they begin; empty for the first
    */
-  Future<List<S3Rows.Piece>> orphanPieces(long madeBeforeMillis, int limit) {
+  Future<List<S3Rows.Piece>> orphanPieces(long madeBeforeMillis, String after, int limit) {
     return database.read(
         """
         SELECT p.upload AS upload, p.object AS object, p.start AS start, p.bytes AS bytes
         FROM blob_piece p LEFT JOIN blob_upload u ON u.store = p.store AND u.upload = p.upload
-        WHERE p.store = ? AND u.upload IS NULL AND (p.kept = 1 OR p.made_at < ?) LIMIT ?\
+        WHERE p.store = ? AND p.object > ? AND u.upload IS NULL
+        AND (p.kept = 1 OR p.made_at < ?) ORDER BY p.object LIMIT ?\
         """,
-        List.of(store, madeBeforeMillis, limit),
+        List.of(store, after, madeBeforeMillis, limit),
         S3Rows::piece);
   }
 

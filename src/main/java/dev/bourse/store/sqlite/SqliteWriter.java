@@ -62,7 +62,11 @@ final class SqliteWriter implements Runnable {
   void migrate(Migrations schema, Clock clock) throws Exception {
     SqliteConnection open = Objects.requireNonNull(connection, "opened by the constructor");
     try {
+      // The steps are flushed with the first commit that is acknowledged. A power failure before it
+      // undoes the last of them, each whole, and the next start carries them out again.
+      open.execute("PRAGMA synchronous = NORMAL");
       SqliteSchemaSession.settled(schema.apply(new SqliteSchemaSession(open), clock));
+      open.execute("PRAGMA synchronous = FULL");
     } catch (Exception e) {
       open.close();
       throw e;

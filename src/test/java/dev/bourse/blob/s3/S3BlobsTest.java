@@ -108,7 +108,7 @@ class S3BlobsTest extends S3Fixture {
     S3Rows.Piece dead = new S3Rows.Piece("u.21", row.objectOfEpoch(1), 0, bytes.length);
     // It died when its object was made and nothing more was said of it.
     await(rows.keeping(row, dead));
-    try (S3Calls calls = new S3Calls(config(SERVER.port()), done -> {})) {
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.put(dead.object(), 100_000, () -> new ByteArrayInputStream(bytes));
     }
     S3Blobs other = process();
@@ -131,7 +131,7 @@ class S3BlobsTest extends S3Fixture {
     append(upload, BYTES, 0, PART);
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
     S3Rows.Upload row = await(rows.find("u.22")).orElseThrow();
-    try (S3Calls calls = new S3Calls(config(SERVER.port()), done -> {})) {
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.abort(String.valueOf(row.object()), String.valueOf(row.multipart()));
     }
     // Some services say so at the next part, others at the end.
@@ -332,7 +332,7 @@ class S3BlobsTest extends S3Fixture {
     await(upload.release());
     S3Rows.Upload row = await(rows.find("u.9")).orElseThrow();
     await(rows.completing(row, 2 * PART));
-    try (S3Calls calls = new S3Calls(config(SERVER.port()), done -> {})) {
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.complete(
           String.valueOf(row.object()), String.valueOf(row.multipart()), await(rows.parts("u.9")));
     }
@@ -351,7 +351,7 @@ class S3BlobsTest extends S3Fixture {
     append(upload, BYTES, 0, 2 * PART);
     S3Rows.Upload row = await(rows.find("u.10")).orElseThrow();
     byte[] others = random(99, PART);
-    try (S3Calls calls = new S3Calls(config(SERVER.port()), done -> {})) {
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.send(
           String.valueOf(row.object()),
           String.valueOf(row.multipart()),

@@ -48,7 +48,12 @@ abstract class S3Contract extends BlobStoreContract {
     return await(
         S3Blobs.open(
             new S3Blobs.Ground(
-                vertx, database(), folder.resolve("spools"), clock, random, done -> {}),
+                vertx,
+                database(),
+                folder.resolve("spools"),
+                clock,
+                random,
+                (operation, outcome, nanos) -> {}),
             S3Config.parse(server.store(bucket), Optional.of(credentials)),
             SMALL,
             PART));

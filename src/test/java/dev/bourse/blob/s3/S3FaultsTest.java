@@ -3,6 +3,7 @@ package dev.bourse.blob.s3;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobGone;
@@ -289,7 +290,7 @@ class S3FaultsTest extends S3Fixture {
     S3Blobs store = process(faults.port());
     Upload upload = await(store.open("u", NONE));
     append(upload, BYTES, 0, PART);
-    try (S3Calls calls = new S3Calls(config(SERVER.port()), done -> {})) {
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.begin("blobs/nobodys");
       aDayLater(store);
       assertEquals(1, SERVER.multiparts(bucket).size(), "the upload that a row names");
@@ -306,6 +307,47 @@ class S3FaultsTest extends S3Fixture {
     }
     assertArrayEquals(BYTES, content(store, "k"));
     holdsOnlyAfterADay(List.of("k"));
+  }
+
+  @Test
+  void whatCannotBeTidiedUpKeepsNothingElseFromIt() throws Exception {
+    S3Blobs store = process(faults.port());
+    for (String name : List.of("u.a", "u.b", "u.c")) {
+      Upload upload = await(store.open(name, NONE));
+      append(upload, BYTES, 0, LITTLE);
+      await(upload.keep());
+      await(upload.release());
+      faults.next(Integer.MAX_VALUE, request -> request.startsWith("DELETE "), Fault.SLOW_DOWN);
+      failure(StorageFault.class, store.abandon(name));
+      faults.thaw();
+    }
+    clock.advance(TimeUnit.MINUTES.toMillis(2));
+    faults.next(
+        Integer.MAX_VALUE, request -> request.matches("DELETE .*/u\\.a\\..*"), Fault.SLOW_DOWN);
+    failure(StorageFault.class, store.tidy());
+    assertEquals(1, SERVER.objects(bucket).size());
+
+    faults.thaw();
+    clock.advance(TimeUnit.MINUTES.toMillis(2));
+    await(store.tidy());
+    holdsOnly();
+  }
+
+  @Test
+  void aPartThatTheStoreDoesNotTakeIsNotSentOnceMoreAfterItsTries() throws Exception {
+    S3Blobs store = process(faults.port());
+    byte[] bytes = random(22, 2 * PART);
+    Upload upload = await(store.open("u", NONE));
+    append(upload, bytes, 0, PART);
+    faults.next(
+        Integer.MAX_VALUE, request -> request.matches("PUT .*partNumber=2.*"), Fault.SLOW_DOWN);
+    assertThrows(ExecutionException.class, () -> append(upload, bytes, PART, bytes.length));
+    assertTrue(
+        faults.seen().stream().filter(request -> request.contains("partNumber=2")).count() <= 3);
+    await(upload.release());
+    faults.thaw();
+    await(store.abandon("u"));
+    holdsOnlyAfterADay(List.of());
   }
 
   private void aDayLater(S3Blobs store) throws Exception {

@@ -93,7 +93,7 @@ abstract class S3Fixture {
                     folder.resolve("spools-" + opened.size()),
                     clock,
                     new Random(opened.size()),
-                    done -> {}),
+                    (operation, outcome, nanos) -> {}),
                 config(port),
                 BOUNDS,
                 PART));
