@@ -3,7 +3,9 @@ package dev.bourse.app;
 import dev.bourse.blob.s3.S3Config;
 import dev.bourse.core.Settings;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Where the bytes of checkpoints are kept.
@@ -61,6 +63,11 @@ record BlobSettings(Place store, Optional<Place> former) {
       settings.fault(key, text, LOCAL + ", the data folder, or " + S3Config.ACCEPTED);
       return new Place(Optional.empty());
     }
+  }
+
+  /** The names of the stores in which bytes are looked for. */
+  List<String> names() {
+    return Stream.concat(Stream.of(store), former.stream()).map(Place::name).toList();
   }
 
   /** Whether every process on the same database sees the same bytes. */

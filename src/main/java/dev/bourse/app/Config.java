@@ -111,6 +111,11 @@ public record Config(
     }
   }
 
+  /** The names of the stores in which the bytes of checkpoints are looked for. */
+  public List<String> blobStores() {
+    return blobs.names();
+  }
+
   /**
    * Maps settings onto records.
    *

@@ -186,7 +186,13 @@ class MoveTest extends MoveFixture {
         SetsFixture.folder(
             "a/0.bin", FilesFixture.bytes(300_000, 1), "b.bin", FilesFixture.bytes(700, 2));
     byte[] upload = FilesFixture.bytes(200_000, 3);
-    try (RunningBourse bourse = RunningBourse.over(data, objects.settings(bucket))) {
+    String former = "checkpoints.former-store=local";
+    RunningBourse disk = RunningBourse.over(data);
+    String onDisk =
+        FilesFixture.publish(
+                disk.asMember("acme", "alice"), FilesFixture.freshName(), upload, "org")
+            .getString("id");
+    try (RunningBourse bourse = disk.restartedWith(objects.settings(bucket, former))) {
       ApiClient alice = bourse.asMember("acme", "alice");
       String set =
           SetsFixture.publish(alice, FilesFixture.freshName(), files, "org").getString("id");
@@ -201,14 +207,18 @@ class MoveTest extends MoveFixture {
       bourse.stop();
 
       String url = "store.url=" + server.newDatabase();
-      moves(export, List.of("--data", data.toString()), List.of("--set", url));
-      RunningBourse moved = RunningBourse.over(data, objects.settings(bucket, url));
+      String store = "s3://" + bucket + "/bourse/";
+      String places = ": 3 in " + store + ", 1 in the folder checkpoints of a data folder";
+      moves(export, List.of("--data", data.toString()), List.of("--set", url), places, store);
+      RunningBourse moved = RunningBourse.over(data, objects.settings(bucket, url, former));
       assertReadable(moved, set, files);
+      assertArrayEquals(
+          upload, moved.as("acme", "orgwide").fetch("GET", FilesFixture.content(onDisk)).body());
       send(moved, session, upload, 90_000, upload.length).ok();
       moved.stop();
 
       Path home = newFolder();
-      moves(export, List.of("--set", url), List.of("--data", home.toString()));
+      moves(export, List.of("--set", url), List.of("--data", home.toString()), places, store);
       Files.copy(data.resolve("demo.json"), home.resolve("demo.json"));
       try (RunningBourse back = RunningBourse.over(home, objects.settings(bucket))) {
         assertReadable(back, set, files);
@@ -218,12 +228,18 @@ class MoveTest extends MoveFixture {
   }
 
   /** Exports one store and imports the other: the sums are the same, and the bytes not in it. */
-  private static void moves(Path export, List<String> from, List<String> to) throws Exception {
-    String sums = CommandRun.on(from, "export", export.toString()).succeeded();
-    String imported = CommandRun.on(to, "import", export.toString()).succeeded();
-    assertTrue(imported.startsWith(sums), imported + "\n" + sums);
+  private static void moves(
+      Path export, List<String> from, List<String> to, String places, String store)
+      throws Exception {
+    CommandRun exported = CommandRun.on(from, "export", export.toString());
+    CommandRun imported = CommandRun.on(to, "import", export.toString());
+    String sums = exported.succeeded();
+    assertTrue(imported.succeeded().startsWith(sums), imported + "\n" + sums);
     assertTrue(sums.contains("blob_piece") && sums.contains("checkpoint_file"), sums);
     assertTrue(Files.size(export) < 200_000, "it has rows alone");
+    assertTrue(exported.err().contains(places), exported.err());
+    assertTrue(imported.err().contains(places), imported.err());
+    assertTrue(imported.err().contains("serve finds no bytes in " + store), imported.err());
   }
 
   @Test

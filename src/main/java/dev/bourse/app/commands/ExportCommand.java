@@ -71,6 +71,9 @@ final class ExportCommand implements Callable<Integer> {
               : write(store, Path.of(file));
       new SumTable(isStandardOutput ? spec.commandLine().getErr() : spec.commandLine().getOut())
           .print(sums);
+      StoredFiles.of(store)
+          .told(isStandardOutput ? "the export" : file)
+          .forEach(told -> spec.commandLine().getErr().println("bourse export: " + told));
     }
     return 0;
   }

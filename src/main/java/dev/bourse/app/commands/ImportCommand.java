@@ -70,8 +70,12 @@ final class ImportCommand implements Callable<Integer> {
       spec.commandLine()
           .getOut()
           .printf("%s holds the rows of %s: read back, the same%n", store.place(), file);
+      Config config = settings.read(Map.of());
+      StoredFiles files = StoredFiles.of(store);
+      files.told(file.toString()).forEach(told -> err.println("bourse import: " + told));
+      files.unreachable(config.blobStores()).forEach(told -> err.println("bourse import: " + told));
       // Rows come as they are encrypted: whether serve starts is a matter of the keys given.
-      SecretExamination.of(store, settings.read(Map.of()).secret().keyring())
+      SecretExamination.of(store, config.secret().keyring())
           .faults()
           .forEach(fault -> err.println("bourse import: serve does not start yet: " + fault));
     }
