@@ -43,7 +43,7 @@ class ReplicaFeedTest {
   @BeforeEach
   void start() throws Exception {
     url = POSTGRES.server().newDatabase();
-    bourse = RunningBourse.demo("store.url=" + url, "store.query-timeout=2s");
+    bourse = RunningBourse.demo("store.url=" + url);
     other = POSTGRES.server().connect(url);
   }
 
@@ -241,6 +241,7 @@ class ReplicaFeedTest {
 
   @Test
   void aReadingThatFailsAgainAndAgainIsDoneUntilItHolds() throws Exception {
+    bourse = bourse.restartedWith("store.url=" + url, "store.query-timeout=2s");
     ClusterClient client = client();
     long knownAsOf;
     try (Connection locking = POSTGRES.server().connect(url)) {
