@@ -419,7 +419,7 @@ class S3BlobsTest extends S3Fixture {
       assertNotNull(part);
       part.giveUp();
       ExecutionException failure = assertThrows(ExecutionException.class, () -> await(part.tag()));
-      assertTrue(EarlyPart.isGivenUp(failure.getCause()), failure.toString());
+      assertTrue(EarlyPart.isGivenUp(failure), failure.toString());
       calls.abort("blobs/o", multipart);
       assertEquals(List.of("begin done", "abort done"), ended);
     } finally {
