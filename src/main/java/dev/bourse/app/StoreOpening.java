@@ -62,7 +62,7 @@ public final class StoreOpening {
     this.bounds = bounds;
     this.files = files;
     if (context.config().postgres().isEmpty()) {
-      SqliteDatabase.prepare(context.vertx());
+      SqliteDatabase.prepare(context.vertx(), SQLITE_SCHEMA);
     }
     if (context.demo()) {
       worlds.put(KeysFiles.DEMO, read(KeysFiles.DEMO, () -> resource("/world/demo.yaml")));

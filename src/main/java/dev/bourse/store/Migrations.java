@@ -9,6 +9,8 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -32,6 +34,9 @@ public final class Migrations {
 
   private record Applied(int number, String name, String sha256) {}
 
+  /** Those read, by folder: what is in a jar does not change. */
+  private static final Map<String, Migrations> READ = new ConcurrentHashMap<>();
+
   private final List<Step> steps;
 
   private Migrations(List<Step> steps) {
@@ -39,12 +44,21 @@ public final class Migrations {
   }
 
   /**
-   * Reads the steps of a folder such as {@code db/sqlite}. Blocks on the class path.
+   * The steps of a folder such as {@code db/sqlite}. Blocks on the class path the first time.
    *
    * @throws IOException when a file is missing
    * @throws IllegalArgumentException when the index does not number its steps 1, 2, 3 …
    */
   public static Migrations load(String folder) throws IOException {
+    Migrations known = READ.get(folder);
+    if (known == null) {
+      known = read(folder);
+      READ.put(folder, known);
+    }
+    return known;
+  }
+
+  private static Migrations read(String folder) throws IOException {
     List<Step> steps = new ArrayList<>();
     for (String line : resource(folder + "/migrations.index").split("\n", -1)) {
       String fileName = line.strip();

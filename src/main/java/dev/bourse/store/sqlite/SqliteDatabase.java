@@ -88,10 +88,11 @@ public final class SqliteDatabase implements Database {
   }
 
   /**
-   * Begins to load the engine's library, beside whatever precedes the opening of a store. What may
-   * fail here is tried again, and told, by the opening.
+   * Begins to read the schema and to load the engine's library, beside whatever precedes the
+   * opening of a store. What may fail here is tried again, and told, by the opening.
    */
-  public static void prepare(Vertx vertx) {
+  public static void prepare(Vertx vertx, String migrations) {
+    vertx.executeBlocking(() -> Migrations.load(migrations), false);
     vertx.executeBlocking(
         () -> {
           SqliteDriver.load(null);
