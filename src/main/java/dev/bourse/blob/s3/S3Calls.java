@@ -341,20 +341,23 @@ final class S3Calls implements AutoCloseable {
    */
   private <T> T call(String what, Supplier<T> call) {
     long begin = System.nanoTime();
-    CallListener.Outcome outcome = CallListener.Outcome.UNANSWERED;
+    T answer;
     try {
-      T answer = call.get();
-      outcome = CallListener.Outcome.DONE;
-      return answer;
+      answer = call.get();
     } catch (AwsServiceException e) {
       RuntimeException told = translated(what, e);
-      outcome = outcome(told);
+      ended(what, outcome(told), begin);
       throw told;
     } catch (SdkException e) {
+      ended(what, CallListener.Outcome.UNANSWERED, begin);
       throw new StorageFault("the object store did not " + what, e);
-    } finally {
-      listener.ended(what.substring(0, what.indexOf(' ')), outcome, System.nanoTime() - begin);
     }
+    ended(what, CallListener.Outcome.DONE, begin);
+    return answer;
+  }
+
+  private void ended(String what, CallListener.Outcome outcome, long begin) {
+    listener.ended(what.substring(0, what.indexOf(' ')), outcome, System.nanoTime() - begin);
   }
 
   private static CallListener.Outcome outcome(RuntimeException told) {

@@ -3,6 +3,8 @@ package dev.bourse.blob.s3;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobGone;
@@ -11,16 +13,21 @@ import dev.bourse.blob.Reading;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.Upload;
+import dev.bourse.blob.Workers;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.s3.S3Client;
 
@@ -389,6 +396,36 @@ class S3BlobsTest extends S3Fixture {
     clock.advance(61_000);
     await(blobs.tidy());
     holdsOnly();
+  }
+
+  @Test
+  void aPartWhoseBytesDoNotComeIsGivenUpAndNoFailureOfTheStore() throws Exception {
+    List<String> ended = new CopyOnWriteArrayList<>();
+    Spool spool = new Spool(Files.createDirectory(folder.resolve("spool")), PART);
+    Workers workers = new Workers(vertx.getOrCreateContext(), BOUNDS, 1);
+    try (S3Calls calls =
+        new S3Calls(
+            config(SERVER.port()),
+            (operation, outcome, nanos) -> ended.add(operation + ' ' + outcome.label()))) {
+      String multipart = calls.begin("blobs/o");
+      byte[] bytes = random(9, PART / 2);
+      spool.write(bytes, 0, bytes.length);
+      EarlyPart part =
+          EarlyPart.begin(
+              spool,
+              new Semaphore(1),
+              workers,
+              source -> calls.send("blobs/o", multipart, 1, PART, source));
+      assertNotNull(part);
+      part.giveUp();
+      ExecutionException failure = assertThrows(ExecutionException.class, () -> await(part.tag()));
+      assertTrue(EarlyPart.isGivenUp(failure), failure.toString());
+      calls.abort("blobs/o", multipart);
+      assertEquals(List.of("begin done", "abort done"), ended);
+    } finally {
+      spool.close();
+      await(workers.close());
+    }
   }
 
   @Test

@@ -40,7 +40,7 @@ abstract class S3Fixture {
 
   static final int BLOCK = BlobStore.BLOCK_BYTES;
   static final Inspector NONE = (bytes, from, to) -> {};
-  private static final BlobConfig BOUNDS = new BlobConfig(2, 8, 4, 8, 256, 0);
+  static final BlobConfig BOUNDS = new BlobConfig(2, 8, 4, 8, 256, 0);
 
   static final S3Server SERVER = S3Server.s3proxy();
 
