@@ -188,7 +188,7 @@ public final class TrailBench {
   private void sealing() throws Exception {
     long from = Math.max(0, allRows - MAX_SEALED);
     run("DELETE FROM audit_sealed");
-    run("INSERT INTO audit_sealed (name, through_id) VALUES ('audit', " + from + ")");
+    run("INSERT INTO audit_sealed (name, through_id) VALUES ('trail', " + from + ")");
     Sealer sealer = new Sealer(vertx, database, Clock.systemUTC(), System::nanoTime, 0);
     long begin = System.nanoTime();
     // The first round on a shared store only notes how far there is to seal.

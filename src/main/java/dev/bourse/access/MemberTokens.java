@@ -60,7 +60,8 @@ public final class MemberTokens {
   private final Clock clock;
   private final RandomGenerator random;
   private final Cache<String, Claims> remembered =
-      Caffeine.newBuilder().maximumSize(MAX_REMEMBERED).build();
+      // To wake another thread for the upkeep costs more than the upkeep.
+      Caffeine.newBuilder().maximumSize(MAX_REMEMBERED).executor(Runnable::run).build();
 
   /**
    * @param organizations knows every organization

@@ -63,8 +63,12 @@ final class BillingSetup {
             "bourse_billing_holds_waiting",
             "1 while posting is so far behind that no billing hold begins or goes on.",
             () -> holds.isWaiting() ? 1 : 0);
-    context.keepUp("posting usage", config.checkMillis(), posting::step);
-    context.keepUp("looking after billing holds", config.checkMillis(), holds::step);
+    context.keepUpDivided("posting usage", config.checkMillis(), posting::step);
+    String lookAfter = "looking after billing holds";
+    context.keepUp(
+        lookAfter,
+        config.checkMillis(),
+        context.shares().divided(lookAfter, holds::step, holds::look));
     return billing;
   }
 

@@ -9,6 +9,7 @@ import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
 import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
+import dev.bourse.store.UpkeepShares;
 import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -68,6 +69,7 @@ public final class Bourse {
             time,
             MONOTONIC,
             new SecureRandom(),
+            new UpkeepShares(config.billing().checkMillis(), MONOTONIC),
             stops,
             new EdgeMetrics());
     replication = new Replication(vertx, MONOTONIC);

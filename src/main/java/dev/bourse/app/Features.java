@@ -108,7 +108,7 @@ final class Features {
             context.clock(),
             context.random());
     context.shutdown().push(oauth::close);
-    context.keepUp(
+    context.keepUpDivided(
         "deleting codes and grants past their time",
         SWEEP_MILLIS,
         context.asFarAsConfirmed(oauth::sweep));

@@ -79,7 +79,7 @@ final class McpServer {
     McpStore store = new McpStore(database);
     ServiceSecrets secrets =
         new ServiceSecrets(database, context.secrets(database), context.random());
-    context.keepUp(
+    context.keepUpDivided(
         "deleting used confirm tokens", SWEEP_MILLIS, context.asFarAsConfirmed(store::sweep));
     return Future.all(secrets.get("mcp-confirm"), secrets.get("mcp-session"))
         .map(

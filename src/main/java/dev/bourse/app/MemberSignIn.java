@@ -44,7 +44,7 @@ final class MemberSignIn {
             baseUrl,
             context.clock(),
             context.random());
-    context.keepUp(
+    context.keepUpDivided(
         "deleting sessions and links past their time",
         SWEEP_INTERVAL_MILLIS,
         context.asFarAsConfirmed(signIn::sweep));
@@ -83,7 +83,7 @@ final class MemberSignIn {
             "bourse_mails_undelivered_total",
             "Mails that were given up: refused, or tried as often as may be.",
             mail::undelivered);
-    context.keepUp(
+    context.keepUpDivided(
         "deleting mails past their time",
         SWEEP_INTERVAL_MILLIS,
         context.asFarAsConfirmed(mail::sweep));

@@ -56,7 +56,7 @@ final class OrgAdministration {
     OperatorSessions sessions = new OperatorSessions(database, operators, baseUrl, clock, random);
     operations.admit(sessions);
     new OperatorSessionRoutes(sessions).bind(operations);
-    context.keepUp(
+    context.keepUpDivided(
         "deleting operators' sessions past their time",
         SWEEP_INTERVAL_MILLIS,
         context.asFarAsConfirmed(sessions::sweep));

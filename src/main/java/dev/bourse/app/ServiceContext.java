@@ -5,6 +5,7 @@ import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.Upkeep;
+import dev.bourse.store.UpkeepShares;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
@@ -22,6 +23,7 @@ import java.util.random.RandomGenerator;
  * @param time confirmed time; there is none before the store is open
  * @param nanoTime the monotonic clock, for waits and time-outs
  * @param random a cryptographic source
+ * @param shares divides upkeep among the processes of the store
  * @param shutdown where whatever starts says how it ends
  * @param metrics where parts register what they count
  */
@@ -33,6 +35,7 @@ record ServiceContext(
     Timekeeper time,
     LongSupplier nanoTime,
     RandomGenerator random,
+    UpkeepShares shares,
     ShutdownHooks shutdown,
     EdgeMetrics metrics) {
 
@@ -64,5 +67,24 @@ record ServiceContext(
     Upkeep upkeep = new Upkeep(vertx, name, intervalMillis, nanoTime, step);
     upkeep.start();
     shutdown.push(upkeep::stop);
+  }
+
+  /**
+   * Begins work on the store that one of its processes does for all.
+   *
+   * @param name what it does, for the log; all processes call it the same
+   * @param intervalMillis from the end of a round to the next
+   * @param step one small piece of it, which must be right when two processes do it at once; tells
+   *     whether there is more to do in this round
+   */
+  void keepUpDivided(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
+    keepUp(name, intervalMillis, shares.divided(name, step, () -> Future.succeededFuture(false)));
+  }
+
+  /** Begins to share upkeep with other processes, now that all of it is begun here. */
+  void divideUpkeep(Database database) {
+    Upkeep dividing = shares.start(vertx, database, random);
+    dividing.start();
+    shutdown.push(() -> dividing.stop().compose(stopped -> shares.leave()));
   }
 }

@@ -203,7 +203,10 @@ final class ServiceCore {
   /** Sets to rest what retired organizations still hold, and opens the market. */
   Future<Void> open() {
     context.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
-    return orgs.releaseRetired().compose(released -> holds.start()).compose(put -> market.start());
+    return orgs.releaseRetired()
+        .compose(released -> holds.start())
+        .compose(put -> market.start())
+        .onSuccess(opened -> context.divideUpkeep(database));
   }
 
   /** What is held in memory of the store, by the topics that others tell its changes by. */
@@ -248,9 +251,9 @@ final class ServiceCore {
     ActivityRetention activity =
         new ActivityRetention(database, audit.activityMillis(), context.time());
     long retention = audit.retentionIntervalMillis();
-    context.keepUp("sealing the audit trail", audit.sealIntervalMillis(), sealer::step);
-    context.keepUp("deleting audit rows past their time", retention, trails::step);
-    context.keepUp("deleting activity past its time", retention, activity::step);
+    context.keepUpDivided("sealing the audit trail", audit.sealIntervalMillis(), sealer::step);
+    context.keepUpDivided("deleting audit rows past their time", retention, trails::step);
+    context.keepUpDivided("deleting activity past its time", retention, activity::step);
     context.keepUp(
         "rotating signing keys",
         KEYS_MILLIS,

@@ -5,7 +5,10 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** SQL of the audit trail. */
@@ -25,10 +28,25 @@ public final class AuditStore {
 
   private static final String INSERT_MANY = INSERT_ONE + (", " + ROW).repeat(ROWS_PER_INSERT - 1);
 
+  /**
+   * Reads of one trail in one commit that make a segment: fewer take about as much room as rows,
+   * and are found by their index.
+   */
+  private static final int FEWEST_OF_SEGMENT = 4;
+
   private final Database database;
+  private final ReadSegments segments;
+  private final String insertWithNewId;
 
   public AuditStore(Database database) {
     this.database = database;
+    this.segments = new ReadSegments(database);
+    this.insertWithNewId =
+        """
+        INSERT INTO audit (id, %s) SELECT ids.first_id, CAST(? AS BIGINT), CAST(? AS TEXT), \
+        CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), 1 FROM (%s) AS ids\
+        """
+            .formatted(COLUMNS, database.newTrailIdsSql());
   }
 
   /** A write's row; goes into the write's own commit. */
@@ -91,16 +109,56 @@ public final class AuditStore {
         statements.add(Statement.of("DELETE FROM audit_read_batch WHERE batch_id = ?", known));
       }
     }
-    int at = 0;
-    for (; at + ROWS_PER_INSERT <= rows.size(); at += ROWS_PER_INSERT) {
-      statements.add(inserting(INSERT_MANY, rows.subList(at, at + ROWS_PER_INSERT), 1));
-    }
-    for (; at < rows.size(); at++) {
-      statements.add(inserting(INSERT_ONE, rows.subList(at, at + 1), 1));
-    }
+    addReads(statements, rows);
     return database
         .commit(statements)
         .recover(e -> e instanceof BatchStored ? Future.succeededFuture() : Future.failedFuture(e));
+  }
+
+  /**
+   * Rows of those trails that have few, segments of the others, and then the last entry of a
+   * segment as a row: so the greatest id of all is always a row's, from which an embedded engine
+   * goes on.
+   */
+  private void addReads(List<Statement> statements, List<AuditRow> rows) {
+    Map<String, List<AuditRow>> trails = new LinkedHashMap<>();
+    for (AuditRow row : rows) {
+      trails.computeIfAbsent(Trails.owner(row), owner -> new ArrayList<>()).add(row);
+    }
+    List<AuditRow> few =
+        rows.stream()
+            .filter(row -> isFew(trails.getOrDefault(Trails.owner(row), List.of())))
+            .toList();
+    int at = 0;
+    for (; at + ROWS_PER_INSERT <= few.size(); at += ROWS_PER_INSERT) {
+      statements.add(inserting(INSERT_MANY, few.subList(at, at + ROWS_PER_INSERT), 1));
+    }
+    for (; at < few.size(); at++) {
+      statements.add(inserting(INSERT_ONE, few.subList(at, at + 1), 1));
+    }
+    trails.values().removeIf(AuditStore::isFew);
+    AuditRow last = null;
+    for (Iterator<Map.Entry<String, List<AuditRow>>> it = trails.entrySet().iterator();
+        it.hasNext(); ) {
+      Map.Entry<String, List<AuditRow>> trail = it.next();
+      List<AuditRow> reads = trail.getValue();
+      if (!it.hasNext()) {
+        last = reads.get(reads.size() - 1);
+        reads = reads.subList(0, reads.size() - 1);
+      }
+      statements.add(segments.insert(trail.getKey(), reads));
+    }
+    if (last != null) {
+      List<@Nullable Object> values = new ArrayList<>();
+      addAllButDetail(values, last);
+      values.add(last.detail());
+      values.add(1);
+      statements.add(new Statement(insertWithNewId, values, null, 0));
+    }
+  }
+
+  private static boolean isFew(List<AuditRow> reads) {
+    return reads.size() < FEWEST_OF_SEGMENT;
   }
 
   /** Forgets marks that a process left behind when it ended. */

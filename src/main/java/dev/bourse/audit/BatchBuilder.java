@@ -1,9 +1,11 @@
 package dev.bourse.audit;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Gathers the rows of all trails, in the order of their ids, into batches. */
 final class BatchBuilder {
@@ -15,6 +17,9 @@ final class BatchBuilder {
 
   /** Chains of one commit, each at least a row of its own: they hold the writer for some 20 ms. */
   private static final int MAX_CHAINS = 1_000;
+
+  /** Whose reads are noted with one commit: as many rows, which hold the writer for some 20 ms. */
+  private static final int MAX_READERS = 5_000;
 
   /** Some rows of one chain, at most a batch. */
   private static final class Draft {
@@ -31,6 +36,7 @@ final class BatchBuilder {
 
   private final long fromId;
   private final Map<Chain, List<Draft>> chains = new LinkedHashMap<>();
+  private final Set<ReadActors.Presence> readers = new HashSet<>();
   private int rows;
   private long throughId;
 
@@ -52,11 +58,16 @@ final class BatchBuilder {
   }
 
   boolean isFull() {
-    return rows >= MAX_ROWS || chains.size() >= MAX_CHAINS;
+    return rows >= MAX_ROWS || chains.size() >= MAX_CHAINS || readers.size() >= MAX_READERS;
   }
 
   List<Chain> chains() {
     return List.copyOf(chains.keySet());
+  }
+
+  /** Whose reads are among the rows. */
+  Set<ReadActors.Presence> readers() {
+    return readers;
   }
 
   /** Takes the next rows until it is full. */
@@ -70,6 +81,9 @@ final class BatchBuilder {
         drafts.add(new Draft());
       }
       drafts.get(drafts.size() - 1).add(row);
+      if (row.isRead()) {
+        readers.add(ReadActors.Presence.of(row));
+      }
       rows++;
       throughId = row.id();
     }

@@ -7,15 +7,18 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /** SQL of the seals and of the rows under them. */
 final class SealStore {
-  /** The name of the only walk over the trail. */
-  private static final String WALK = "audit";
+  /** The name of the walk over the trail. Releases that knew no segments had one of another. */
+  private static final String WALK = "trail";
 
   /** Another process has done the same already. */
   static final class DoneElsewhere extends RuntimeException {
@@ -54,9 +57,11 @@ final class SealStore {
                   .formatted(SELECT)));
 
   private final Database database;
+  private final ReadSegments segments;
 
   SealStore(Database database) {
     this.database = database;
+    this.segments = new ReadSegments(database);
   }
 
   /** Whether another process may store rows whose ids come out of order. */
@@ -78,21 +83,54 @@ final class SealStore {
     return database.readOne(sql, List.of(parameters), row -> row.integer("id"));
   }
 
-  /** Rows of all trails with ids after one and up to another, by id. */
-  Future<List<RecordedRow>> listRows(long afterId, long upToId, int limit) {
-    return database.read(
-        RecordedRow.SELECT + "WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
-        List.of(afterId, upToId, limit),
-        RecordedRow::from);
+  /**
+   * Rows of all trails with ids after one and up to another, by id, and reads of segments among
+   * them: all, or up to some id about so many.
+   */
+  Future<ReadSegments.Listed> listRows(long afterId, long upToId, int enough) {
+    Future<List<RecordedRow>> rows =
+        database.read(
+            RecordedRow.SELECT + "WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+            List.of(afterId, upToId, enough),
+            RecordedRow::from);
+    Future<ReadSegments.Listed> reads = segments.list(Optional.empty(), afterId, upToId, enough);
+    return Future.all(rows, reads)
+        .map(
+            both -> {
+              long through = reads.result().throughId();
+              if (rows.result().size() == enough) {
+                through = Math.min(through, rows.result().get(enough - 1).id());
+              }
+              return new ReadSegments.Listed(
+                  merged(rows.result(), reads.result().rows(), through, Long.MAX_VALUE), through);
+            });
   }
 
-  /** The same of one chain. */
+  /** So many of the same of one chain. */
   Future<List<RecordedRow>> listRows(Chain chain, long afterId, long upToId, long limit) {
-    return database.read(
-        RecordedRow.SELECT
-            + "WHERE org_id = ? AND is_read = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?",
-        List.of(chain.orgId(), chain.isRead(), afterId, upToId, limit),
-        RecordedRow::from);
+    Future<List<RecordedRow>> rows =
+        database.read(
+            RecordedRow.SELECT
+                + "WHERE org_id = ? AND is_read = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?",
+            List.of(chain.orgId(), chain.isRead(), afterId, upToId, limit),
+            RecordedRow::from);
+    if (!chain.isRead()) {
+      return rows;
+    }
+    int enough = (int) Math.min(limit, Integer.MAX_VALUE);
+    Future<ReadSegments.Listed> reads =
+        segments.list(Optional.of(chain.orgId()), afterId, upToId, enough);
+    return Future.all(rows, reads)
+        .map(both -> merged(rows.result(), reads.result().rows(), upToId, limit));
+  }
+
+  private static List<RecordedRow> merged(
+      List<RecordedRow> rows, List<RecordedRow> reads, long throughId, long limit) {
+    return Stream.concat(rows.stream(), reads.stream())
+        .filter(row -> row.id() <= throughId)
+        .sorted(Comparator.comparingLong(RecordedRow::id))
+        .limit(limit)
+        .toList();
   }
 
   /** The last batch of each chain that has any. */
@@ -120,10 +158,11 @@ final class SealStore {
   }
 
   /**
-   * Stores batches and how far the trail is sealed with them. Fails with {@link DoneElsewhere} when
-   * another process has sealed meanwhile.
+   * Stores batches, whose reads are in them, and how far the trail is sealed with them. Fails with
+   * {@link DoneElsewhere} when another process has sealed meanwhile.
    */
-  Future<Void> seal(List<Seal> seals, long fromId, long throughId) {
+  Future<Void> seal(
+      List<Seal> seals, Set<ReadActors.Presence> readers, long fromId, long throughId) {
     List<Statement> statements = new ArrayList<>(seals.size() + 2);
     statements.add(
         Statement.of(
@@ -137,6 +176,7 @@ final class SealStore {
             WALK,
             fromId));
     seals.forEach(seal -> statements.add(SEAL.insert(seal)));
+    statements.addAll(ReadActors.insert(readers));
     return database.commit(statements);
   }
 
@@ -197,7 +237,17 @@ final class SealStore {
    */
   Future<Void> purge(Seal seal, long nowMillis) {
     Chain chain = seal.chain();
-    List<Statement> statements = new ArrayList<>(2);
+    RuntimeException unlike = new IllegalStateException("the rows are not as many as were sealed");
+    return (chain.isRead()
+            ? segments.remove(chain.orgId(), seal.firstId(), seal.lastId(), unlike)
+            : Future.succeededFuture(new ReadSegments.Removal(List.of(), 0)))
+        .compose(reads -> database.commit(purging(seal, nowMillis, reads, unlike)));
+  }
+
+  private static List<Statement> purging(
+      Seal seal, long nowMillis, ReadSegments.Removal reads, RuntimeException unlike) {
+    Chain chain = seal.chain();
+    List<Statement> statements = new ArrayList<>(2 + reads.statements().size());
     statements.add(
         Statement.guarded(
             DoneElsewhere::new,
@@ -217,10 +267,13 @@ final class SealStore {
                 chain.isRead(),
                 seal.firstId(),
                 seal.lastId())
-            .demanding(
-                Math.toIntExact(seal.rowCount()),
-                () -> new IllegalStateException("the rows are not as many as were sealed")));
-    return database.commit(statements);
+            .demanding(Math.toIntExact(seal.rowCount() - reads.entries()), () -> unlike));
+    statements.addAll(reads.statements());
+    if (chain.isRead()) {
+      // Batches are purged in their order, so that none of the trail's reads is left below.
+      statements.add(ReadActors.forget(chain.orgId(), seal.lastId()));
+    }
+    return statements;
   }
 
   private static Seal seal(Row row) {

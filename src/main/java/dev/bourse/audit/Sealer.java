@@ -124,9 +124,9 @@ public final class Sealer {
             rows ->
                 vertx.executeBlocking(
                     () -> {
-                      taking.add(rows);
-                      if (rows.size() < ROWS_PER_READ && !taking.isFull()) {
-                        taking.endAt(id);
+                      taking.add(rows.rows());
+                      if (!taking.isFull()) {
+                        taking.endAt(rows.throughId());
                       }
                       return taking.isFull() || taking.throughId() >= id;
                     },
@@ -173,6 +173,6 @@ public final class Sealer {
   private Future<Void> commit(BatchBuilder taken, Map<Chain, Seal.Link> heads) {
     return vertx
         .executeBlocking(() -> taken.seal(heads, clock.millis()), false)
-        .compose(seals -> store.seal(seals, taken.fromId(), taken.throughId()));
+        .compose(seals -> store.seal(seals, taken.readers(), taken.fromId(), taken.throughId()));
   }
 }

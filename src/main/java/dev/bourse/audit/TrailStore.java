@@ -6,15 +6,19 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Reads of the trails: an organization's, the platform's, and one token's part of either. */
 public final class TrailStore {
   private final Database database;
+  private final ReadPages readPages;
 
   public TrailStore(Database database) {
     this.database = database;
+    this.readPages = new ReadPages(database);
   }
 
   /**
@@ -75,9 +79,27 @@ public final class TrailStore {
     if (reads) {
       parameters.add(size + 1);
     }
-    return database
-        .read(page(actor.isPresent(), reads), parameters, TrailStore::entry)
-        .map(fetched -> Page.of(fetched, size));
+    Future<List<TrailEntry>> rows =
+        database.read(page(actor.isPresent(), reads), parameters, TrailStore::entry);
+    return reads
+        ? rows.compose(
+            found ->
+                readPages
+                    .newest(owner, actor, before, lowest(found, size + 1), size + 1)
+                    .map(more -> Page.of(merged(found, more, size + 1), size)))
+        : rows.map(found -> Page.of(found, size));
+  }
+
+  /** The id below which nothing is needed any more; 0 unless there are enough. */
+  private static long lowest(List<TrailEntry> found, int enough) {
+    return found.size() < enough ? 0 : found.get(enough - 1).id();
+  }
+
+  private static List<TrailEntry> merged(List<TrailEntry> rows, List<TrailEntry> more, int size) {
+    return Stream.concat(rows.stream(), more.stream())
+        .sorted(Comparator.comparingLong(TrailEntry::id).reversed())
+        .limit(size)
+        .toList();
   }
 
   /**

@@ -6,6 +6,25 @@
  * dev.bourse.audit.AuditedReads} and committed every 50 ms, so that a read never waits for the
  * disk; a crash loses at most 100 ms of them.
  *
+ * <p>Reads that come together are not rows but entries of segments: one a commit and trail, of up
+ * to 1,024 entries in {@link dev.bourse.audit.ReadSegment}'s bytes, which {@link
+ * dev.bourse.audit.ReadSegments} stores and finds. An entry costs a byte or two where few tokens
+ * read and 17 where thousands do, and a row 127; the writer spends a tenth of a microsecond on it
+ * and not ten. Three reads or fewer of a trail in a commit are rows still, and so is the last read
+ * of a commit with segments: its id is above theirs, and the greatest of all ids always a row's.
+ * Pages, seals and retention take rows and entries alike, in the order of their ids. Where a batch
+ * that is purged ends amid a segment, what is left of it is stored anew.
+ *
+ * <p>Pages of one actor go from stretch to stretch of ids in which {@link
+ * dev.bourse.audit.ReadActors} has it: a row for an actor and 65,536 ids, made when reads are
+ * sealed. Within a stretch, and in what is not sealed yet, they look at the filter that each
+ * segment has, of a byte an actor, at some 50,000 a second. Rejected: a row for each actor of a
+ * segment, which costs more than the scattered tokens' entries do.
+ *
+ * <p>A process of the release before, beside one of this, writes rows and sees no segments: its
+ * pages lack them, and so do its verifications. It seals nothing any more, for it would pass them
+ * over; and what it was to purge it keeps, because not all sealed rows are there.
+ *
  * <p>A trail is read a page at a time by {@link dev.bourse.audit.TrailStore}, newest first, by id
  * below the last one seen: no page counts or skips what is before it. {@link
  * dev.bourse.audit.TrailExport} joins the pages for whoever wants the whole trail.
@@ -14,9 +33,10 @@
  * processes write, ids are handed out in another order than commits end in, and whoever pages or
  * polls by id would miss a row that appears behind them.
  *
- * <p>Two indexes, by organization and by actor, serve the two trails. With both, an appended row
- * costs the writing thread 12 to 20 µs when keys are scattered and 4 µs when there is one. So a
- * commit has 1,024 rows at most, which holds the writer for some 20 ms, and an INSERT has 64.
+ * <p>Two indexes of the rows, by organization and by actor, serve the two trails. With both, an
+ * appended row costs the writing thread 12 to 20 µs when keys are scattered and 4 µs when there is
+ * one. So a commit has 1,024 rows at most, which holds the writer for some 20 ms, and an INSERT has
+ * 64.
  *
  * <p>In the background {@link dev.bourse.audit.Sealer} puts settled rows into batches, each sealed
  * with a digest over its rows and the batch before; {@link dev.bourse.audit.SealService} verifies

@@ -119,15 +119,28 @@ public final class HoldService implements Holds {
   }
 
   private Future<Boolean> step(long now) {
+    return look(now).compose(mayGoOn -> mayGoOn ? checkSome(now) : Future.succeededFuture(false));
+  }
+
+  /** Looks only how far posting is, which every process shows; tells that there is no more. */
+  public Future<Boolean> look() {
+    OptionalLong now = time.confirmedMillis();
+    return now.isEmpty()
+        ? Future.succeededFuture(false)
+        : look(now.getAsLong()).map(mayGoOn -> false);
+  }
+
+  /** Whether usage is posted so far that holds may move. */
+  private Future<Boolean> look(long now) {
     return new WatermarkStore(database)
         .find()
-        .compose(
+        .map(
             through -> {
               if (through.isEmpty()) {
-                return Future.succeededFuture(false);
+                return false;
               }
               note(now, through.get().throughMillis());
-              return isWaiting ? Future.succeededFuture(false) : checkSome(now);
+              return !isWaiting;
             });
   }
 

@@ -23,6 +23,11 @@ public interface Reading {
    */
   Future<Buffer> piece(long offset, int length);
 
+  /** The same, told that nothing else is wanted of the blob: a store need not prepare for more. */
+  default Future<Buffer> onlyPiece(long offset, int length) {
+    return piece(offset, length);
+  }
+
   /** Ends the reading, which holds an open file or a connection until then. Idempotent. */
   Future<Void> close();
 }

@@ -328,14 +328,14 @@ public final class Capacity {
   private static Verdict verdict(Cluster cluster, Terms terms) {
     Boolean unavailable = cluster.verdict().capacityUnavailable();
     if (cluster.pending(terms.pool().gpusPerNode()) == 0) {
-      return new Verdict(false, unavailable == null ? null : Boolean.FALSE);
+      return Verdict.of(false, unavailable == null ? null : Boolean.FALSE);
     }
     Long admission = terms.admissionCents();
     boolean tooLow =
         !Boolean.TRUE.equals(unavailable)
             && admission != null
             && cluster.ceilingCents() < admission;
-    return new Verdict(tooLow, unavailable);
+    return Verdict.of(tooLow, unavailable);
   }
 
   private static String detail(Cluster cluster, Declare order, long ceilingCents, long version) {

@@ -46,9 +46,11 @@ public final class CapacityStore {
     return database.isShared();
   }
 
-  /** Every cluster with its live allocations. */
-  Future<List<Cluster>> listClusters() {
-    return load("", List.of());
+  /** So many clusters with their live allocations, by name, after this one. */
+  Future<List<Cluster>> listClustersAfter(String after, int limit) {
+    return load(
+        ClusterRows.selectFrom("(SELECT * FROM cluster WHERE name > ? ORDER BY name LIMIT ?)", ""),
+        List.of(after, limit));
   }
 
   /** A cluster's name, and which of its states is stored. */
@@ -65,17 +67,18 @@ public final class CapacityStore {
   /** Those of these clusters that are there, as they are stored now. */
   Future<List<Cluster>> listClusters(List<String> names) {
     List<String> all = InList.of(names);
-    return load(" WHERE c.name IN " + InList.marks(all), all);
+    return load(ClusterRows.select(" WHERE c.name IN " + InList.marks(all)), all);
   }
 
   /** One cluster as it is stored now. */
   Future<Optional<Cluster>> findCluster(String name) {
-    return load(" WHERE c.name = ?", List.of(name)).map(list -> list.stream().findFirst());
+    return load(ClusterRows.select(" WHERE c.name = ?"), List.of(name))
+        .map(list -> list.stream().findFirst());
   }
 
-  private Future<List<Cluster>> load(String filter, List<String> parameters) {
+  private Future<List<Cluster>> load(String select, List<?> parameters) {
     return database
-        .read(ClusterRows.select(filter), parameters, ClusterRows::joined)
+        .read(select, parameters, new ClusterRows.Reading()::joined)
         .map(ClusterRows::gather);
   }
 

@@ -11,7 +11,9 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
@@ -24,12 +26,33 @@ import org.slf4j.LoggerFactory;
 public final class ClusterOwners implements Mirror {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterOwners.class);
 
+  /** Clusters read at once at the start: some ten milliseconds of an event loop. */
+  static final int PIECE = 2_500;
+
+  /** A line of the log each so many clusters: some seconds apart. */
+  private static final int TOLD = 40 * PIECE;
+
   private final Vertx vertx;
   private final Clusters clusters;
   private final CapacityStore store;
   private final List<Owner> owners;
 
-  private record Owner(ClusterVerticle verticle, Context context) {}
+  private record Owner(ClusterVerticle verticle, Context context) {
+    /** Fails when one cannot be held. */
+    Future<Void> adopt(List<Cluster> share) {
+      Promise<Void> adopted = Promise.promise();
+      context.runOnContext(
+          go -> {
+            try {
+              share.forEach(verticle::adopt);
+              adopted.complete();
+            } catch (RuntimeException fault) {
+              adopted.fail(fault);
+            }
+          });
+      return adopted.future();
+    }
+  }
 
   private ClusterOwners(Vertx vertx, Clusters clusters, CapacityStore store, List<Owner> owners) {
     this.vertx = vertx;
@@ -49,31 +72,54 @@ public final class ClusterOwners implements Mirror {
       deployments.add(vertx.deployVerticle(verticle, new DeploymentOptions()));
     }
     return Future.all(deployments)
-        .compose(deployed -> store.listClusters())
         .compose(
-            stored -> {
+            deployed -> {
               ClusterOwners all =
                   new ClusterOwners(
                       vertx,
                       clusters,
                       store,
                       verticles.stream().map(v -> new Owner(v, v.context())).toList());
-              List<Future<Void>> adoptions = new ArrayList<>();
-              stored.forEach(cluster -> adoptions.add(all.adopt(cluster)));
-              return Future.all(adoptions).map(all);
+              return all.adoptStored(store.listClustersAfter("", PIECE), 0).map(all);
             });
+  }
+
+  /**
+   * Gives a piece of what is stored to its owners while the next is read. What other processes
+   * change meanwhile they tell, and it is read anew once all is held.
+   *
+   * @param reading a piece, in the order of names; the last is shorter than {@link #PIECE}
+   * @param held how many clusters came before it
+   */
+  private Future<Void> adoptStored(Future<List<Cluster>> reading, int held) {
+    return reading.compose(
+        piece -> {
+          int now = held + piece.size();
+          if (piece.size() < PIECE) {
+            return adopt(piece);
+          }
+          if (now % TOLD == 0) {
+            LOG.info("{} clusters read so far", now);
+          }
+          Future<List<Cluster>> next =
+              store.listClustersAfter(piece.get(piece.size() - 1).name(), PIECE);
+          return adopt(piece).compose(adopted -> adoptStored(next, now));
+        });
+  }
+
+  private Future<Void> adopt(List<Cluster> piece) {
+    Map<Owner, List<Cluster>> shares = new HashMap<>();
+    piece.forEach(
+        cluster ->
+            shares.computeIfAbsent(owner(cluster.name()), o -> new ArrayList<>()).add(cluster));
+    List<Future<Void>> adoptions = new ArrayList<>();
+    shares.forEach((owner, share) -> adoptions.add(owner.adopt(share)));
+    return Future.all(adoptions).mapEmpty();
   }
 
   /** Gives a cluster to its owner. */
   public Future<Void> adopt(Cluster cluster) {
-    Owner owner = owner(cluster.name());
-    Promise<Void> adopted = Promise.promise();
-    owner.context.runOnContext(
-        go -> {
-          owner.verticle.adopt(cluster);
-          adopted.complete();
-        });
-    return adopted.future();
+    return owner(cluster.name()).adopt(List.of(cluster));
   }
 
   /** Has a command carried out; answers the snapshot after it, as published. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Clusters and allocations as rows: their columns, one row's statements, and reading them back. */
@@ -86,7 +87,7 @@ final class ClusterRows {
 
   private static final String SELECT =
       """
-      SELECT %s, %s FROM cluster c LEFT JOIN allocation a
+      SELECT %s, %s FROM %%s c LEFT JOIN allocation a
       ON a.cluster = c.name AND a.gone_at IS NULL%%s ORDER BY c.name, a.slot, a.granted_at\
       """
           .formatted(CLUSTER.names("c"), ALLOCATION.names("a"));
@@ -100,14 +101,36 @@ final class ClusterRows {
    * @param filter empty, or a condition on the cluster {@code c}
    */
   static String select(String filter) {
-    return SELECT.formatted(filter);
+    return selectFrom("cluster", filter);
+  }
+
+  /**
+   * The same of some clusters.
+   *
+   * @param clusters the table, or a query of whole rows of it
+   */
+  static String selectFrom(String clusters, String filter) {
+    return SELECT.formatted(clusters, filter);
   }
 
   /** A row of the join: a cluster without its allocations, and one of them. */
   record Joined(Cluster cluster, @Nullable Allocation allocation) {}
 
-  static Joined joined(Row row) {
-    return new Joined(cluster(row), allocationOrNull(row));
+  /**
+   * One reading of rows. Texts that many of its clusters have in common are kept once, not once for
+   * each of them.
+   */
+  static final class Reading {
+    private final Map<String, String> shared = new HashMap<>();
+
+    Joined joined(Row row) {
+      return new Joined(cluster(row, this::share), allocationOrNull(row));
+    }
+
+    private String share(String text) {
+      String known = shared.putIfAbsent(text, text);
+      return known == null ? text : known;
+    }
   }
 
   /** The clusters of a selection, in its order. */
@@ -172,7 +195,7 @@ final class ClusterRows {
         "allocation %s is not stored".formatted(allocation.allocationId()));
   }
 
-  private static Cluster cluster(Row row) {
+  private static Cluster cluster(Row row, UnaryOperator<String> share) {
     Declaration declared =
         row.integerOrNull("max_gpus") == null
             ? null
@@ -181,7 +204,7 @@ final class ClusterRows {
                 row.integer("ceiling_cents"),
                 row.integer("priced_at"),
                 row.integer("declared_at"),
-                row.text("declared_by"));
+                share.apply(row.text("declared_by")));
     Long unavailable = row.integerOrNull("capacity_unavailable");
     Hold hold =
         row.textOrNull("hold_stage") == null
@@ -192,8 +215,8 @@ final class ClusterRows {
                 row.integerOrNull("hold_enforce_after"));
     return new Cluster(
         row.text("name"),
-        row.text("org_id"),
-        row.text("pool"),
+        share.apply(row.text("org_id")),
+        share.apply(row.text("pool")),
         row.value(Cluster.Kind.class, "kind"),
         row.value(Cluster.Posture.class, "posture"),
         row.truth("writes_armed"),
@@ -202,7 +225,7 @@ final class ClusterRows {
         row.integer("revision"),
         declared,
         List.of(),
-        new Verdict(
+        Verdict.of(
             row.truth("bid_too_low"),
             unavailable == null ? null : Boolean.valueOf(unavailable != 0)),
         row.integer("last_write_at"),

@@ -275,7 +275,8 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   private static final class Mailbox {
-    final ArrayDeque<Work> waiting = new ArrayDeque<>();
+    // Short while nobody writes: there is one for each cluster, and few are written at a time.
+    final ArrayDeque<Work> waiting = new ArrayDeque<>(1);
     Cluster state;
     boolean isBusy;
 

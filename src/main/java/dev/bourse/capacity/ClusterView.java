@@ -5,46 +5,35 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
-import dev.bourse.pools.Quote;
 import dev.bourse.pools.Switches;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.time.Clock;
+import java.lang.ref.SoftReference;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published snapshot of a cluster, and its JSON, which is encoded at the first read and then
- * shared by all others.
+ * A published snapshot of a cluster under the terms in force at the time of reading, and its JSON,
+ * which is encoded at the first read and then shared by all others.
  */
 public final class ClusterView {
   private final Cluster cluster;
-  private final Pool pool;
-  private final Switches switches;
-  private final Clock clock;
-  private final Supplier<@Nullable Quote> quote;
-  private volatile @Nullable Kept kept;
+  private final PoolInForce inForce;
 
-  /**
-   * @param pool the pool's terms as they are in force for this cluster
-   * @param quote what the pool's market last published; null before its first tick
-   * @param clock tells how long a notice has still to run
-   */
-  ClusterView(
-      Cluster cluster, Pool pool, Supplier<@Nullable Quote> quote, Switches switches, Clock clock) {
-    this.clock = clock;
-    this.quote = quote;
+  /** Given up when memory is short, those first that nobody has read for longest. */
+  private volatile @Nullable SoftReference<Kept> kept;
+
+  ClusterView(Cluster cluster, PoolInForce inForce) {
     this.cluster = cluster;
-    this.pool = pool;
-    this.switches = switches;
+    this.inForce = inForce;
   }
 
   /** JSON as bytes, and a strong validator of them. */
@@ -55,42 +44,72 @@ public final class ClusterView {
     }
   }
 
-  /** A state as encoded, and the prices of its pool that it shows. */
-  private record Kept(Encoded encoded, PoolPrices prices) {}
+  /** A state as encoded, and what it shows of its pool and of the platform. */
+  private record Kept(Encoded encoded, PoolPrices prices, Switches switches) {
+    boolean shows(PoolPrices now, Switches switchesNow) {
+      return prices.agreesWith(now)
+          && Objects.equals(prices.pool(), now.pool())
+          && Objects.equals(switches, switchesNow);
+    }
+  }
 
   public Cluster cluster() {
     return cluster;
   }
 
+  /** The same under the terms and switches of now, whatever becomes of them; for comparing. */
+  public ClusterView fixed() {
+    ClusterView fixed = new ClusterView(cluster, inForce.fixed());
+    fixed.kept = kept;
+    return fixed;
+  }
+
+  /** Whether the other is of this very state, under the same terms and switches. */
+  @SuppressWarnings("ReferenceEquality")
+  public boolean isSameAs(ClusterView other) {
+    return cluster == other.cluster
+        && inForce.pool().equals(other.inForce.pool())
+        && inForce.switches().equals(other.inForce.switches());
+  }
+
   /** The pool's terms as they are in force for this cluster. */
   public Pool pool() {
-    return pool;
+    return cluster.overrides().over(inForce.pool());
   }
 
   /** The pool with the prices of its last tick. */
   public PoolPrices prices() {
-    return PoolPrices.of(pool, quote.get());
+    return PoolPrices.of(pool(), inForce.quote());
   }
 
   /**
    * The capacity state. Two threads may both encode it the first time; either result serves. It is
-   * another once its pool's prices have moved, and under a notice, which counts down, at each read.
+   * another once its pool's terms or prices or the platform's switches have moved, and under a
+   * notice, which counts down, at each read.
    */
   public Encoded encoded() {
+    Switches switches = inForce.switches();
     Hold hold = cluster.hold();
     if (hold != null && hold.stage() == Hold.Stage.NOTICE) {
-      return Encoded.of(toJson(prices()));
+      return Encoded.of(toJson(prices(), switches));
     }
-    PoolPrices prices = prices();
-    Kept known = kept;
-    if (known == null || !known.prices().agreesWith(prices)) {
-      known = new Kept(Encoded.of(toJson(prices)), prices);
-      kept = known;
+    PoolPrices ofAll = PoolPrices.of(inForce.pool(), inForce.quote());
+    SoftReference<Kept> reference = kept;
+    Kept known = reference == null ? null : reference.get();
+    if (known == null || !known.shows(ofAll, switches)) {
+      PoolPrices own =
+          new PoolPrices(
+              cluster.overrides().over(ofAll.pool()),
+              ofAll.clearingCents(),
+              ofAll.admissionCents());
+      known = new Kept(Encoded.of(toJson(own, switches)), ofAll, switches);
+      kept = new SoftReference<>(known);
     }
     return known.encoded();
   }
 
-  private JsonObject toJson(PoolPrices prices) {
+  private JsonObject toJson(PoolPrices prices, Switches switches) {
+    Pool pool = prices.pool();
     JsonArray allocations = new JsonArray();
     cluster.allocations().forEach(a -> allocations.add(allocation(a)));
     JsonArray plannedRelease = new JsonArray();
@@ -116,7 +135,7 @@ public final class ClusterView {
         .put("billing_hold", billingHold())
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())
-        .put("environment", environment());
+        .put("environment", environment(pool));
   }
 
   private Stream<Allocation> nominated() {
@@ -178,10 +197,10 @@ public final class ClusterView {
       return 0L;
     }
     Long at = hold.enforceAfterMillis();
-    return at == null ? null : Long.valueOf(Math.max(0, at - clock.millis()));
+    return at == null ? null : Long.valueOf(Math.max(0, at - inForce.clock().millis()));
   }
 
-  private JsonObject environment() {
+  private static JsonObject environment(Pool pool) {
     Pool.Environment environment = pool.environment();
     JsonObject env = new JsonObject();
     environment.env().forEach(env::put);

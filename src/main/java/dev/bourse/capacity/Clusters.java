@@ -18,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What every event loop reads without asking an owner: the latest snapshot of each cluster, the
@@ -31,7 +32,7 @@ public final class Clusters {
 
   private final Map<String, NavigableMap<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
   private final Map<String, NavigableMap<String, ClusterView>> byPool = new ConcurrentHashMap<>();
-  private final Map<String, Pool> pools = new ConcurrentSkipListMap<>();
+  private final Map<String, OpenPool> pools = new ConcurrentSkipListMap<>();
   private final Map<String, Quote> quotes = new ConcurrentHashMap<>();
   private final List<Consumer<Cluster>> listeners = new CopyOnWriteArrayList<>();
   private final List<Consumer<Pool>> poolListeners = new CopyOnWriteArrayList<>();
@@ -103,28 +104,31 @@ public final class Clusters {
 
   /** All pools, by name. */
   public List<Pool> pools() {
-    return List.copyOf(pools.values());
+    return pools.values().stream().map(OpenPool::pool).toList();
   }
 
   /** A pool's terms. */
   public Optional<Pool> findPool(String pool) {
-    return Optional.ofNullable(pools.get(pool));
+    return Optional.ofNullable(pools.get(pool)).map(OpenPool::pool);
   }
 
   /** A state of a cluster that is not published, with the terms in force for it. */
   ClusterView view(Cluster cluster) {
-    Pool pool = poolOf(cluster);
-    return new ClusterView(cluster, pool, () -> quotes.get(pool.name()), switches, clock);
+    return new ClusterView(cluster, inForce(cluster));
   }
 
   /** The pool's terms as they are in force for a cluster. */
   Pool poolOf(Cluster cluster) {
-    Pool pool = pools.get(cluster.pool());
+    return cluster.overrides().over(inForce(cluster).pool());
+  }
+
+  private PoolInForce inForce(Cluster cluster) {
+    PoolInForce pool = pools.get(cluster.pool());
     if (pool == null) {
       throw new IllegalStateException(
           "cluster %s names no pool: %s".formatted(cluster.name(), cluster.pool()));
     }
-    return cluster.overrides().over(pool);
+    return pool;
   }
 
   /** What a pool's market last published. */
@@ -164,13 +168,16 @@ public final class Clusters {
   }
 
   private synchronized boolean replace(Pool pool) {
-    Pool before = pools.put(pool.name(), pool);
-    // Not before there is one to compare with: how to compare records is made at run time.
-    if (before != null && before.equals(pool)) {
-      return false;
+    OpenPool known = pools.get(pool.name());
+    if (known == null) {
+      pools.put(pool.name(), new OpenPool(pool));
+      return true;
     }
-    ofPool(pool.name()).forEach(view -> show(view.cluster()));
-    return true;
+    boolean isChanged = !known.pool.equals(pool);
+    if (isChanged) {
+      known.pool = pool;
+    }
+    return isChanged;
   }
 
   /** Shows what a pool's market published. */
@@ -190,12 +197,8 @@ public final class Clusters {
   }
 
   /** Changes the platform's switches; every snapshot shows them at once. */
-  public synchronized void put(Switches changed) {
-    if (changed.equals(switches)) {
-      return;
-    }
+  public void put(Switches changed) {
     switches = changed;
-    byName.values().forEach(view -> show(view.cluster()));
   }
 
   /**
@@ -215,10 +218,7 @@ public final class Clusters {
     listeners.forEach(listener -> listener.accept(cluster));
   }
 
-  /**
-   * The lock is held for a few map writes only. Without it a change of terms could put back the
-   * state it read just before the owner published the next.
-   */
+  /** The lock is held for a few map writes only. Without it an older state could be put last. */
   private synchronized ClusterView show(Cluster cluster) {
     ClusterView view = view(cluster);
     if (revision(cluster.name()) <= cluster.revision()) {
@@ -237,5 +237,34 @@ public final class Clusters {
     byPool
         .computeIfAbsent(cluster.pool(), name -> new ConcurrentSkipListMap<>())
         .put(cluster.name(), view);
+  }
+
+  /** A pool as it stands. */
+  private final class OpenPool implements PoolInForce {
+    private volatile Pool pool;
+
+    OpenPool(Pool pool) {
+      this.pool = pool;
+    }
+
+    @Override
+    public Pool pool() {
+      return pool;
+    }
+
+    @Override
+    public @Nullable Quote quote() {
+      return quotes.get(pool.name());
+    }
+
+    @Override
+    public Switches switches() {
+      return switches;
+    }
+
+    @Override
+    public Clock clock() {
+      return clock;
+    }
   }
 }

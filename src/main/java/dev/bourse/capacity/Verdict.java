@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,4 +12,20 @@ import org.jspecify.annotations.Nullable;
 public record Verdict(boolean bidTooLow, @Nullable Boolean capacityUnavailable) {
   /** Before the market has judged anything. */
   public static final Verdict NONE = new Verdict(false, null);
+
+  /** Every one there can be: kept once rather than for each cluster. */
+  private static final List<Verdict> ALL =
+      List.of(
+          NONE,
+          new Verdict(false, false),
+          new Verdict(false, true),
+          new Verdict(true, null),
+          new Verdict(true, false),
+          new Verdict(true, true));
+
+  /** The one that says this. */
+  public static Verdict of(boolean bidTooLow, @Nullable Boolean capacityUnavailable) {
+    int unavailable = capacityUnavailable == null ? 0 : capacityUnavailable ? 2 : 1;
+    return ALL.get((bidTooLow ? 3 : 0) + unavailable);
+  }
 }

@@ -14,6 +14,9 @@
  * <p>The rules themselves are pure functions: {@link dev.bourse.capacity.Capacity} for what clients
  * do, {@link dev.bourse.capacity.Allotment} for what the market does.
  *
+ * <p>What is in force for a pool's clusters, {@link dev.bourse.capacity.PoolInForce}, is shared by
+ * their snapshots: to change it costs the same for one cluster as for a million.
+ *
  * <p>{@link dev.bourse.capacity.PreviewService} tries a declaration out: the same {@code declare},
  * then the market's own clearing upon what it makes.
  *

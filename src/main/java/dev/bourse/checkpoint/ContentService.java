@@ -196,6 +196,11 @@ public final class ContentService {
     }
 
     @Override
+    public Future<Buffer> onlyPiece(long offset, int length) {
+      return reading.onlyPiece(offset, length);
+    }
+
+    @Override
     public Future<Void> close() {
       if (isClosed.compareAndSet(false, true)) {
         onClosed.run();

@@ -19,7 +19,8 @@ record Guide(String name, String title, String summary, String markdown) {
           "agents",
           "checkpoints",
           "money",
-          "operators");
+          "operators",
+          "cells");
 
   private static final String DEMO = "http://localhost:8080";
 

@@ -66,15 +66,19 @@ final class DownloadSender {
       return;
     }
     // A store that is away is a refusal, which has to be known before the answer begins.
-    download
-        .bytes()
-        .piece(offset, (int) Math.min(PIECE_BYTES, length))
+    first(offset, length)
         .onSuccess(first -> answer(status, range, first))
         .onFailure(
             unread -> {
               download.bytes().close();
               exchange.fail(unread);
             });
+  }
+
+  private Future<Buffer> first(long offset, long length) {
+    return length > PIECE_BYTES
+        ? download.bytes().piece(offset, PIECE_BYTES)
+        : download.bytes().onlyPiece(offset, (int) length);
   }
 
   /** The address is as good as a token for as long as it lasts, so nobody keeps it. */

@@ -64,7 +64,7 @@ final class Topic {
         .find(cluster)
         .ifPresent(
             view -> {
-              lastView = view;
+              lastView = view.fixed();
               lastPrices = view.prices();
             });
     isBusy = false;
@@ -117,6 +117,7 @@ final class Topic {
   private void tell(ActivityStore.Position after, List<ActivityStore.StoredActivity> entries) {
     clusters
         .find(cluster)
+        .map(ClusterView::fixed)
         .ifPresent(
             view -> {
               if (moveTo(view, entries)) {
@@ -173,7 +174,7 @@ final class Topic {
       isStale =
           lastView != null
               && lastPrices != null
-              && (lastView != view || !lastPrices.agreesWith(view.prices()));
+              && (!lastView.isSameAs(view) || !lastPrices.agreesWith(view.prices()));
     }
     if (isNews) {
       each(subscriber -> subscriber.take(now));

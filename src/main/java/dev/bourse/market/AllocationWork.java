@@ -113,9 +113,7 @@ final class AllocationWork {
   private Future<Void> provisioned(Cluster cluster, Allocation allocation) {
     String id = allocation.allocationId();
     Node node = nodes.get(allocation.nodeId());
-    return (node == null || node.failures() == 0
-            ? Future.<Void>succeededFuture()
-            : nodes.note(node.healthy()))
+    return (node == null ? Future.<Void>succeededFuture() : nodes.note(node.healthy()))
         .compose(
             noted ->
                 submit(

@@ -12,9 +12,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a pool's machines follow its allocations: the machine of an allocation that is provisioning
@@ -64,14 +66,31 @@ final class Fleet {
             provider,
             nodes,
             reachability,
-            // It may have been installed anew meanwhile.
-            nodeId -> holdingsScan.ask(List.of(nodeId)),
+            new Probed(),
             env.config().probeIntervalMillis(),
             env.clock());
     Reassignment reassignment = new Reassignment(provider, env.nodes());
     this.reclaimFailures = new ReclaimFailures(nodes, env.clock());
     this.work = new AllocationWork(env, lease, nodes, reassignment, reclaimFailures);
     this.orphans = new Orphans(nodes, reassignment, workPool, holdingsScan, reclaimFailures);
+  }
+
+  private final class Probed implements Prober.Listener {
+    /** It may have been installed anew meanwhile. */
+    @Override
+    public void isBack(String nodeId) {
+      holdingsScan.ask(List.of(nodeId));
+    }
+
+    @Override
+    public boolean isAsked(String nodeId) {
+      return holdingsScan.isOpen(nodeId);
+    }
+
+    @Override
+    public void told(List<Holding> holdings) {
+      compare(holdings);
+    }
   }
 
   /**
@@ -265,17 +284,45 @@ final class Fleet {
     for (Holding holding : holdings) {
       reachability.seen(holding.nodeId(), env.now());
       Held held = allocations.get(holding.nodeId());
-      if (held == null) {
-        if (holding.allocationId() != null) {
-          orphans.clean(holding.nodeId(), holding.allocationId());
+      if (isAstray(holding, held)) {
+        if (held == null) {
+          orphans.clean(holding.nodeId(), Objects.requireNonNull(holding.allocationId()));
           continue;
         }
-      } else if (held.allocation().state() == Allocation.State.ACTIVE
-          && !held.allocation().allocationId().equals(holding.allocationId())) {
         lost.put(held.allocation().allocationId(), Optional.ofNullable(holding.allocationId()));
         inspect(held.cluster());
       }
       reclaimFailures.forget(holding.nodeId());
     }
+  }
+
+  /**
+   * Whether a machine bears the mark of an allocation that nobody has, or lacks that of its active
+   * one.
+   */
+  private static boolean isAstray(Holding holding, @Nullable Held held) {
+    String mark = holding.allocationId();
+    return held == null
+        ? mark != null
+        : held.allocation().state() == Allocation.State.ACTIVE
+            && !held.allocation().allocationId().equals(mark);
+  }
+
+  /**
+   * Asks those machines properly that seem astray: what they told may be out of date, as they were
+   * granted and taken back meanwhile.
+   */
+  private void compare(List<Holding> told) {
+    Map<String, Held> allocations = allocations();
+    List<String> astray = new ArrayList<>();
+    for (Holding holding : told) {
+      String nodeId = holding.nodeId();
+      if (nodes.get(nodeId) != null
+          && !orphans.inWork().contains(nodeId)
+          && isAstray(holding, allocations.get(nodeId))) {
+        astray.add(nodeId);
+      }
+    }
+    holdingsScan.ask(astray);
   }
 }

@@ -111,7 +111,8 @@ final class HoldingsScan {
     answers.clear();
   }
 
-  private boolean isOpen(String nodeId) {
+  /** Whether a machine has not been heard. */
+  boolean isOpen(String nodeId) {
     return open.containsKey(nodeId) || answers.containsKey(nodeId);
   }
 

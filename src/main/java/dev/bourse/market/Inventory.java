@@ -26,6 +26,9 @@ final class Inventory {
   /** Nodes whose rows are being written, and how often. */
   private final Map<String, Integer> writing = new HashMap<>();
 
+  /** Nodes whose rows may say otherwise than is known here: a write may have failed. */
+  private final Set<String> unstored = new HashSet<>();
+
   /** Nodes whose rows are or were being written since a reading began; null between readings. */
   private @Nullable Set<String> writtenMeanwhile;
 
@@ -62,6 +65,7 @@ final class Inventory {
                   continue;
                 }
                 Node known = nodes.put(node.nodeId(), node);
+                unstored.remove(node.nodeId());
                 if (!node.isSameMachineAs(known)) {
                   added.add(node.nodeId());
                 } else if (known != null && known.retries() != node.retries()) {
@@ -70,6 +74,7 @@ final class Inventory {
               }
               removed.removeAll(written);
               nodes.keySet().removeAll(removed);
+              unstored.removeAll(removed);
               return new Reading(added, List.copyOf(removed), retried, written.isEmpty());
             });
   }
@@ -101,16 +106,28 @@ final class Inventory {
     return node.machine();
   }
 
-  /** Counts from now on, and is stored. */
+  /**
+   * Counts from now on, and is stored unless it is already. Who is told that it was not stored
+   * notes the same again.
+   */
   Future<Void> note(Node changed) {
     String nodeId = changed.nodeId();
-    nodes.put(nodeId, changed);
+    if (changed.equals(nodes.put(nodeId, changed)) && !unstored.contains(nodeId)) {
+      return Future.succeededFuture();
+    }
+    unstored.add(nodeId);
     writing.merge(nodeId, 1, Integer::sum);
     if (writtenMeanwhile != null) {
       writtenMeanwhile.add(nodeId);
     }
     return store
         .update(changed, lease)
+        .onSuccess(
+            stored -> {
+              if (changed.equals(nodes.get(nodeId))) {
+                unstored.remove(nodeId);
+              }
+            })
         .onComplete(done -> writing.compute(nodeId, (id, n) -> n == null || n == 1 ? null : n - 1));
   }
 }

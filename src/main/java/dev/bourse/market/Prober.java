@@ -1,19 +1,22 @@
 package dev.bourse.market;
 
+import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Probes every machine of a pool once an interval, free or held, so that a dead one is known before
- * it is granted or given back. It takes no machine from anybody: whether a tenant still reaches a
- * machine is not known here. Used on one context.
+ * it is granted or given back, and looks what it holds: a call of a process that is gone may have
+ * come late, or the machine been installed anew between two probes. It takes no machine from
+ * anybody: whether a tenant still reaches a machine is not known here. Used on one context.
  */
 final class Prober {
   private static final Logger LOG = LoggerFactory.getLogger(Prober.class);
@@ -24,41 +27,57 @@ final class Prober {
   /** A quarter of the connections the ssh provider has by default. */
   private static final int TRIED_AT_ONCE = 4;
 
-  /** How many of those may have failed to answer before; each of them takes until a time-out. */
+  /** How many of those may have failed to answer before, or to tell what they hold. */
   private static final int MISSING_TRIED_AT_ONCE = 2;
 
   /** Longest time between two commits of what was seen. */
   private static final long STORE_MILLIS = 5_000;
 
+  /** Who is told, on the same context. */
+  interface Listener {
+    /** A machine answers again. */
+    void isBack(String nodeId);
+
+    /** Whether a machine is being asked what it holds anyway. */
+    boolean isAsked(String nodeId);
+
+    /** What machines held a moment ago, those of a slice together. */
+    void told(List<Holding> holdings);
+  }
+
   private final Vertx vertx;
   private final NodeProvider provider;
   private final Inventory nodes;
   private final Reachability reachability;
-  private final Consumer<String> isBack;
+  private final Listener listener;
   private final long intervalMillis;
   private final Clock clock;
   private final WorkQueue queue = new WorkQueue(TRIED_AT_ONCE, MISSING_TRIED_AT_ONCE);
   private final Set<String> inWork = new HashSet<>();
+
+  /** Machines that answer and did not tell what they hold; each takes until a time-out. */
+  private final Set<String> mute = new HashSet<>();
+
+  /** What machines told since the last slice. */
+  private final List<Holding> told = new ArrayList<>();
+
   private int slice;
   private boolean stopped;
   private volatile Reachability.Counts reach = new Reachability.Counts(0, 0, 0);
 
-  /**
-   * @param isBack is told of a machine that answers again
-   */
   Prober(
       Vertx vertx,
       NodeProvider provider,
       Inventory nodes,
       Reachability reachability,
-      Consumer<String> isBack,
+      Listener listener,
       long intervalMillis,
       Clock clock) {
     this.vertx = vertx;
     this.provider = provider;
     this.nodes = nodes;
     this.reachability = reachability;
-    this.isBack = isBack;
+    this.listener = listener;
     this.intervalMillis = intervalMillis;
     this.clock = clock;
   }
@@ -83,13 +102,20 @@ final class Prober {
     if (stopped) {
       return;
     }
+    if (!told.isEmpty()) {
+      listener.told(List.copyOf(told));
+      told.clear();
+    }
     slice = (slice + 1) % SLICES;
     for (Node node : nodes.all()) {
       String nodeId = node.nodeId();
       if (Math.floorMod(nodeId.hashCode(), SLICES) == slice && inWork.add(nodeId)) {
         queue.add(
-            reachability.isUnreachable(nodeId),
-            () -> tryOnce(nodeId).onComplete(done -> inWork.remove(nodeId)));
+            reachability.isUnreachable(nodeId) || mute.contains(nodeId),
+            () ->
+                tryOnce(nodeId)
+                    .compose(answers -> look(nodeId))
+                    .onComplete(done -> inWork.remove(nodeId)));
       }
     }
     vertx.setTimer(Math.max(1, intervalMillis / SLICES), timer -> trySlice());
@@ -112,9 +138,30 @@ final class Prober {
               if (done.failed()) {
                 reachability.missed(nodeId, done.cause());
               } else if (reachability.seen(nodeId, clock.millis())) {
-                isBack.accept(nodeId);
+                listener.isBack(nodeId);
               }
             });
+  }
+
+  private Future<Void> look(String nodeId) {
+    Node node = nodes.get(nodeId);
+    if (stopped || node == null || listener.isAsked(nodeId)) {
+      return Future.succeededFuture();
+    }
+    return provider
+        .held(List.of(node.machine()))
+        .onComplete(
+            (holdings, failure) -> {
+              if (stopped || !node.isSameMachineAs(nodes.get(nodeId))) {
+                mute.remove(nodeId);
+              } else if (failure != null || holdings.isEmpty()) {
+                mute.add(nodeId);
+              } else {
+                mute.remove(nodeId);
+                told.addAll(holdings);
+              }
+            })
+        .mapEmpty();
   }
 
   private void store() {

@@ -41,7 +41,7 @@ final class ReclaimFailures {
     Node node = nodes.get(nodeId);
     return node == null || failures < MEANING_QUARANTINE
         ? Future.succeededFuture()
-        : note(node, node.unclean(allocationId, clock.millis()));
+        : nodes.note(node.unclean(allocationId, clock.millis()));
   }
 
   /** A machine is clean: nobody is on it any more, if somebody was. */
@@ -50,7 +50,7 @@ final class ReclaimFailures {
     Node node = nodes.get(nodeId);
     return stopped || node == null
         ? Future.succeededFuture()
-        : note(node, node.cleaned(allocationId));
+        : nodes.note(node.cleaned(allocationId));
   }
 
   /** What failed before does not count any more. */
@@ -66,9 +66,5 @@ final class ReclaimFailures {
   /** A machine that was not asked, and a store that did not answer, say nothing about a machine. */
   static boolean speaksAgainstTheMachine(Throwable cause) {
     return cause instanceof NodeFailure && !WorkPool.isBusy(cause);
-  }
-
-  private Future<Void> note(Node before, Node after) {
-    return after.equals(before) ? Future.succeededFuture() : nodes.note(after);
   }
 }

@@ -310,6 +310,6 @@ final class Tick {
         unseated > 0
             && !(unavailable && pool.detectorArmed())
             && admission.filter(price -> cluster.ceilingCents() < price).isPresent();
-    return new Verdict(tooLow, pool.detectorArmed() ? Boolean.valueOf(unavailable) : null);
+    return Verdict.of(tooLow, pool.detectorArmed() ? Boolean.valueOf(unavailable) : null);
   }
 }

@@ -71,6 +71,15 @@ public interface Database {
    */
   Future<Long> settledTrail(long enough);
 
+  /**
+   * A query that takes so many of the audit trail's ids as its one placeholder says, for a
+   * statement of a commit. It has one row: {@code first_id}, {@code last_id}, and {@code skips},
+   * which says where between them others took ids: {@code place:ids} divided by commas, so many ids
+   * before the one of that place, counted from 0. Within a commit they are above those taken
+   * before.
+   */
+  String newTrailIdsSql();
+
   /** Whether other processes may be using the same store at the same time. */
   boolean isShared();
 

@@ -32,6 +32,11 @@ public abstract class ForwardingDatabase implements Database {
   }
 
   @Override
+  public String newTrailIdsSql() {
+    return store.newTrailIdsSql();
+  }
+
+  @Override
   public boolean isShared() {
     return store.isShared();
   }

@@ -117,7 +117,8 @@ public final class SetUploadService {
             : blobs
                 .read(awaited.key())
                 .compose(
-                    (Reading reading) -> reading.piece(0, beginning).eventually(reading::close)))
+                    (Reading reading) ->
+                        reading.onlyPiece(0, beginning).eventually(reading::close)))
         .compose(bytes -> arrive(awaited, bytes.getBytes()));
   }
 

@@ -8,6 +8,7 @@ import dev.bourse.core.IpAddress;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
 import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.pools.Pool;
 import dev.bourse.sshkeys.SshPublicKey;
 import java.io.IOException;
@@ -214,6 +215,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
   }
 
   private void check(List<String> faults) {
+    checkAddresses(faults);
     once("pool", sites.stream().map(s -> s.pool().name()), faults);
     once("node", sites.stream().flatMap(s -> s.machines().stream()).map(Machine::nodeId), faults);
     once(
@@ -267,6 +269,15 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
           faults.add("token " + token.name() + ": no such cluster: " + token.cluster());
         }
       }
+    }
+  }
+
+  private void checkAddresses(List<String> faults) {
+    int simulated = sites.stream().mapToInt(PoolSeed::simulatedNodes).sum();
+    if (simulated > SimulatedNodes.ADDRESSES) {
+      faults.add(
+          "simulated_nodes: %d in all pools; there are addresses for %d"
+              .formatted(simulated, SimulatedNodes.ADDRESSES));
     }
   }
 

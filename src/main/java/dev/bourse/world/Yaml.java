@@ -14,6 +14,13 @@ import org.yaml.snakeyaml.error.YAMLException;
 
 /** A mapping of a YAML file, read key by key; every fault is collected with its place. */
 public final class Yaml {
+  /**
+   * The longest file, in characters: a world of 1,000,000 clusters of some 60 characters each. All
+   * of it is parsed before any of it is used, and takes some 30 times its length of the heap: one
+   * much longer is a mistake, which had better be named than end the process for want of memory.
+   */
+  private static final int MAX_CHARACTERS = 64 * 1024 * 1024;
+
   private final String place;
   private final Map<String, Object> values;
   private final List<String> faults;
@@ -26,8 +33,14 @@ public final class Yaml {
 
   /** The file's top mapping; only plain data, no tags that would make objects. */
   public static Yaml read(String name, Reader reader, List<String> faults) throws IOException {
+    return read(name, reader, faults, MAX_CHARACTERS);
+  }
+
+  static Yaml read(String name, Reader reader, List<String> faults, int mostCharacters)
+      throws IOException {
     LoaderOptions options = new LoaderOptions();
     options.setAllowDuplicateKeys(false);
+    options.setCodePointLimit(mostCharacters);
     try {
       Object loaded = new org.yaml.snakeyaml.Yaml(new SafeConstructor(options)).load(reader);
       return new Yaml(name, mapping(name, loaded, faults), faults);

@@ -32,6 +32,7 @@ import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.Timekeeper;
+import dev.bourse.store.UpkeepShares;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.UploadSessionService;
 import dev.bourse.world.Seeding;
@@ -121,6 +122,7 @@ public final class BareProcess {
             time,
             platform.nanoTime(),
             platform.random(),
+            new UpkeepShares(config.billing().checkMillis(), platform.nanoTime()),
             new ShutdownHooks(),
             new EdgeMetrics());
     Replication replication = new Replication(platform.vertx(), platform.nanoTime());

@@ -131,6 +131,23 @@ class ReplicaProcessesTest {
   }
 
   @Test
+  void upkeepIsDividedAmongTheProcessesThatAreThere() throws Exception {
+    String there = "SELECT COUNT(*) FROM upkeep_process";
+    try (ReplicaPair replicas =
+        new ReplicaPair(POSTGRES.server(), "billing.check-interval=200ms")) {
+      until("both are there", () -> replicas.number(there) == 2);
+      replicas.first().freeze();
+      until("the one that hangs is not there", () -> replicas.number(there) == 1);
+      replicas.first().thaw();
+      until("it is there again", () -> replicas.number(there) == 2);
+      replicas.second().kill();
+      until("the one that died is not there", () -> replicas.number(there) == 1);
+      replicas.first().terminate();
+      assertEquals(0, replicas.number(there), "whoever stops leaves at once");
+    }
+  }
+
+  @Test
   void whenTheProcessThatRunsTheMarketIsKilledTheOtherClearsOnceTheLeaseIsOver() throws Exception {
     try (ReplicaPair replicas =
         new ReplicaPair(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {

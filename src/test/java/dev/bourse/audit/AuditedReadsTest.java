@@ -1,6 +1,7 @@
 package dev.bourse.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
@@ -34,12 +35,21 @@ class AuditedReadsTest extends StoreFixture {
         reads.record(row(total++));
       }
       await(reads.flush());
-      assertEquals(List.of((long) total), integers("SELECT COUNT(*) FROM audit"));
+      assertEquals(total, rows());
     }
-    assertEquals(
-        List.of((long) total),
-        integers("SELECT COUNT(DISTINCT detail) FROM audit WHERE is_read = 1"));
-    assertEquals(List.of("vm_capacity_get"), texts("SELECT DISTINCT action FROM audit"));
+    List<RecordedRow> stored = stored();
+    assertEquals(details(0, total - 1), stored.stream().map(RecordedRow::detail).toList());
+    assertEquals(total, stored.stream().map(RecordedRow::id).distinct().count());
+    assertTrue(
+        stored.stream()
+            .allMatch(
+                row ->
+                    row.isRead()
+                        && row.orgId().equals("acme")
+                        && row.actor().equals("token:abc")
+                        && row.action().equals("vm_capacity_get")
+                        && row.subject().equals("c1")
+                        && row.atMillis() == Sample.T0));
   }
 
   @Test
@@ -62,7 +72,7 @@ class AuditedReadsTest extends StoreFixture {
     await(reads.flush());
 
     assertEquals(3_000, rows());
-    assertEquals(List.of(3_000L), integers("SELECT COUNT(DISTINCT detail) FROM audit"));
+    assertEquals(3_000, stored().stream().map(RecordedRow::detail).distinct().count());
   }
 
   @Test
@@ -76,9 +86,7 @@ class AuditedReadsTest extends StoreFixture {
     reads.record(row(3_000));
     await(reads.flush());
 
-    assertEquals(
-        IntStream.rangeClosed(0, 3_000).mapToObj(i -> "read " + i).toList(),
-        texts("SELECT detail FROM audit ORDER BY id"));
+    assertEquals(details(0, 3_000), stored().stream().map(RecordedRow::detail).toList());
   }
 
   @Test
@@ -138,9 +146,7 @@ class AuditedReadsTest extends StoreFixture {
     await(reads.flush());
     await(reads.flush());
 
-    assertEquals(
-        IntStream.rangeClosed(0, 3_000).mapToObj(i -> "read " + i).toList(),
-        texts("SELECT detail FROM audit ORDER BY id"));
+    assertEquals(details(0, 3_000), stored().stream().map(RecordedRow::detail).toList());
   }
 
   @Test
@@ -246,9 +252,18 @@ class AuditedReadsTest extends StoreFixture {
     }
   }
 
+  private static List<String> details(int from, int to) {
+    return IntStream.rangeClosed(from, to).mapToObj(i -> "read " + i).toList();
+  }
+
+  /** Rows and entries of segments, by id. */
+  private List<RecordedRow> stored() throws Exception {
+    return await(new SealStore(database).listRows(0, Long.MAX_VALUE, Integer.MAX_VALUE)).rows();
+  }
+
   private long rows() {
     try {
-      return integers("SELECT COUNT(*) FROM audit").get(0);
+      return stored().size();
     } catch (Exception e) {
       throw new AssertionError(e);
     }

@@ -25,7 +25,7 @@ class CapacityStoreTest extends StoreFixture {
     Cluster cluster = manySided();
     await(database.commit(CapacityStore.insert(cluster, T0)));
 
-    assertEquals(List.of(cluster), await(store.listClusters()));
+    assertEquals(List.of(cluster), await(store.listClustersAfter("", 10)));
     assertEquals(Optional.of(cluster), await(store.findCluster("c1")));
     assertEquals(Optional.empty(), await(store.findCluster("c2")));
   }
@@ -35,7 +35,7 @@ class CapacityStoreTest extends StoreFixture {
     CapacityStore store = new CapacityStore(database);
     await(database.commit(CapacityStore.insert(empty(), T0)));
 
-    assertEquals(List.of(empty()), await(store.listClusters()));
+    assertEquals(List.of(empty()), await(store.listClustersAfter("", 10)));
   }
 
   @Test

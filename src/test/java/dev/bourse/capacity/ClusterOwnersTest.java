@@ -5,7 +5,10 @@ import static dev.bourse.capacity.Sample.TERMS;
 import static dev.bourse.capacity.Sample.empty;
 import static dev.bourse.capacity.Sample.order;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -16,6 +19,7 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +56,45 @@ class ClusterOwnersTest extends StoreFixture {
   @Test
   void clustersArePublishedAsStoredBeforeTheFirstCommand() {
     assertEquals(empty(), published());
+  }
+
+  @Test
+  void moreClustersThanAPieceAreAllHeldAfterAStart() throws Exception {
+    List<Statement> statements = new ArrayList<>();
+    int count = ClusterOwners.PIECE + 1;
+    for (int i = 0; i < count; i++) {
+      statements.addAll(
+          CapacityStore.insert(
+              Cluster.created(
+                  "n" + i, "acme", Sample.POOL.name(), Cluster.Kind.VM, Cluster.Posture.MARKET),
+              T0));
+    }
+    await(database.commit(statements));
+
+    Clusters read = new Clusters(new Switches(true, false, false), clock);
+    read.put(Sample.POOL);
+    ClusterOwners fresh =
+        await(ClusterOwners.deploy(vertx, read, new CapacityStore(database), clock, 2));
+
+    assertEquals(count + 1, read.ofPool(Sample.POOL.name()).size(), "with the one of the set-up");
+    for (int i = 0; i < count; i += 100) {
+      await(fresh.submit("n" + i, declaring(8)));
+    }
+  }
+
+  @Test
+  void newTermsAreShownByWhatWasPublishedBefore() {
+    ClusterView before = clusters.find("c1").orElseThrow();
+    ClusterView fixed = before.fixed();
+    String etag = before.encoded().etag();
+    clusters.put(new Overrides(777L, Map.of()).over(Sample.POOL));
+
+    assertSame(before, clusters.find("c1").orElseThrow());
+    assertEquals(777, before.pool().capCents());
+    assertNotEquals(etag, before.encoded().etag());
+    assertEquals(etag, fixed.encoded().etag());
+    assertFalse(before.isSameAs(fixed));
+    assertTrue(before.isSameAs(before.fixed()));
   }
 
   @Test

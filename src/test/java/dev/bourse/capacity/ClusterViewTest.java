@@ -119,7 +119,7 @@ class ClusterViewTest {
   void aPriceThatMovesIsAnotherStateOfTheSameVersion() {
     AtomicReference<@Nullable Quote> quote = new AtomicReference<>();
     ClusterView view =
-        new ClusterView(
+        Sample.view(
             active(1), Sample.POOL, quote::get, new Switches(true, false, true), new FakeClock(T0));
     ClusterView.Encoded before = view.encoded();
     assertEquals(before.etag(), view.encoded().etag());
@@ -144,7 +144,7 @@ class ClusterViewTest {
             .apply(active(1), T0)
             .next();
     ClusterView view =
-        new ClusterView(notice, Sample.POOL, () -> null, new Switches(true, false, true), clock);
+        Sample.view(notice, Sample.POOL, () -> null, new Switches(true, false, true), clock);
     ClusterView.Encoded first = view.encoded();
     clock.advance(7);
     ClusterView.Encoded later = view.encoded();

@@ -4,6 +4,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.FakeClock;
 import dev.bourse.pools.Pool;
+import dev.bourse.pools.Quote;
 import dev.bourse.pools.Switches;
 import java.math.BigDecimal;
 import java.time.Clock;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
 
@@ -108,8 +110,7 @@ public final class Sample {
   public static List<ClusterView> views(Cluster... clusters) {
     List<ClusterView> views = new ArrayList<>();
     for (Cluster cluster : clusters) {
-      views.add(
-          new ClusterView(cluster, POOL, () -> null, new Switches(true, false, false), CLOCK));
+      views.add(view(cluster, POOL, () -> null, new Switches(true, false, false), CLOCK));
     }
     return views;
   }
@@ -118,9 +119,37 @@ public final class Sample {
   public static List<ClusterView> views(Pool pool, Collection<Cluster> clusters) {
     List<ClusterView> views = new ArrayList<>(clusters.size());
     for (Cluster cluster : clusters) {
-      views.add(new ClusterView(cluster, pool, () -> null, new Switches(true, true, true), CLOCK));
+      views.add(view(cluster, pool, () -> null, new Switches(true, true, true), CLOCK));
     }
     return views;
+  }
+
+  /** A snapshot under these terms. */
+  static ClusterView view(
+      Cluster cluster, Pool pool, Supplier<@Nullable Quote> quote, Switches switches, Clock clock) {
+    return new ClusterView(
+        cluster,
+        new PoolInForce() {
+          @Override
+          public Pool pool() {
+            return pool;
+          }
+
+          @Override
+          public @Nullable Quote quote() {
+            return quote.get();
+          }
+
+          @Override
+          public Switches switches() {
+            return switches;
+          }
+
+          @Override
+          public Clock clock() {
+            return clock;
+          }
+        });
   }
 
   public static String ip(int i) {

@@ -11,14 +11,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Two processes killed and frozen in turn, or cut off from what is behind a network, every few
- * seconds until it is ended.
+ * seconds, or as seldom as is said, until it is ended.
  */
 final class Disturbance implements Callable<Void> {
+  private static final long LEAST_PEACE_MILLIS = 1_000;
+
   private final FaultWorld world;
   private final FaultyProxy network;
   private final Random chances;
   private final Future<Void> running;
   private volatile boolean isOver;
+  private volatile long peaceMillis = LEAST_PEACE_MILLIS;
   private final AtomicInteger kills = new AtomicInteger();
   private final AtomicInteger freezes = new AtomicInteger();
   private final AtomicInteger cuts = new AtomicInteger();
@@ -35,7 +38,7 @@ final class Disturbance implements Callable<Void> {
     long startMillis = 0;
     for (int i = 0; !isOver; i++) {
       // As long again as a start takes: on a slow machine clients would come no further else.
-      pause(1_000 + chances.nextInt(2_000) + startMillis);
+      pause(peaceMillis + chances.nextLong(2 * peaceMillis) + startMillis);
       ServiceProcess victim = world.process(i % 2);
       int which = chances.nextInt(5);
       if (which < 2) {
@@ -59,6 +62,11 @@ final class Disturbance implements Callable<Void> {
       }
     }
     return null;
+  }
+
+  /** Between two disturbances is this long from now on, and up to three times as long. */
+  void leave(long millis) {
+    peaceMillis = Math.max(LEAST_PEACE_MILLIS, millis);
   }
 
   private static void pause(long millis) throws InterruptedException {

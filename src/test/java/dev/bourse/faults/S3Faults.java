@@ -63,6 +63,7 @@ public final class S3Faults implements AutoCloseable {
   private int times;
   private int frozen;
   private int thaws;
+  private int connections;
   private boolean isClosed;
 
   /** Stands before the server at this port of this machine. */
@@ -115,6 +116,15 @@ public final class S3Faults implements AutoCloseable {
     }
   }
 
+  /** How many connections were made so far. */
+  public synchronized int connections() {
+    return connections;
+  }
+
+  private synchronized void connected() {
+    connections++;
+  }
+
   private synchronized Fault faultOf(String request) {
     seen.add(request);
     if (times == 0 || !isMeant.test(request)) {
@@ -150,6 +160,7 @@ public final class S3Faults implements AutoCloseable {
       try {
         Socket near = listening.accept();
         open.add(near);
+        connected();
         daemon(() -> serve(near));
       } catch (IOException closed) {
         // The loop's condition tells whether that was the end.

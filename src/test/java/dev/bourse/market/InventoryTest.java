@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.ExchangeFixture;
+import dev.bourse.nodes.NodeFailure;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
@@ -46,5 +48,40 @@ class InventoryTest extends ExchangeFixture {
     Node now = inventory.all().get(0);
     assertEquals(1, now.failures());
     assertTrue(now.cordoned());
+  }
+
+  @Test
+  void aQuarantineEndsInItsRowThoughTheFirstWriteOfThatFails() throws Exception {
+    Inventory inventory = inventory();
+    await(inventory.read());
+    ReclaimFailures failures = new ReclaimFailures(inventory, clock);
+    String nodeId = inventory.all().get(0).nodeId();
+    for (int i = 0; i < 3; i++) {
+      await(failures.failed("a0", nodeId, "a0", NodeFailure.passing("no connection")));
+    }
+    assertEquals(1, quarantines().size());
+    failNextCommits(1);
+    fails(StoreUnavailable.class, failures.ended("a0", nodeId, "a0"));
+    assertEquals(1, quarantines().size());
+
+    await(failures.ended("a0", nodeId, "a0"));
+    assertEquals(List.of(), quarantines());
+  }
+
+  @Test
+  void whatIsStoredAlreadyIsNotWrittenAgain() throws Exception {
+    Inventory inventory = inventory();
+    await(inventory.read());
+    Node unclean = inventory.all().get(0).unclean("a0", 5);
+    failNextCommits(1);
+    fails(StoreUnavailable.class, inventory.note(unclean));
+    await(inventory.note(unclean.unclean("a0", 6)));
+    assertEquals(List.of(5L), quarantines());
+    failNextCommits(1);
+    await(inventory.note(unclean)); // Nothing is left to be stored.
+  }
+
+  private List<Long> quarantines() throws Exception {
+    return integers("SELECT quarantined_at FROM node WHERE quarantined_at IS NOT NULL");
   }
 }

@@ -76,7 +76,7 @@ class MarketAskingTest extends MarketFixture {
     adopt(Sample.provisioning(1));
     await(market.start());
     eventually("in work", () -> nodes.count("provision n0") == 1);
-    eventually("the others", () -> nodes.asked("n15") == 1);
+    eventually("the others", () -> nodes.asked("n15") >= 1);
     ticks(3);
     assertEquals(0, nodes.asked("n0"));
     synchronized (nodes) {
@@ -84,7 +84,7 @@ class MarketAskingTest extends MarketFixture {
       nodes.unanswered.forEach(promise -> promise.tryComplete());
     }
 
-    eventually("asked", () -> nodes.asked("n0") == 1);
+    eventually("asked", () -> nodes.asked("n0") >= 1);
     assertEquals(1, nodes.count("provision n0"));
   }
 

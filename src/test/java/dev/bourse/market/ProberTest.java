@@ -81,6 +81,33 @@ class ProberTest extends MarketFixture {
   }
 
   @Test
+  void aFreeMachineThatACallMarkedLateIsCleaned() throws Exception {
+    onlyNode("n0");
+    adopt(Sample.empty());
+    await(market.start());
+    eventually("seen", () -> probes("n0") > 3);
+    synchronized (nodes) {
+      nodes.marks.put("n0", "gone");
+    }
+    eventually("cleaned", () -> nodes.marks().isEmpty());
+    declare(8);
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(0))));
+  }
+
+  @Test
+  void aHeldMachineThatIsInstalledAnewBetweenTwoProbesIsPreparedAgain() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    eventually("seen", () -> probes("n0") > 3);
+    synchronized (nodes) {
+      nodes.marks.clear();
+    }
+    eventually("prepared again", () -> "a0".equals(nodes.marks().get("n0")));
+  }
+
+  @Test
   void whoTakesTheLeaseOverKnowsWhatWasSeenAndTellsNothingTwice() throws Exception {
     adopt(Sample.empty());
     nodes.dead.add("n3");

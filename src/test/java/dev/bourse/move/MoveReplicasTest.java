@@ -9,6 +9,7 @@ import static dev.bourse.testing.FilesFixture.sha256;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.s3.S3Blobs;
 import dev.bourse.faults.S3Faults;
@@ -230,8 +231,11 @@ class MoveReplicasTest {
       assertEquals(BLOBS, count(url, "SELECT moved_blobs FROM blob_move"));
       assertEquals(0, count(url, "SELECT COUNT(*) FROM blob_moved"));
       assertEquals(0, count(url, "SELECT COUNT(*) FROM blob_move_claim"));
-      // Small ones are sent whole, each once; of the large one no part that was noted.
-      assertEquals(BLOBS - 1, sent("PUT [^?]*/blobs/[^?]*(\\?x-id.*)?", ofMover, ofOther).size());
+      // Small ones are sent whole, each once or, at most one of them, again; of the large one no
+      // part that was noted.
+      List<String> whole = sent("PUT [^?]*/blobs/[^?]*(\\?x-id.*)?", ofMover, ofOther);
+      assertEquals(BLOBS - 1, whole.stream().distinct().count(), whole::toString);
+      assertTrue(whole.size() <= BLOBS, whole::toString);
       assertEquals(1, sent("PUT .*partNumber=1[^0-9].*", ofMover, ofOther).size());
       assertEquals(1, sent("POST .*\\?uploads.*", ofMover, ofOther).size());
       assertEquals(1, sent("PUT .*partNumber=2.*", ofOther).size());

@@ -27,6 +27,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,10 +37,13 @@ import org.junit.jupiter.api.Test;
 class ClientDocumentsTest {
   private static final String CALLER = "192.0.2.7";
 
+  /** Its key takes a second to make. */
+  private static final SelfSignedCertificate CERTIFICATE =
+      SelfSignedCertificate.create("localhost");
+
   private final Vertx vertx = Vertx.vertx();
   private final FakeClock clock = new FakeClock(1_000_000);
   private final AtomicInteger fetched = new AtomicInteger();
-  private final SelfSignedCertificate certificate = SelfSignedCertificate.create("localhost");
 
   private volatile Consumer<HttpServerRequest> behaviour = this::document;
   private HttpServer server;
@@ -54,7 +58,7 @@ class ClientDocumentsTest {
                 .createHttpServer(
                     new HttpServerOptions()
                         .setSsl(true)
-                        .setKeyCertOptions(certificate.keyCertOptions()))
+                        .setKeyCertOptions(CERTIFICATE.keyCertOptions()))
                 .requestHandler(
                     request -> {
                       fetched.incrementAndGet();
@@ -68,7 +72,11 @@ class ClientDocumentsTest {
   @AfterEach
   void close() throws Exception {
     await(vertx.close());
-    certificate.delete();
+  }
+
+  @AfterAll
+  static void forgetCertificate() {
+    CERTIFICATE.delete();
   }
 
   private ClientDocuments documents(Set<String> allowedHosts) {
@@ -78,7 +86,7 @@ class ClientDocumentsTest {
   private ClientDocuments documents(Set<String> allowedHosts, ClientDocuments.Resolver resolver) {
     return new ClientDocuments(
         vertx,
-        new HttpClientOptions().setTrustOptions(certificate.trustOptions()),
+        new HttpClientOptions().setTrustOptions(CERTIFICATE.trustOptions()),
         new OAuthConfig(allowedHosts),
         clock,
         resolver);

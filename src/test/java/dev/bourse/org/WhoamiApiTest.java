@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Test;
 /** Who a token is and what it reaches, in the demo world. */
 @EachEngine
 class WhoamiApiTest {
+  private static final String PRICE = "clearing_price_per_gpu_hour";
+
   private static RunningBourse bourse;
 
   @BeforeAll
@@ -36,9 +38,14 @@ class WhoamiApiTest {
         .toList();
   }
 
+  private static JsonObject pool(ApiClient caller) {
+    return caller.get("/api/vm/capacity?cluster=acme-batch").ok().getJsonObject("pool");
+  }
+
   @Test
   void anOrgWideTokenReachesEveryCluster() {
     ApiClient caller = bourse.as("acme", "orgwide");
+    RunningBourse.until("the pool is priced", () -> pool(caller).getValue(PRICE) != null);
     JsonObject whoami = caller.get("/api/whoami").ok();
     assertEquals("acme", whoami.getString("org_id"));
     assertEquals("Acme", whoami.getString("org_display"));
@@ -58,9 +65,7 @@ class WhoamiApiTest {
             .put("kind", "vm")
             .put("gpu_vendor", "NVIDIA")
             .put("gpu_model", "H100")
-            .put(
-                "pool",
-                caller.get("/api/vm/capacity?cluster=acme-batch").ok().getJsonObject("pool")),
+            .put("pool", pool(caller)),
         whoami.getJsonArray("clusters").getJsonObject(0));
     assertEquals(
         "k8s",

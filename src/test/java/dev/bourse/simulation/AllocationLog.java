@@ -33,7 +33,6 @@ final class AllocationLog {
     final String id;
     final String node;
     Stored stored;
-    final long grantedNanos;
     long activeNanos = -1;
     long reclaimingNanos = -1;
     long swappingNanos = -1;
@@ -52,7 +51,6 @@ final class AllocationLog {
       node = stored.node;
       this.stored = stored;
       isReplacement = stored.replaces != null;
-      grantedNanos = nowNanos;
       stateNanos = nowNanos;
     }
   }

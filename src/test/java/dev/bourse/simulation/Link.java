@@ -261,6 +261,11 @@ class Link implements Database {
   }
 
   @Override
+  public String newTrailIdsSql() {
+    return TrailNumbers.NEW_IDS;
+  }
+
+  @Override
   public boolean isShared() {
     return true;
   }

@@ -160,10 +160,8 @@ final class MachineInvariants {
             machine.tenant,
             holder == null ? "nothing" : holder.stored);
       }
-      // A machine that comes back empty and answers all the time is not asked what it holds.
       if (holder != null
           && holder.stored.state().equals("ACTIVE")
-          && machine.rebuiltNanos < holder.grantedNanos
           && !holder.id.equals(machine.tenant)) {
         throw violated("{} has {} on it, and is {}", node, machine.tenant, holder.stored);
       }

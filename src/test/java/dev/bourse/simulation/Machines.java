@@ -56,9 +56,6 @@ class Machines {
     /** When it was last cleaned, or set up anew; in true time. */
     long cleanedNanos = -1;
 
-    /** When it was last set up anew; in true time. */
-    long rebuiltNanos = -1;
-
     /** It answers probes whatever its health is. */
     boolean isProbeLying;
 
@@ -156,7 +153,6 @@ class Machines {
     machine.mark = null;
     machine.keys = List.of();
     machine.cleanedNanos = scheduler.nowNanos();
-    machine.rebuiltNanos = scheduler.nowNanos();
     trace.add(nodeId, "is rebuilt, empty");
   }
 

@@ -20,7 +20,7 @@ record MarketSettings(int protectionSeconds, int swapFreshnessSeconds, int probe
     return new MarketSettings(
         random.nextInt(4) == 0 ? 3_600 : random.nextInt(10, 120),
         random.nextInt(4) == 0 ? 3_600 : random.nextInt(20, 200),
-        random.nextInt(4) == 0 ? 300 : random.nextInt(10, 100));
+        random.nextInt(10, 150));
   }
 
   /** As {@code --set} has them. */

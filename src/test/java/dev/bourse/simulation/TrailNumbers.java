@@ -17,6 +17,11 @@ final class TrailNumbers {
 
   private static final int COLUMNS = 7;
 
+  /**
+   * See {@link dev.bourse.store.Database#newTrailIdsSql}. The numbers are put in when it arrives.
+   */
+  static final String NEW_IDS = "SELECT :first AS first_id, :last + ? AS last_id, :skips AS skips";
+
   /** Rows of a statement that copies what it finds: more than a small world has of anything. */
   private static final int MOST_FOUND = 1_000;
 
@@ -40,7 +45,10 @@ final class TrailNumbers {
     long first = last + 1;
     List<Statement> numbered = new ArrayList<>();
     for (Statement statement : statements) {
-      numbered.add(statement.sql().startsWith(INSERT) ? numbered(statement) : statement);
+      numbered.add(
+          statement.sql().startsWith(INSERT)
+              ? numbered(statement)
+              : statement.sql().contains(NEW_IDS) ? withIds(statement) : statement);
     }
     if (last < first) {
       return new Numbered(statements, 0);
@@ -52,6 +60,21 @@ final class TrailNumbers {
   /** The commit is stored or undone. */
   void end(Numbered commit) {
     underWay.remove(commit.firstId);
+  }
+
+  /** Another takes an id amid those of several. */
+  private Statement withIds(Statement statement) {
+    List<@Nullable Object> values = statement.parameters();
+    int count = values.get(values.size() - 1) instanceof Integer some ? some : 1;
+    boolean isSkipping = count > 1;
+    String sql =
+        statement
+            .sql()
+            .replace(":first", String.valueOf(last + 1))
+            .replace(":last", String.valueOf(last + (isSkipping ? 1 : 0)))
+            .replace(":skips", isSkipping ? "'1:1'" : "''");
+    last += count + (isSkipping ? 1 : 0);
+    return new Statement(sql, values, statement.refusal(), statement.demandedRows());
   }
 
   private Statement numbered(Statement statement) {

@@ -263,6 +263,9 @@ final class UploadClients {
                         if (attempt.kept != to && attempt.losses == disk().losses()) {
                           fail(attempt, "has " + attempt.kept + " bytes of " + to);
                         }
+                      } else if (attempt.isDoomed) {
+                        // A secret's bytes are given up before the refusal is stored, if it is.
+                        attempt.kept = 0;
                       }
                       missed(attempt, done.cause());
                     }));

@@ -2,6 +2,8 @@ package dev.bourse.testing;
 
 import dev.bourse.app.EmbeddedService;
 import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.SegmentReads;
+import dev.bourse.audit.TrailEntry;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
@@ -25,6 +27,7 @@ import java.sql.SQLException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +35,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -342,22 +346,36 @@ public final class RunningBourse implements AutoCloseable {
    * its world file lists.
    */
   public List<AuditRow> audit(String orgId, boolean reads) {
-    return await(
-        service
-            .database()
-            .read(
-                "SELECT ts, org_id, actor, action, subject, detail FROM audit"
-                    + " WHERE org_id = ? AND is_read = ? AND actor <> 'system:operator'"
-                    + " ORDER BY id",
-                List.of(orgId, reads),
-                row ->
-                    new AuditRow(
-                        row.integer("ts"),
-                        row.text("org_id"),
-                        row.text("actor"),
-                        row.text("action"),
-                        row.text("subject"),
-                        row.text("detail"))));
+    List<TrailEntry> rows =
+        await(
+            service
+                .database()
+                .read(
+                    "SELECT id, ts, actor, action, subject, detail FROM audit"
+                        + " WHERE org_id = ? AND is_read = ? AND actor <> 'system:operator'",
+                    List.of(orgId, reads),
+                    row ->
+                        new TrailEntry(
+                            row.integer("id"),
+                            row.integer("ts"),
+                            row.text("actor"),
+                            row.text("action"),
+                            row.text("subject"),
+                            row.text("detail"))));
+    List<List<TrailEntry>> segments =
+        reads
+            ? await(
+                service
+                    .database()
+                    .read(
+                        SegmentReads.SELECT + "WHERE org_id = ?",
+                        List.of(orgId),
+                        SegmentReads::entries))
+            : List.of();
+    return Stream.concat(rows.stream(), segments.stream().flatMap(List::stream))
+        .sorted(Comparator.comparingLong(TrailEntry::id))
+        .map(e -> new AuditRow(e.atMillis(), orgId, e.actor(), e.action(), e.subject(), e.detail()))
+        .toList();
   }
 
   /** Polls until the condition holds. */

@@ -45,6 +45,7 @@ public final class StatementPlans {
           "probe",
           "scrub_claim",
           "scrub_folder",
+          "upkeep_process",
           "blob_move",
           "migration");
 

@@ -12,6 +12,7 @@ import java.io.InputStreamReader;
 import java.io.Reader;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -152,6 +153,52 @@ class WorldFileTest {
     assertTrue(faults("pools: []\npools: []").contains("duplicate key"));
     assertTrue(faults("- a").contains("expected a mapping"));
     assertTrue(faults("pools: !!java.io.File [x]").startsWith("w: "));
+  }
+
+  @Test
+  void simulatedMachinesAreNoMoreThanTheirAddresses() {
+    String pool =
+        "  - {name: %s, site: s, provider: simulated, gpu_vendor: v, ssh_user: u, simulated_nodes:"
+            + " %d}\n";
+
+    String message =
+        faults("pools:\n" + pool.formatted("a", 100_000) + pool.formatted("b", 40_000));
+
+    assertTrue(message.contains("140000 in all pools"), message);
+  }
+
+  @Test
+  void aWorldOfTensOfThousandsOfClustersIsRead() throws IOException {
+    StringBuilder yaml =
+        new StringBuilder(
+            """
+            pools:
+              - {name: p, site: s, provider: simulated, gpu_vendor: v, ssh_user: u, simulated_nodes: 1}
+            orgs:
+              - id: a
+                display: A
+                clusters:
+            """);
+    String padding = "x".repeat(50);
+    for (int i = 0; i < 40_000; i++) {
+      yaml.append("      - {name: ").append(padding).append(i).append(", pool: p}\n");
+    }
+
+    assertTrue(yaml.length() > 3 * 1024 * 1024, "shorter than the parser takes by itself");
+    assertEquals(40_000, read(yaml.toString()).tenants().get(0).clusters().size());
+  }
+
+  @Test
+  void aFileThatIsTooLongIsNamedWithItsLimit() {
+    String yaml = "pools: [" + "a, ".repeat(1_000) + "]";
+
+    IOException refused =
+        assertThrows(
+            IOException.class,
+            () -> Yaml.read("w", new StringReader(yaml), new ArrayList<>(), 2_000));
+
+    String message = String.valueOf(refused.getMessage());
+    assertTrue(message.startsWith("w: ") && message.contains("2000"), message);
   }
 
   private static String faults(String yaml) {

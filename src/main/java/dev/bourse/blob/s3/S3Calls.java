@@ -224,17 +224,20 @@ final class S3Calls implements AutoCloseable {
   }
 
   /**
-   * Opens an object's bytes from an offset on; fails with {@link BlobGone} when it is not there.
+   * Opens an object's bytes from an offset up to another; fails with {@link BlobGone} when it is
+   * not there.
+   *
+   * @param end the object's length, or less, and greater than the offset unless both are 0
    */
-  ResponseInputStream<GetObjectResponse> get(String object, long from) {
+  ResponseInputStream<GetObjectResponse> get(String object, long from, long end) {
     return call(
         "get " + object,
         () ->
             client.getObject(
                 r -> {
                   r.bucket(config.bucket()).key(key(object));
-                  if (from > 0) {
-                    r.range("bytes=" + from + '-');
+                  if (end > 0) {
+                    r.range("bytes=" + from + '-' + (end - 1));
                   }
                 }));
   }

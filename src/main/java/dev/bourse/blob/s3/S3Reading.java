@@ -36,6 +36,7 @@ final class S3Reading implements Reading {
   // Used by one call at a time.
   private @Nullable ResponseInputStream<?> stream;
   private long at;
+  private long streamEnd;
 
   // The six below are guarded by this object.
   private @Nullable Ahead current;
@@ -83,7 +84,20 @@ final class S3Reading implements Reading {
   }
 
   @Override
-  public synchronized Future<Buffer> piece(long offset, int count) {
+  public Future<Buffer> piece(long offset, int count) {
+    return piece(offset, count, blob.bytes());
+  }
+
+  /**
+   * The store is asked for these bytes alone: an answer that is broken off costs a connection, and
+   * whatever was on its way.
+   */
+  @Override
+  public Future<Buffer> onlyPiece(long offset, int count) {
+    return piece(offset, count, offset + count);
+  }
+
+  private synchronized Future<Buffer> piece(long offset, int count, long end) {
     if (count < 1
         || count > BlobStore.MAX_BLOCK_BYTES
         || offset < 0
@@ -96,11 +110,11 @@ final class S3Reading implements Reading {
     return closed != null
         ? Future.failedFuture(
             new IllegalStateException("the reading of " + blob.object() + " is closed"))
-        : next(offset, count);
+        : next(offset, count, end);
   }
 
   /** Under this object's lock. */
-  private Future<Buffer> next(long offset, int count) {
+  private Future<Buffer> next(long offset, int count, long end) {
     boolean isInOrder = offset == behind;
     behind = offset + count;
     if (ahead != null && ahead.has(offset, count)) {
@@ -110,7 +124,7 @@ final class S3Reading implements Reading {
     if (current != null && current.has(offset, count)) {
       return handedOver(current, offset, count);
     }
-    Future<Buffer> piece = then(() -> read(offset, count), false);
+    Future<Buffer> piece = then(() -> read(offset, count, end), false);
     current = null;
     ahead = isInOrder ? readAhead(behind, count) : null;
     return piece;
@@ -126,7 +140,9 @@ final class S3Reading implements Reading {
     }
     int pieces = hasPlace ? BlobStore.MAX_BLOCK_BYTES / piece : 1;
     int count = (int) Math.min((long) pieces * piece, blob.bytes() - from);
-    return count <= 0 ? null : new Ahead(from, count, then(() -> read(from, count), false));
+    return count <= 0
+        ? null
+        : new Ahead(from, count, then(() -> read(from, count, blob.bytes()), false));
   }
 
   /** A piece that was read ahead, on the context that asks; read again if that failed. */
@@ -147,7 +163,7 @@ final class S3Reading implements Reading {
   private synchronized Future<Buffer> readAgain(long offset, int count) {
     current = null;
     ahead = null;
-    return then(() -> read(offset, count), false);
+    return then(() -> read(offset, count, blob.bytes()), false);
   }
 
   private synchronized <T> Future<T> then(Callable<T> call, boolean givesBack) {
@@ -169,11 +185,11 @@ final class S3Reading implements Reading {
     return answer.future();
   }
 
-  private Buffer read(long offset, int count) {
+  private Buffer read(long offset, int count, long end) {
     byte[] bytes = new byte[count];
     for (int tries = 1; ; tries++) {
       try {
-        readOrStop(bytes, offset);
+        readOrStop(bytes, offset, end);
         return Buffer.buffer(bytes);
       } catch (IOException e) {
         // A connection that was cut; the store has the rest.
@@ -187,10 +203,10 @@ final class S3Reading implements Reading {
   }
 
   /** After any failure nobody knows where the answer is. */
-  private void readOrStop(byte[] bytes, long offset) throws IOException {
+  private void readOrStop(byte[] bytes, long offset, long end) throws IOException {
     boolean isRead = false;
     try {
-      readInto(bytes, offset);
+      readInto(bytes, offset, end);
       isRead = true;
     } finally {
       if (!isRead) {
@@ -199,11 +215,12 @@ final class S3Reading implements Reading {
     }
   }
 
-  private void readInto(byte[] bytes, long offset) throws IOException {
+  private void readInto(byte[] bytes, long offset, long end) throws IOException {
     ResponseInputStream<?> source = stream;
     if (source == null || at != offset) {
       stop();
-      source = calls.get(blob.object(), offset);
+      source = calls.get(blob.object(), offset, end);
+      streamEnd = end;
       stream = source;
       at = offset;
     }
@@ -212,7 +229,7 @@ final class S3Reading implements Reading {
     if (read < bytes.length) {
       throw new IOException("it ends at " + at + " of " + blob.bytes() + " bytes");
     }
-    if (at == blob.bytes()) {
+    if (at == streamEnd) {
       // At its end the connection can be used again.
       stream = null;
       source.close();

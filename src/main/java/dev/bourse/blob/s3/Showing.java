@@ -68,7 +68,7 @@ final class Showing {
     long end = Math.min(all, shown + SLICE_BYTES);
     boolean goesOn = false;
     try {
-      ResponseInputStream<?> source = stream == null ? calls.get(object, shown) : stream;
+      ResponseInputStream<?> source = stream == null ? calls.get(object, shown, all) : stream;
       stream = source;
       while (shown < end) {
         int read = source.read(bytes, 0, (int) Math.min(bytes.length, end - shown));

@@ -63,7 +63,7 @@ final class Tail {
   private void restore(S3Rows.Piece piece, Inspector inspector) {
     byte[] bytes = new byte[BlobStore.BLOCK_BYTES];
     long left = piece.bytes();
-    try (InputStream source = tools.calls().get(piece.object(), 0)) {
+    try (InputStream source = tools.calls().get(piece.object(), 0, piece.bytes())) {
       while (left > 0) {
         int read = source.read(bytes, 0, (int) Math.min(bytes.length, left));
         if (read < 0) {

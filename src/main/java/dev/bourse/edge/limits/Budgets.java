@@ -61,6 +61,8 @@ public final class Budgets {
                 .maximumSize(MAX_BUCKETS)
                 // Two minutes refill any bucket, so what goes is as good as new.
                 .expireAfterAccess(Duration.ofMinutes(2))
+                // To wake another thread for the upkeep costs more than the upkeep.
+                .executor(Runnable::run)
                 .build();
   }
 

@@ -195,6 +195,8 @@ final class RedisBuckets {
         Caffeine.newBuilder()
             .maximumSize(MAX_HANDLES)
             .expireAfterAccess(Duration.ofMinutes(2))
+            // To wake another thread for the upkeep costs more than the upkeep.
+            .executor(Runnable::run)
             .build();
 
     private Link(StatefulRedisConnection<String, byte[]> connection) {

@@ -169,6 +169,11 @@ public final class PostgresDatabase implements Database {
     return order.settled(enough);
   }
 
+  @Override
+  public String newTrailIdsSql() {
+    return PostgresOrder.NEW_IDS;
+  }
+
   /** Not {@code now()}: that is when the transaction began, and several commits share one. */
   @Override
   public String clockSql() {

@@ -34,6 +34,18 @@ final class PostgresOrder {
       """
           .formatted(TAG, ID_BITS, NEWEST);
 
+  /** See {@link Database#newTrailIdsSql}. A sequence gives one id at a time. */
+  static final String NEW_IDS =
+      """
+      SELECT MIN(id) AS first_id, MAX(id) AS last_id, \
+      COALESCE(string_agg(CASE WHEN skipped > 0 THEN place || ':' || skipped END, ',' \
+      ORDER BY id), '') AS skips \
+      FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place, \
+      id - lag(id) OVER (ORDER BY id) - 1 AS skipped \
+      FROM (SELECT nextval('audit_id_seq') AS id \
+      FROM generate_series(1, CAST(? AS BIGINT))) AS taken) AS placed\
+      """;
+
   private static final String LEAST_UNDER_WAY =
       """
       SELECT MIN(number & ((CAST(1 AS BIGINT) << %1$d) - 1)) AS id FROM (

@@ -54,7 +54,10 @@ final class Inbox<T> {
     }
   }
 
-  /** Waits for an item, then polls. False when the inbox is closed and empty. */
+  /**
+   * Waits for an item, then takes what is there, in order, up to so many items and until their
+   * weight reaches so much. False when the inbox is closed and empty.
+   */
   boolean take(List<T> into, int mostItems, int mostWeight) {
     lock.lock();
     try {
@@ -64,20 +67,6 @@ final class Inbox<T> {
         }
         filled.awaitUninterruptibly();
       }
-      poll(into, mostItems, mostWeight);
-      return true;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * Takes what is there, in order, up to so many items and until their weight reaches so much, and
-   * gives that weight; 0 when nothing is there.
-   */
-  int poll(List<T> into, int mostItems, int mostWeight) {
-    lock.lock();
-    try {
       int count = 0;
       int taken = 0;
       T item;
@@ -87,7 +76,7 @@ final class Inbox<T> {
         taken += weight.applyAsInt(item);
       }
       waiting -= taken;
-      return taken;
+      return true;
     } finally {
       lock.unlock();
     }

@@ -18,6 +18,7 @@ import org.sqlite.JDBC;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteConnection;
 import org.sqlite.SQLiteErrorCode;
+import org.sqlite.SQLiteOpenMode;
 
 /** One connection to the database file and its prepared statements. One thread at a time. */
 final class SqliteConnection implements AutoCloseable {
@@ -30,8 +31,14 @@ final class SqliteConnection implements AutoCloseable {
   private static final int WRITER_CACHE_KIB = 64 * 1024;
   private static final int READER_CACHE_KIB = 16 * 1024;
 
-  /** 32 MiB of log between checkpoints: each page that changed often is copied back once. */
-  private static final int CHECKPOINT_PAGES = 8_192;
+  /** A log is copied past the cache. */
+  private static final int CHECKPOINT_CACHE_KIB = 64;
+
+  /** 32 MiB of log, and it is to begin anew: each page that changed often is copied back once. */
+  static final int LOG_PAGES = 8_192;
+
+  /** Where the log is not copied in time, the writer stops for it here; four times as much. */
+  static final int LONGEST_LOG_PAGES = 4 * LOG_PAGES;
 
   private record Prepared(PreparedStatement statement, int parameters) {}
 
@@ -62,15 +69,22 @@ final class SqliteConnection implements AutoCloseable {
     config.enforceForeignKeys(true);
     SqliteConnection connection = open(file, config);
     try {
-      connection.execute("PRAGMA wal_autocheckpoint = " + CHECKPOINT_PAGES);
-      connection.execute(
-          "PRAGMA journal_size_limit = " + 2L * CHECKPOINT_PAGES * SqliteConfig.PAGE_BYTES);
+      connection.execute("PRAGMA wal_autocheckpoint = " + LONGEST_LOG_PAGES);
+      connection.execute("PRAGMA journal_size_limit = " + 2L * LOG_PAGES * SqliteConfig.PAGE_BYTES);
       connection.execute("PRAGMA max_page_count = " + maxFileBytes / SqliteConfig.PAGE_BYTES);
       return connection;
     } catch (SQLException e) {
       connection.close();
       throw e;
     }
+  }
+
+  /** A connection to a store that exists, which only copies its log. */
+  static SqliteConnection forCheckpoints(Path file) throws SQLException {
+    SQLiteConfig config = config(CHECKPOINT_CACHE_KIB);
+    config.resetOpenMode(SQLiteOpenMode.CREATE);
+    config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
+    return open(file, config);
   }
 
   /** A connection that cannot write to a file that exists. */
@@ -105,6 +119,17 @@ final class SqliteConnection implements AutoCloseable {
   void execute(String sql) throws SQLException {
     try (java.sql.Statement statement = jdbc.createStatement()) {
       statement.executeUpdate(sql);
+    }
+  }
+
+  /**
+   * Copies as much of the log as nobody reads or copies, without holding up anyone, and gives the
+   * pages in it, copied or not.
+   */
+  int checkpoint() throws SQLException {
+    try (java.sql.Statement statement = jdbc.createStatement();
+        ResultSet result = statement.executeQuery("PRAGMA wal_checkpoint(PASSIVE)")) {
+      return result.next() ? result.getInt("log") : 0;
     }
   }
 

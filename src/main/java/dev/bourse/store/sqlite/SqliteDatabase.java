@@ -32,10 +32,12 @@ public final class SqliteDatabase implements Database {
   private final ContextInternal home;
   private final StoreLock lock;
   private final SqliteWriter writer;
+  private final SqliteCheckpointer checkpointer;
   private final Inbox<SqliteWriter.Commit> commits;
   private final Inbox<SqliteReader.Query<?>> queries;
   private final List<Thread> readerThreads = new ArrayList<>();
   private final Thread writerThread;
+  private final Thread checkpointerThread;
   private @Nullable Future<Void> closed;
 
   private SqliteDatabase(
@@ -50,9 +52,11 @@ public final class SqliteDatabase implements Database {
     this.lock = lock;
     commits = new Inbox<>("statements", config.queuedStatements(), SqliteWriter.Commit::weight);
     queries = new Inbox<>("queries", config.queuedReads(), query -> 1);
-    writer = new SqliteWriter(file, config, commits);
+    checkpointer = new SqliteCheckpointer(file);
+    writer = new SqliteWriter(file, config, commits, checkpointer);
     writer.migrate(schema, clock);
     writerThread = start("store-writer", writer);
+    checkpointerThread = start("store-checkpointer", checkpointer);
     for (int i = 0; i < config.readers(); i++) {
       readerThreads.add(start("store-reader-" + i, new SqliteReader(file, queries)));
     }
@@ -129,15 +133,37 @@ public final class SqliteDatabase implements Database {
   @Override
   public void listen(ChangeListener listener) {}
 
-  /** The one writer commits in the order of the ids it hands out. */
+  /**
+   * The newest of all there is, see {@link #newTrailIdsSql}: the one writer commits in the order of
+   * the ids it hands out. What comes later is not settled, or a page that takes two queries would
+   * have the second's without what was committed before it.
+   */
   @Override
   public Future<Long> settledTrail(long enough) {
-    return Future.succeededFuture(Long.MAX_VALUE);
+    return read(
+            "SELECT COALESCE(MAX(id), 0) AS newest FROM audit",
+            List.of(),
+            row -> row.integer("newest"))
+        .map(rows -> rows.get(0));
   }
 
   @Override
   public boolean isShared() {
     return false;
+  }
+
+  /**
+   * Rows have the greatest id of all, but within a commit: what it has inserted so far is the last
+   * of the segments.
+   */
+  @Override
+  public String newTrailIdsSql() {
+    return """
+    SELECT newest.id + 1 AS first_id, newest.id + ? AS last_id, '' AS skips FROM (SELECT MAX( \
+    COALESCE((SELECT MAX(id) FROM audit), 0), \
+    COALESCE((SELECT last_id FROM audit_read_segment \
+    WHERE first_id = (SELECT MAX(first_id) FROM audit_read_segment)), 0)) AS id) AS newest\
+    """;
   }
 
   /** The process's own: no other keeps the rows. */
@@ -164,6 +190,8 @@ public final class SqliteDatabase implements Database {
         reader.join();
       }
       writerThread.join();
+      checkpointer.end();
+      checkpointerThread.join();
       try (lock) {
         writer.close();
       }

@@ -43,16 +43,19 @@ final class SqliteWriter implements Runnable {
   private final Path file;
   private final long maxFileBytes;
   private final Inbox<Commit> inbox;
+  private final SqliteCheckpointer checkpointer;
   private @Nullable SqliteConnection connection;
   private boolean failing;
 
   /** Set while a transaction's end is written and flushed. */
   private boolean committing;
 
-  SqliteWriter(Path file, SqliteConfig config, Inbox<Commit> inbox) throws SQLException {
+  SqliteWriter(Path file, SqliteConfig config, Inbox<Commit> inbox, SqliteCheckpointer checkpointer)
+      throws SQLException {
     this.file = file;
     this.maxFileBytes = config.maxFileBytes();
     this.inbox = inbox;
+    this.checkpointer = checkpointer;
     this.connection = SqliteConnection.forWriting(file, maxFileBytes);
   }
 
@@ -86,6 +89,7 @@ final class SqliteWriter implements Runnable {
       }
       batch.forEach(commit -> replies.add(commit.reply));
       BatchedPromise.deliver(replies);
+      keepLogShort(batch);
       batch.clear();
       replies.clear();
     }
@@ -111,21 +115,33 @@ final class SqliteWriter implements Runnable {
     }
   }
 
+  /** After the answers, which need not wait for it. */
+  private void keepLogShort(List<Commit> batch) {
+    checkpointer.committed(batch.stream().mapToInt(Commit::weight).sum());
+    if (connection == null || !checkpointer.takesRest()) {
+      return;
+    }
+    try {
+      connection.checkpoint();
+    } catch (SQLException e) {
+      // Nothing is lost: the log keeps what was not copied, and the other thread tells why it
+      // fails.
+      log.debug("the rest of the log of the store {} was not copied", file, e);
+    }
+  }
+
   /**
-   * Runs the batch and what joins it meanwhile: callers answered by the last batch come back one by
-   * one, and whoever arrives while the first of them runs shares their flush instead of waiting for
-   * the next. False when a commit failed and left changes behind, so that all must run again.
+   * False when a commit failed and left changes behind, so that all must run again.
+   *
+   * <p>Who arrives meanwhile waits for the next batch. To let them join was measured as slower: all
+   * callers then come to be in one batch, and the writer waits for them while they are answered, as
+   * they wait for it.
    */
-  private boolean runBare(SqliteConnection connection, List<Commit> batch) throws SQLException {
-    int weight = 0;
-    for (int i = 0; i < batch.size(); i++) {
-      Commit commit = batch.get(i);
+  private static boolean runBare(SqliteConnection connection, List<Commit> batch)
+      throws SQLException {
+    for (Commit commit : batch) {
       if (runUntilFailure(connection, commit) > 0) {
         return false;
-      }
-      weight += commit.weight();
-      if (i == batch.size() - 1) {
-        inbox.poll(batch, BATCH_COMMITS - batch.size(), BATCH_STATEMENTS - weight);
       }
     }
     return true;

@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobGone;
+import dev.bourse.blob.Reading;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.Upload;
 import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -262,6 +264,20 @@ class S3FaultsTest extends S3Fixture {
     S3Blobs store = process(faults.port());
     faults.next(2, request -> request.startsWith("GET "), Fault.ANSWER_CUT);
     assertArrayEquals(BYTES, content(store, "k"));
+  }
+
+  @Test
+  void aPieceThatIsAllThatIsWantedLeavesTheConnectionForTheNext() throws Exception {
+    publish(blobs, "k", BYTES);
+    S3Blobs store = process(faults.port());
+    int before = faults.connections();
+    for (int offset = 0; offset < 20; offset++) {
+      Reading reading = await(store.read("k"));
+      Buffer piece = await(reading.onlyPiece(offset, 5));
+      await(reading.close());
+      assertArrayEquals(Arrays.copyOfRange(BYTES, offset, offset + 5), piece.getBytes());
+    }
+    assertTrue(faults.connections() - before < 5, faults.connections() - before + " connections");
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.bourse.store.DatabaseContractTest;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
+import dev.bourse.testing.Polls;
 import io.vertx.core.Future;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -89,6 +91,54 @@ class SqliteDatabaseTest extends DatabaseContractTest {
     }
     await(database.commit(List.of(note(2, "n"))));
     assertEquals(1, notes());
+  }
+
+  /** Writes 4 MiB into new pages, and tells the length of the log after it. */
+  private long logAfterMore(int round) throws Exception {
+    List<Statement> notes = new ArrayList<>();
+    for (long i = 0; i < 1_024; i++) {
+      notes.add(note(round * 1_024L + i, "x".repeat(4_000)));
+    }
+    await(database.commit(notes));
+    return Files.size(folder.resolve("store-0.db-wal"));
+  }
+
+  @Test
+  void theLogBeginsAnewWhileCommitsGoOn() throws Exception {
+    Path file = folder.resolve("store-0.db");
+    long longest = 0;
+    for (int round = 0; round < 40; round += 2) {
+      longest = Math.max(longest, Math.max(logAfterMore(round), logAfterMore(round + 1)));
+      // Two rounds are what is copied at a time, and this must not run ahead of it.
+      long written = (round + 1L) << 22;
+      Polls.until("the log is copied into " + file, () -> file.toFile().length() >= written);
+    }
+    assertTrue(longest < 3L * SqliteConnection.LOG_PAGES * SqliteConfig.PAGE_BYTES, "" + longest);
+  }
+
+  @Test
+  void aReaderThatStaysKeepsTheLogUntilItGoesAndHoldsUpNoCommit() throws Exception {
+    Path file = folder.resolve("store-0.db");
+    try (SqliteConnection other = SqliteConnection.forReading(file)) {
+      other.execute("BEGIN");
+      other.query("SELECT COUNT(*) AS n FROM note", List.of(), row -> row.integer("n"));
+      long length = 0;
+      for (int round = 0; round < 40; round++) {
+        length = logAfterMore(round);
+      }
+      assertTrue(length > 150 << 20, "" + length);
+    }
+    AtomicLong id = new AtomicLong(1_000_000);
+    Polls.until(
+        "the log begins anew once the reader is gone",
+        () -> {
+          database
+              .commit(List.of(note(id.incrementAndGet(), "n")))
+              .toCompletionStage()
+              .toCompletableFuture()
+              .join();
+          return folder.resolve("store-0.db-wal").toFile().length() <= 100 << 20;
+        });
   }
 
   @Test

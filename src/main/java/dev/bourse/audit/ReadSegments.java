@@ -1,0 +1,261 @@
+package dev.bourse.audit;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * SQL of the segments. A segment's ids may lie among those of others and of rows, for processes
+ * take ids at the same time; but no further than {@link #MOST_SPAN}, so that whoever looks for an
+ * id knows how far to look.
+ */
+final class ReadSegments {
+  private static final Logger LOG = LoggerFactory.getLogger(ReadSegments.class);
+
+  /** From a segment's first id to its last: its own, and 15 times as many that others took. */
+  static final long MOST_SPAN = 16L * ReadSegment.MAX_ENTRIES;
+
+  /** Segments of one query: up to 100 KB, and a millisecond of whoever decodes them. */
+  static final int PER_READ = 8;
+
+  static final String TABLE = "audit_read_segment";
+  static final String WHOLE = "first_id, last_id, org_id, entry_count, skips, body";
+
+  private static final String LIST =
+      "SELECT %s FROM %s WHERE %%s first_id > ? AND first_id <= ? AND last_id > ? ORDER BY first_id LIMIT ?"
+          .formatted(WHOLE, TABLE);
+
+  private static final String LIST_ALL = LIST.formatted("");
+  private static final String LIST_OF_ORG = LIST.formatted("org_id = ? AND");
+
+  private static final String INSERT =
+      "INSERT INTO " + TABLE + " (first_id, last_id, skips, org_id, entry_count, actors, body) ";
+
+  record Segment(String orgId, long firstId, long lastId, List<TrailEntry> entries) {}
+
+  private final Database database;
+  private final String insertWithNewIds;
+
+  ReadSegments(Database database) {
+    this.database = database;
+    this.insertWithNewIds =
+        INSERT
+            + """
+            SELECT ids.first_id, ids.last_id, ids.skips, CAST(? AS TEXT), CAST(? AS BIGINT), ?, ? \
+            FROM (%s) AS ids WHERE ids.last_id - ids.first_id < %d\
+            """
+                .formatted(database.newTrailIdsSql(), MOST_SPAN);
+  }
+
+  /** Stores reads of one trail, in their order, with ids that are new. */
+  Statement insert(String owner, List<AuditRow> rows) {
+    List<TrailEntry> entries =
+        IntStream.range(0, rows.size())
+            .mapToObj(
+                i -> {
+                  AuditRow row = rows.get(i);
+                  return new TrailEntry(
+                      i, row.atMillis(), row.actor(), row.action(), row.subject(), row.detail());
+                })
+            .toList();
+    return Statement.guarded(
+        () -> new StoreUnavailable("too many others took ids of the trail meanwhile", null),
+        insertWithNewIds,
+        owner,
+        entries.size(),
+        ActorFilter.of(entries).bytes(),
+        ReadSegment.encode(entries),
+        entries.size());
+  }
+
+  private static Statement insertKept(String owner, List<TrailEntry> entries) {
+    return Statement.of(
+        INSERT + "VALUES (?, ?, '', ?, ?, ?, ?)",
+        entries.get(0).id(),
+        entries.get(entries.size() - 1).id(),
+        owner,
+        entries.size(),
+        ActorFilter.of(entries).bytes(),
+        ReadSegment.encode(entries));
+  }
+
+  static Segment decoded(Row row) {
+    long firstId = row.integer("first_id");
+    try {
+      return new Segment(
+          row.text("org_id"),
+          firstId,
+          row.integer("last_id"),
+          ReadSegment.skipping(ReadSegment.decode(firstId, row.bytes("body")), row.text("skips")));
+    } catch (ReadSegment.Damaged e) {
+      throw new ReadSegment.Damaged(
+          "the segment of reads with first_id " + firstId + " is damaged: " + e.getMessage());
+    }
+  }
+
+  /** For verification: what cannot be decoded is missing, and its seal tells. */
+  private static Segment decodedIfSound(Row row) {
+    try {
+      return decoded(row);
+    } catch (ReadSegment.Damaged e) {
+      LOG.warn("{}", e.getMessage());
+      return new Segment(
+          row.text("org_id"), row.integer("first_id"), row.integer("last_id"), List.of());
+    }
+  }
+
+  /**
+   * Entries in the order of their ids.
+   *
+   * @param throughId there are no others up to this id
+   */
+  record Listed(List<RecordedRow> rows, long throughId) {}
+
+  /**
+   * Entries with ids after one and up to another: of all of them, or so many at least.
+   *
+   * @param owner whose; empty for all trails
+   */
+  Future<Listed> list(Optional<String> owner, long afterId, long upToId, int enough) {
+    long after = Math.max(0, afterId);
+    List<RecordedRow> found = new ArrayList<>();
+    return gather(owner, after - MOST_SPAN, after, upToId, enough, found)
+        .map(
+            through ->
+                new Listed(
+                    found.stream()
+                        .filter(row -> row.id() <= through)
+                        .sorted(Comparator.comparingLong(RecordedRow::id))
+                        .toList(),
+                    through));
+  }
+
+  private Future<Long> gather(
+      Optional<String> owner,
+      long aboveFirstId,
+      long afterId,
+      long upToId,
+      int enough,
+      List<RecordedRow> found) {
+    return segments(owner, aboveFirstId, afterId, upToId)
+        .compose(
+            segments -> {
+              for (Segment segment : segments) {
+                for (TrailEntry entry : segment.entries()) {
+                  if (entry.id() > afterId && entry.id() <= upToId) {
+                    found.add(recorded(segment.orgId(), entry));
+                  }
+                }
+              }
+              if (segments.size() < PER_READ) {
+                return Future.succeededFuture(upToId);
+              }
+              long through = segments.get(PER_READ - 1).firstId();
+              return found.stream().filter(row -> row.id() <= through).count() >= enough
+                  ? Future.succeededFuture(through)
+                  : gather(owner, through, afterId, upToId, enough, found);
+            });
+  }
+
+  private Future<List<Segment>> segments(
+      Optional<String> owner, long aboveFirstId, long afterId, long upToId) {
+    List<Object> parameters = new ArrayList<>();
+    owner.ifPresent(parameters::add);
+    Collections.addAll(parameters, aboveFirstId, upToId, afterId, PER_READ);
+    return database.read(
+        owner.isPresent() ? LIST_OF_ORG : LIST_ALL, parameters, ReadSegments::decodedIfSound);
+  }
+
+  private static RecordedRow recorded(String owner, TrailEntry entry) {
+    return new RecordedRow(
+        entry.id(),
+        entry.atMillis(),
+        owner,
+        entry.actor(),
+        entry.action(),
+        entry.subject(),
+        entry.detail(),
+        true);
+  }
+
+  /**
+   * What deletes entries.
+   *
+   * @param entries how many
+   */
+  record Removal(List<Statement> statements, int entries) {}
+
+  /**
+   * Deletes a trail's entries from one id to another: segments that lie in between as they are, and
+   * others by storing what is left of them.
+   *
+   * @param refusal what the commit fails with when they have changed meanwhile
+   */
+  Future<Removal> remove(String owner, long firstId, long lastId, RuntimeException refusal) {
+    List<Segment> found = new ArrayList<>();
+    return collect(owner, firstId - MOST_SPAN, firstId - 1, lastId, found)
+        .map(done -> removal(owner, firstId, lastId, found, refusal));
+  }
+
+  private Future<Void> collect(
+      String owner, long aboveFirstId, long afterId, long upToId, List<Segment> found) {
+    return segments(Optional.of(owner), aboveFirstId, afterId, upToId)
+        .compose(
+            segments -> {
+              found.addAll(segments);
+              return segments.size() < PER_READ
+                  ? Future.succeededFuture()
+                  : collect(owner, segments.get(PER_READ - 1).firstId(), afterId, upToId, found);
+            });
+  }
+
+  private static Removal removal(
+      String owner, long firstId, long lastId, List<Segment> found, RuntimeException refusal) {
+    List<Statement> statements = new ArrayList<>();
+    int whole = 0;
+    int entries = 0;
+    for (Segment segment : found) {
+      List<TrailEntry> kept =
+          segment.entries().stream()
+              .filter(entry -> entry.id() < firstId || entry.id() > lastId)
+              .toList();
+      entries += segment.entries().size() - kept.size();
+      if (segment.firstId() >= firstId && segment.lastId() <= lastId) {
+        whole++;
+      } else if (kept.size() < segment.entries().size()) {
+        statements.add(
+            Statement.guarded(
+                () -> refusal,
+                "DELETE FROM audit_read_segment WHERE first_id = ? AND entry_count = ?",
+                segment.firstId(),
+                segment.entries().size()));
+        statements.add(insertKept(owner, kept));
+      }
+    }
+    if (whole > 0) {
+      statements.add(
+          0,
+          Statement.of(
+                  """
+                  DELETE FROM audit_read_segment \
+                  WHERE org_id = ? AND first_id >= ? AND first_id <= ? AND last_id <= ?\
+                  """,
+                  owner,
+                  firstId,
+                  lastId,
+                  lastId)
+              .demanding(whole, () -> refusal));
+    }
+    return new Removal(statements, entries);
+  }
+}

@@ -1,0 +1,139 @@
+package dev.bourse.store.sqlite;
+
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that copies the log into the database file beside the writer, as SQLite's
+ * documentation of write-ahead logs proposes ("Performance Considerations"): done by the writer at
+ * the end of a commit, 32 MiB of it hold up all that wait for tens of milliseconds.
+ *
+ * <p>The log begins anew only once all of it is copied, and while commits go on there is always
+ * some more. So when it is long, the writer is told to copy the rest itself, which is what was
+ * committed during the last copy and takes a moment.
+ *
+ * <p>Nothing depends on this thread but the time a commit takes: where it fails or is behind, the
+ * writer's connection copies at the end of a commit what has come to {@link
+ * SqliteConnection#LONGEST_LOG_PAGES}.
+ */
+final class SqliteCheckpointer implements Runnable {
+  private static final Logger log = LoggerFactory.getLogger(SqliteCheckpointer.class);
+
+  /**
+   * Statements between two copies. Most change a page or two that others of them change as well, so
+   * the fewer the copies, the fewer the pages; and a copy of what so many leave takes less time
+   * than they do.
+   */
+  private static final int STATEMENTS = 2_048;
+
+  private final Path file;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition told = lock.newCondition();
+  private @Nullable SqliteConnection connection;
+  private boolean due;
+  private boolean closed;
+  private boolean failing;
+
+  /** The writer's alone. */
+  private int statements;
+
+  private volatile boolean restIsDue;
+
+  SqliteCheckpointer(Path file) {
+    this.file = file;
+  }
+
+  /** The writer has committed so many more statements. */
+  void committed(int more) {
+    statements += more;
+    if (statements < STATEMENTS) {
+      return;
+    }
+    statements = 0;
+    lock.lock();
+    try {
+      due = true;
+      told.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the writer is to copy the rest now; told once. */
+  boolean takesRest() {
+    if (!restIsDue) {
+      return false;
+    }
+    restIsDue = false;
+    return true;
+  }
+
+  @Override
+  public void run() {
+    while (awaitTurn()) {
+      try {
+        if (connection == null) {
+          connection = SqliteConnection.forCheckpoints(file);
+        }
+        restIsDue = connection.checkpoint() >= SqliteConnection.LOG_PAGES;
+        if (failing) {
+          failing = false;
+          log.info("the log of the store {} is copied again", file);
+        }
+      } catch (Throwable t) {
+        failed(t);
+      }
+    }
+    close();
+  }
+
+  private boolean awaitTurn() {
+    lock.lock();
+    try {
+      while (!due && !closed) {
+        told.awaitUninterruptibly();
+      }
+      due = false;
+      return !closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The log keeps what was not copied, so nothing is lost; the next turn begins anew. */
+  private void failed(Throwable cause) {
+    if (!failing) {
+      failing = true;
+      log.error("the log of the store {} cannot be copied into it", file, cause);
+    }
+    close();
+  }
+
+  /** Ends the thread after the copy it is at. */
+  void end() {
+    lock.lock();
+    try {
+      closed = true;
+      told.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void close() {
+    SqliteConnection open = connection;
+    connection = null;
+    if (open != null) {
+      try {
+        open.close();
+      } catch (SQLException e) {
+        log.warn("a connection to the store did not close", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package dev.bourse.audit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.store.Database;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.Polls;
+import dev.bourse.testing.PostgresOfClass;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Segments on a server that several processes share. */
+class PostgresReadSegmentsTest extends ReadSegmentsTest {
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
+
+  private String url = "";
+
+  @Override
+  Future<? extends Database> open() throws Exception {
+    url = POSTGRES.server().newDatabase();
+    return openAgain();
+  }
+
+  private Future<? extends Database> openAgain() {
+    return PostgresDatabase.open(
+        vertx,
+        PostgresConfig.defaults(PostgresUrl.parse(url), ""),
+        "db/postgres",
+        clock,
+        new Random());
+  }
+
+  @Override
+  void skipTo(long id) throws Exception {
+    super.skipTo(id);
+    run("ALTER SEQUENCE audit_id_seq RESTART WITH " + (id + 1));
+  }
+
+  @Test
+  void segmentsOfProcessesThatWriteAtOnceMakeUpOneTrail() throws Exception {
+    Database others = await(openAgain());
+    AtomicInteger flushed = new AtomicInteger();
+    Polls.until(
+        "they took ids at the same time",
+        () -> {
+          List<Future<Void>> under = new ArrayList<>();
+          for (int i = flushed.getAndAdd(150); under.size() < 300; i++) {
+            under.add(flush(database, reads("one", i, 100)));
+            under.add(flush(others, reads("two", i, 30)));
+          }
+          return isSkipped(under);
+        });
+    await(others.close());
+    int count = flushed.get() * 130;
+
+    List<TrailEntry> trail = pages(Optional.empty(), 500);
+    List<TrailEntry> byOne = pages(Optional.empty(), 7);
+    assertEquals(trail, byOne);
+    assertEquals(count, trail.stream().map(TrailEntry::id).distinct().count());
+    assertEquals(count, trail.stream().map(TrailEntry::detail).distinct().count());
+    assertEquals(
+        trail, trail.stream().sorted(Comparator.comparingLong(TrailEntry::id).reversed()).toList());
+    assertEquals(
+        trail.stream().filter(entry -> entry.actor().equals("token:two")).toList(),
+        pages(Optional.of("token:two"), 100));
+    seal();
+    assertEquals(List.of(), findings("acme", true));
+    assertEquals(10_000, verify("acme", true, 0).rows());
+  }
+
+  /** Whether any id was taken amid those of a segment, once all is stored. */
+  private boolean isSkipped(List<Future<Void>> under) {
+    try {
+      await(Future.all(under));
+      return integers("SELECT COUNT(*) FROM audit_read_segment WHERE skips <> ''").get(0) > 0;
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private List<AuditRow> reads(String process, int batch, int count) {
+    List<AuditRow> rows = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      rows.add(
+          new AuditRow(
+              clock.millis(),
+              "acme",
+              "token:" + process,
+              "vm_capacity_get",
+              "c",
+              process + ' ' + (batch * 1_000 + i)));
+    }
+    return rows;
+  }
+}

@@ -1,0 +1,262 @@
+package dev.bourse.store;
+
+import static dev.bourse.store.DatabaseContractTest.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.Polls;
+import dev.bourse.testing.PostgresOfClass;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Which process does which task of upkeep, each with connections of its own to one database. */
+@OneEngine("only PostgreSQL is shared by several processes")
+class UpkeepSharesTest {
+  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
+
+  private static final List<String> TASKS = List.of("a", "b", "c", "d", "e", "f", "g");
+
+  /** Rows count for minutes, so that none expires while a test runs. */
+  private static final long SELDOM = 60_000;
+
+  /** Rows expire in a third of a second. */
+  private static final long OFTEN = 100;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final List<Database> databases = new ArrayList<>();
+  private String url;
+
+  @BeforeEach
+  void newDatabase() throws Exception {
+    url = POSTGRES.server().newDatabase();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (Database database : databases) {
+      await(database.close());
+    }
+    await(vertx.close());
+  }
+
+  /** One process: what is divided, and what it has done. */
+  private final class Sharer {
+    final AtomicLong nanos = new AtomicLong();
+    final AtomicInteger done = new AtomicInteger();
+    final AtomicInteger left = new AtomicInteger();
+    final UpkeepShares shares;
+    final Database database;
+
+    Sharer(long intervalMillis, List<String> tasks) throws Exception {
+      database =
+          await(
+              PostgresDatabase.open(
+                  vertx,
+                  new PostgresConfig(
+                      PostgresUrl.parse(url), "", 2, 4_096, 4_096, 60_000, 60_000, 60_000),
+                  "db/postgres",
+                  Clock.systemUTC(),
+                  new Random()));
+      databases.add(database);
+      shares = new UpkeepShares(intervalMillis, nanos::get);
+      tasks.forEach(task -> shares.divided(task, this::work, this::leave));
+      // Its rounds are the test's.
+      shares.start(vertx, database, new Random());
+    }
+
+    private Future<Boolean> work() {
+      done.incrementAndGet();
+      return Future.succeededFuture(false);
+    }
+
+    private Future<Boolean> leave() {
+      left.incrementAndGet();
+      return Future.succeededFuture(false);
+    }
+
+    void round() throws Exception {
+      await(shares.round());
+    }
+
+    List<String> its() {
+      return TASKS.stream().filter(shares::isMine).toList();
+    }
+  }
+
+  private Sharer process() throws Exception {
+    return new Sharer(SELDOM, TASKS);
+  }
+
+  private static void roundOfAll(Sharer... all) throws Exception {
+    // Once to be seen, and once to see those who came later.
+    for (int i = 0; i < 2; i++) {
+      for (Sharer process : all) {
+        process.round();
+      }
+    }
+  }
+
+  private static void fail(Sharer process, String task) {
+    assertTrue(
+        process
+            .shares
+            .divided(task, () -> Future.failedFuture("cannot"), process::leave)
+            .get()
+            .failed());
+  }
+
+  private static void assertDividedOnce(Sharer... all) {
+    List<String> done = new ArrayList<>();
+    for (Sharer process : all) {
+      done.addAll(process.its());
+    }
+    assertEquals(TASKS, done.stream().sorted().toList());
+  }
+
+  @Test
+  void eachTaskIsOneProcesssAndNoneHasMuchMoreThanAnother() throws Exception {
+    Sharer first = process();
+    Sharer second = process();
+    Sharer third = process();
+    roundOfAll(first, second, third);
+    assertDividedOnce(first, second, third);
+    for (Sharer process : List.of(first, second, third)) {
+      assertTrue(process.its().size() == 2 || process.its().size() == 3, process.its()::toString);
+    }
+  }
+
+  @Test
+  void whoHasNotLookedYetDoesEverything() throws Exception {
+    Sharer first = process();
+    first.round();
+    Sharer second = process();
+    assertEquals(TASKS, first.its());
+    assertEquals(TASKS, second.its());
+  }
+
+  @Test
+  void aTaskThatIsNotDoneHereIsLeft() throws Exception {
+    Sharer first = process();
+    Sharer second = process();
+    roundOfAll(first, second);
+    for (Sharer process : List.of(first, second)) {
+      boolean isIts = process.its().contains("a");
+      await(process.shares.divided("a", process::work, process::leave).get());
+      assertEquals(isIts ? 1 : 0, process.done.get());
+      assertEquals(isIts ? 0 : 1, process.left.get());
+    }
+  }
+
+  @Test
+  void whoeverLeavesIsFollowedAtTheNextRound() throws Exception {
+    Sharer first = process();
+    Sharer second = process();
+    roundOfAll(first, second);
+    await(first.shares.leave());
+    second.round();
+    assertEquals(TASKS, second.its());
+  }
+
+  @Test
+  void theTasksOfAProcessThatDiedAreTakenOnceItsRowHasExpired() throws Exception {
+    Sharer first = new Sharer(OFTEN, TASKS);
+    Sharer second = new Sharer(OFTEN, TASKS);
+    first.round();
+    Polls.until(
+        "the other has all",
+        () -> {
+          // No time passes on its own clock, so it believes what it saw.
+          try {
+            second.round();
+          } catch (Exception e) {
+            throw new AssertionError(e);
+          }
+          return second.its().equals(TASKS);
+        });
+    assertEquals(
+        List.of(1L),
+        await(
+            second.database.read(
+                "SELECT COUNT(*) AS n FROM upkeep_process", List.of(), row -> row.integer("n"))),
+        "the row is gone too");
+  }
+
+  @Test
+  void aProcessThatThawsDoesEverythingUntilItHasLookedAgain() throws Exception {
+    Sharer first = process();
+    Sharer second = process();
+    roundOfAll(first, second);
+    first.nanos.addAndGet(TimeUnit.MINUTES.toNanos(3));
+    assertEquals(TASKS, first.its());
+    roundOfAll(first);
+    assertDividedOnce(first, second);
+  }
+
+  @Test
+  void aRowOfBeforeTheClockWasSetBackDoesNotCount() throws Exception {
+    Sharer first = process();
+    await(
+        first.database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO upkeep_process (process, tasks, expires_at) VALUES (?, ?, %s + ?)"
+                        .formatted(first.database.clockSql()),
+                    "gone",
+                    String.join("\n", TASKS),
+                    TimeUnit.DAYS.toMillis(400)))));
+    first.round();
+    assertEquals(TASKS, first.its());
+  }
+
+  @Test
+  void aTaskThatFailsInOneProcessIsDoneByAnother() throws Exception {
+    Sharer first = process();
+    Sharer second = process();
+    roundOfAll(first, second);
+    Sharer failing = first.its().contains("a") ? first : second;
+    Sharer other = failing == first ? second : first;
+    fail(failing, "a");
+    roundOfAll(first, second);
+    assertFalse(failing.shares.isMine("a"));
+    assertTrue(other.shares.isMine("a"));
+  }
+
+  @Test
+  void aTaskThatFailsEverywhereIsTriedByAll() throws Exception {
+    Sharer first = process();
+    Sharer second = process();
+    for (Sharer process : List.of(first, second)) {
+      fail(process, "a");
+    }
+    roundOfAll(first, second);
+    assertTrue(first.shares.isMine("a"));
+    assertTrue(second.shares.isMine("a"));
+  }
+
+  @Test
+  void aTaskThatOnlySomeProcessesDoIsDealtToThem() throws Exception {
+    Sharer first = process();
+    Sharer second = new Sharer(SELDOM, List.of("a"));
+    roundOfAll(first, second);
+    assertTrue(first.its().containsAll(List.of("b", "c", "d", "e", "f", "g")));
+    // Whoever is asked for a task that it does not know goes by what is stored, too.
+    assertFalse(second.shares.isMine("b"));
+    assertTrue(first.shares.isMine("a") != second.shares.isMine("a"));
+  }
+}
