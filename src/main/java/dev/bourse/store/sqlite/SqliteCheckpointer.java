@@ -14,8 +14,10 @@ import org.slf4j.LoggerFactory;
  * the end of a commit, 32 MiB of it hold up all that wait for tens of milliseconds.
  *
  * <p>The log begins anew only once all of it is copied, and while commits go on there is always
- * some more. So when it is long, the writer is told to copy the rest itself, which is what was
- * committed during the last copy and takes a moment.
+ * some more. So when it is long, the writer copies the rest itself, which is what was committed
+ * during the last copy and takes a moment. Where this thread is at the next copy already, as on a
+ * slow disk, the writer waits for its end: the engine would refuse a second one beside it, and the
+ * log would grow for as long as the disk is slow.
  *
  * <p>Nothing depends on this thread but the time a commit takes: where it fails or is behind, the
  * writer's connection copies at the end of a commit what has come to {@link
@@ -34,6 +36,10 @@ final class SqliteCheckpointer implements Runnable {
   private final Path file;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition told = lock.newCondition();
+
+  /** Held while the log is copied. Fair: else this thread could take turns with itself. */
+  private final ReentrantLock copying = new ReentrantLock(true);
+
   private @Nullable SqliteConnection connection;
   private boolean due;
   private boolean closed;
@@ -64,18 +70,24 @@ final class SqliteCheckpointer implements Runnable {
     }
   }
 
-  /** Whether the writer is to copy the rest now; told once. */
-  boolean takesRest() {
+  /** Copies, on the writer's thread and its connection, what is left of a log that is long. */
+  void copyRest(SqliteConnection writing) throws SQLException {
     if (!restIsDue) {
-      return false;
+      return;
     }
-    restIsDue = false;
-    return true;
+    copying.lock();
+    try {
+      restIsDue = false;
+      writing.checkpoint();
+    } finally {
+      copying.unlock();
+    }
   }
 
   @Override
   public void run() {
     while (awaitTurn()) {
+      copying.lock();
       try {
         if (connection == null) {
           connection = SqliteConnection.forCheckpoints(file);
@@ -87,6 +99,8 @@ final class SqliteCheckpointer implements Runnable {
         }
       } catch (Throwable t) {
         failed(t);
+      } finally {
+        copying.unlock();
       }
     }
     close();

@@ -117,17 +117,16 @@ final class SqliteWriter implements Runnable {
 
   /** After the answers, which need not wait for it. */
   private void keepLogShort(List<Commit> batch) {
-    checkpointer.committed(batch.stream().mapToInt(Commit::weight).sum());
-    if (connection == null || !checkpointer.takesRest()) {
-      return;
-    }
     try {
-      connection.checkpoint();
+      if (connection != null) {
+        checkpointer.copyRest(connection);
+      }
     } catch (SQLException e) {
       // Nothing is lost: the log keeps what was not copied, and the other thread tells why it
       // fails.
       log.debug("the rest of the log of the store {} was not copied", file, e);
     }
+    checkpointer.committed(batch.stream().mapToInt(Commit::weight).sum());
   }
 
   /**
