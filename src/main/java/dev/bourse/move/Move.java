@@ -287,16 +287,34 @@ public final class Move {
                 store
                     .tell(claim, now.getAsLong())
                     .onFailure(e -> isLost[0] |= e instanceof MoveStore.LostRace));
-    return BlobCopy.run(
-            vertx, nanoTime, former.blobs(), to.blobs(), blob, () -> isStopped || isLost[0])
-        .onComplete(copied -> vertx.cancelTimer(timer))
-        .compose(copied -> switched(claim, blob, former, now.getAsLong()))
+    return to.blobs()
+        .exists(blob.key())
+        .compose(
+            isMoved ->
+                isMoved
+                    ? movedMeanwhile(claim)
+                    : BlobCopy.run(
+                            vertx,
+                            nanoTime,
+                            former.blobs(),
+                            to.blobs(),
+                            blob,
+                            () -> isStopped || isLost[0])
+                        .compose(copied -> switched(claim, blob, former, now.getAsLong())))
+        .onComplete(done -> vertx.cancelTimer(timer))
         .recover(e -> failed(claim, blob, e, now.getAsLong()))
         .recover(
             e ->
                 e instanceof MoveStore.LostRace
                     ? Future.succeededFuture()
                     : Future.failedFuture(e));
+  }
+
+  /** Another process had the claim until after this one looked; the next walk sees both stores. */
+  private Future<Void> movedMeanwhile(MoveStore.Claim claim) {
+    left++;
+    waiting++;
+    return store.drop(claim);
   }
 
   /** The new store has the blob. It may have become useless while it was copied. */

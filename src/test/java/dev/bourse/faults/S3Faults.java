@@ -58,6 +58,7 @@ public final class S3Faults implements AutoCloseable {
 
   // The rest is guarded by this object.
   private final List<String> seen = new ArrayList<>();
+  private final List<String> answered = new ArrayList<>();
   private Predicate<String> isMeant = request -> false;
   private Fault fault = Fault.NONE;
   private int times;
@@ -103,6 +104,15 @@ public final class S3Faults implements AutoCloseable {
   /** What was asked so far: of each request the method, a blank, the path and the query. */
   public synchronized List<String> seen() {
     return List.copyOf(seen);
+  }
+
+  /** Of {@link #seen}, what the store did and answered to the end; clients ask the rest again. */
+  public synchronized List<String> answered() {
+    return List.copyOf(answered);
+  }
+
+  private synchronized void answered(String request) {
+    answered.add(request);
   }
 
   /** Waits until so many requests are frozen. */
@@ -251,9 +261,13 @@ public final class S3Faults implements AutoCloseable {
       toProcess.write(kept.toByteArray());
     }
     to.flush();
-    return met != Fault.ANSWER_LOST
-        && met != Fault.ANSWER_CUT
-        && !answer.says("connection", "close");
+    if (met == Fault.ANSWER_LOST || met == Fault.ANSWER_CUT) {
+      return false;
+    }
+    if (answer.first().contains(" 2")) {
+      answered(asked);
+    }
+    return !answer.says("connection", "close");
   }
 
   private static byte[] failure(Fault met) {

@@ -368,6 +368,43 @@ class BlobMoveTest extends CheckpointFixture {
   }
 
   @Test
+  void whatAnotherProcessMovesBetweenTheLookAndTheClaimIsNotCopiedAgain() throws Exception {
+    String id = publish(blobs, "one.bin");
+    Promise<Boolean> firstLook = Promise.promise();
+    AtomicInteger looks = new AtomicInteger();
+    AtomicInteger copies = new AtomicInteger();
+    BlobStore late =
+        proxy(
+            BlobStore.class,
+            next,
+            name -> {
+              if (name.equals("open")) {
+                copies.incrementAndGet();
+              }
+              return name.equals("exists") && looks.getAndIncrement() == 0
+                  ? Optional.of(firstLook.future())
+                  : Optional.empty();
+            });
+    Move one = move(blobs, late);
+    Move other = move();
+    ask(one);
+    Future<Boolean> step = one.step(clock.millis());
+    eventually("one looks", () -> looks.get() > 0);
+    await(other.step(clock.millis()));
+    assertEquals(1, asked().movedBlobs());
+
+    firstLook.complete(false);
+    await(step);
+    assertEquals(2, looks.get());
+    finish(one);
+    assertEquals(0, copies.get());
+    assertEquals(1, asked().movedBlobs());
+    assertEquals(0, integers("SELECT COUNT(*) FROM blob_move_claim").get(0));
+    assertEquals(List.of(), deleteMoved(one));
+    assertArrayEquals(BYTES, read(next, key(id)));
+  }
+
+  @Test
   void whereTheFormerStoreIsADiskEachProcessMovesWhatItHas() throws Exception {
     String id = publish(blobs, "one.bin");
     LocalBlobs elsewhere =

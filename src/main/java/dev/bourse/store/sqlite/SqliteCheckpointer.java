@@ -1,5 +1,6 @@
 package dev.bourse.store.sqlite;
 
+import java.io.File;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.concurrent.locks.Condition;
@@ -15,12 +16,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The log begins anew only once all of it is copied, and while commits go on there is always
  * some more. So when it is long, the writer copies the rest itself, which is what was committed
- * during the last copy and takes a moment. Where this thread is at the next copy already, as on a
- * slow disk, the writer waits for its end: the engine would refuse a second one beside it, and the
- * log would grow for as long as the disk is slow.
+ * during the last copy and takes a moment. Where this thread is at the next copy already, the
+ * writer waits for its end: the engine would refuse a second one beside it.
  *
- * <p>Nothing depends on this thread but the time a commit takes: where it fails or is behind, the
- * writer's connection copies at the end of a commit what has come to {@link
+ * <p>Nothing depends on this thread but the time a commit takes: where it fails, or is behind on a
+ * disk that is slow to flush, the writer copies or waits once the log has {@link
  * SqliteConnection#LONGEST_LOG_PAGES}.
  */
 final class SqliteCheckpointer implements Runnable {
@@ -33,7 +33,11 @@ final class SqliteCheckpointer implements Runnable {
    */
   private static final int STATEMENTS = 2_048;
 
+  private static final long LONGEST_LOG_BYTES =
+      (long) SqliteConnection.LONGEST_LOG_PAGES * SqliteConfig.PAGE_BYTES;
+
   private final Path file;
+  private final File logFile;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition told = lock.newCondition();
 
@@ -52,6 +56,7 @@ final class SqliteCheckpointer implements Runnable {
 
   SqliteCheckpointer(Path file) {
     this.file = file;
+    this.logFile = new File(file + "-wal");
   }
 
   /** The writer has committed so many more statements. */
@@ -72,7 +77,7 @@ final class SqliteCheckpointer implements Runnable {
 
   /** Copies, on the writer's thread and its connection, what is left of a log that is long. */
   void copyRest(SqliteConnection writing) throws SQLException {
-    if (!restIsDue) {
+    if (!restIsDue && logFile.length() < LONGEST_LOG_BYTES) {
       return;
     }
     copying.lock();

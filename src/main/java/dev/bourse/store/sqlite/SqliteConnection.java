@@ -37,7 +37,7 @@ final class SqliteConnection implements AutoCloseable {
   /** 32 MiB of log, and it is to begin anew: each page that changed often is copied back once. */
   static final int LOG_PAGES = 8_192;
 
-  /** Where the log is not copied in time, the writer stops for it here; four times as much. */
+  /** Where the log is not copied in time, commits wait for it here; four times as much. */
   static final int LONGEST_LOG_PAGES = 4 * LOG_PAGES;
 
   private record Prepared(PreparedStatement statement, int parameters) {}

@@ -104,16 +104,14 @@ class SqliteDatabaseTest extends DatabaseContractTest {
   }
 
   @Test
-  void theLogBeginsAnewWhileCommitsGoOn() throws Exception {
-    Path file = folder.resolve("store-0.db");
+  void theLogBeginsAnewWhileCommitsGoOnHoweverSlowTheDiskIs() throws Exception {
     long longest = 0;
-    for (int round = 0; round < 40; round += 2) {
-      longest = Math.max(longest, Math.max(logAfterMore(round), logAfterMore(round + 1)));
-      // Two rounds are what is copied at a time, and this must not run ahead of it.
-      long written = (round + 1L) << 22;
-      Polls.until("the log is copied into " + file, () -> file.toFile().length() >= written);
+    for (int round = 0; round < 60; round++) {
+      longest = Math.max(longest, logAfterMore(round));
     }
-    assertTrue(longest < 3L * SqliteConnection.LOG_PAGES * SqliteConfig.PAGE_BYTES, "" + longest);
+    // A commit of 4 MiB, and what goes with it, may come on top.
+    long allowed = SqliteConnection.LONGEST_LOG_PAGES * (long) SqliteConfig.PAGE_BYTES + (10 << 20);
+    assertTrue(longest < allowed, longest + " of " + allowed);
   }
 
   @Test
