@@ -13,7 +13,7 @@ import java.util.Optional;
  */
 public final class StoredBlobs {
   private static final String COLUMNS =
-      "SELECT r.item_id, r.revision, r.sha256, r.bytes, r.content_type FROM checkpoint_revision r ";
+      "SELECT r.item_id, r.revision, r.state, r.sha256, r.bytes, r.content_type FROM checkpoint_revision r ";
 
   /** A file that several sets share is told of as one's of them. */
   private static final String FILES =
@@ -33,13 +33,15 @@ public final class StoredBlobs {
   }
 
   /**
-   * A blob that some revision is read from.
+   * A blob that some revision is read from, or will be as soon as it is published.
    *
    * @param key the name by which the store of bytes knows it
    * @param item the item's id
    * @param sha256 the digest its bytes have, in hex
+   * @param isPublished else its digest is noted already, and the store may not have it yet
    */
-  public record Blob(String key, String item, int revision, String sha256, long bytes) {}
+  public record Blob(
+      String key, String item, int revision, String sha256, long bytes, boolean isPublished) {}
 
   /** How many there are, and their bytes together; of manifests only how many. */
   public record Total(long blobs, long bytes) {}
@@ -161,7 +163,8 @@ public final class StoredBlobs {
                         blob.item(),
                         blob.revision(),
                         blob.sha256(),
-                        SetFile.manifest(files).length))
+                        SetFile.manifest(files).length,
+                        blob.isPublished()))
         : Future.succeededFuture(blob);
   }
 
@@ -171,7 +174,12 @@ public final class StoredBlobs {
     String sha256 = row.text("sha256");
     return new Found(
         new Blob(
-            BlobName.key(item, revision, sha256), item, revision, sha256, row.integer("bytes")),
+            BlobName.key(item, revision, sha256),
+            item,
+            revision,
+            sha256,
+            row.integer("bytes"),
+            Revision.State.of(row.text("state")) != Revision.State.PENDING),
         row.text("content_type").equals(SetFile.MANIFEST_TYPE));
   }
 
@@ -181,6 +189,7 @@ public final class StoredBlobs {
         row.text("item_id"),
         row.smallInteger("revision"),
         row.text("sha256"),
-        row.integer("bytes"));
+        row.integer("bytes"),
+        true);
   }
 }

@@ -255,6 +255,10 @@ public final class Move {
                         .map(false)
                     : Future.succeededFuture(false);
               }
+              if (!isHere.result() && !blob.isPublished()) {
+                // On its way into the new store, as everything that arrives now.
+                return Future.succeededFuture(false);
+              }
               if (!isHere.result() && !former.isShared()) {
                 // On another process's disk, which moves it itself, or lost.
                 left++;

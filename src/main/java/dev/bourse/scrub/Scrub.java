@@ -197,9 +197,11 @@ public final class Scrub {
             });
   }
 
+  /** What is not published yet may still be on its way into the store; a later round meets it. */
   private Future<Void> check(ScrubStore.Claim claim, long nowMillis) {
     return stored
         .find(claim.key())
+        .map(blob -> blob.filter(StoredBlobs.Blob::isPublished))
         .compose(blob -> blob.isEmpty() ? store.drop(claim) : check(claim, blob.get(), nowMillis));
   }
 

@@ -20,7 +20,10 @@ import dev.bourse.uploads.ResumableUploads;
 import dev.bourse.uploads.SetUploadService;
 import dev.bourse.uploads.UploadSessionService;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
@@ -140,6 +143,56 @@ public abstract class CheckpointFixture extends StoreFixture {
 
   public Services services() {
     return new Services(database, blobs);
+  }
+
+  /** The store, except that it publishes nothing until it is told to. */
+  public static BlobStore publishingOnce(BlobStore store, Future<Void> told) {
+    return (BlobStore)
+        Proxy.newProxyInstance(
+            BlobStore.class.getClassLoader(),
+            new Class<?>[] {BlobStore.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("publish")) {
+                return told.compose(
+                    now -> store.publish((String) arguments[0], (String) arguments[1]));
+              }
+              try {
+                return method.invoke(store, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  private boolean isNoted(String id) {
+    String asked = "SELECT 1 FROM checkpoint_revision WHERE item_id = ? AND sha256 IS NOT NULL";
+    return database.exists(asked, List.of(id)).toCompletionStage().toCompletableFuture().join();
+  }
+
+  /**
+   * Sends a file whole and commits it; the store holds it up, so that its digest is noted and it is
+   * not published.
+   *
+   * @param store see {@link #publishingOnce}
+   * @param published completed at the end of the commit
+   * @return the item's id
+   */
+  protected String arriveAt(BlobStore store, byte[] bytes, Promise<Void> published)
+      throws Exception {
+    Services services = new Services(database, store);
+    CheckpointService.Announced announced =
+        await(
+            services.checkpoints.publish(
+                member("alice"), publication(Visibility.ORG, "arriving.bin", bytes, true)));
+    await(services.sessions.put(announced.session(), Optional.empty(), source(bytes)));
+    String id = announced.item().id();
+    services
+        .sessions
+        .commit(member("alice"), id, bytes.length, Optional.empty())
+        .<Void>mapEmpty()
+        .onComplete(published);
+    eventually("the digest is noted", () -> isNoted(id));
+    return id;
   }
 
   /** Somebody who is a member, or would have to be one to be heeded. */

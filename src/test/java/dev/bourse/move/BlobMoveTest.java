@@ -315,6 +315,35 @@ class BlobMoveTest extends CheckpointFixture {
   }
 
   @Test
+  void whatHasArrivedAndIsNotPublishedYetHoldsNothingUpAndIsNoFault() throws Exception {
+    Promise<Void> told = Promise.promise();
+    Promise<Void> published = Promise.promise();
+    BlobStore arriving = publishingOnce(new TwoStores(next, blobs), told.future());
+    String id = arriveAt(arriving, BYTES, published);
+    Move move = move();
+    ask(move);
+    finish(move);
+    assertEquals(0, asked().leftBlobs());
+    assertEquals(List.of(), await(move.progress("", 10)).faults());
+
+    told.complete();
+    await(published.future());
+    assertArrayEquals(BYTES, read(next, key(id)));
+  }
+
+  @Test
+  void whatWasNotedAndIsInTheFormerStoreAlreadyIsMoved() throws Exception {
+    Promise<Void> never = Promise.promise();
+    String id = arriveAt(publishingOnce(blobs, never.future()), BYTES, Promise.promise());
+    await(blobs.publish(id + ".1", key(id)));
+    Move move = move();
+    ask(move);
+    finish(move);
+    assertArrayEquals(BYTES, read(next, key(id)));
+    assertEquals(List.of(), deleteMoved(move));
+  }
+
+  @Test
   void whatIsDeletedWhileItIsCopiedIsInNeitherStoreInTheEnd() throws Exception {
     String id = publish(blobs, "one.bin");
     TwoStores both = new TwoStores(next, blobs);

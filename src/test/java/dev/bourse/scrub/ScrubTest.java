@@ -475,6 +475,27 @@ class ScrubTest extends CheckpointFixture {
     assertFalse(said.toString(StandardCharsets.UTF_8).contains(id));
   }
 
+  @Test
+  void whatHasArrivedAndIsNotPublishedYetIsNotSaidToBeLost() throws Exception {
+    Promise<Void> told = Promise.promise();
+    Promise<Void> published = Promise.promise();
+    String id = arriveAt(publishingOnce(blobs, told.future()), BYTES, published);
+    Scrub scrub = scrub();
+    assertEquals(1, await(scrub.ask(id)));
+    assertTrue(await(scrub.step(clock.millis())));
+    assertEquals(List.of(), faults(scrub));
+    assertEquals(0, scrub.checkedBytes());
+
+    told.complete();
+    await(published.future());
+    round(scrub);
+    assertEquals(List.of(), faults(scrub));
+    assertEquals(BYTES.length, scrub.checkedBytes());
+    Files.delete(place(id));
+    round(scrub);
+    assertEquals(1, faults(scrub).size());
+  }
+
   /** The store, except that this is what opening a blob for reading comes to. */
   private BlobStore reading(Supplier<Future<Object>> opening) {
     return (BlobStore)
