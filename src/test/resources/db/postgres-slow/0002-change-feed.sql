@@ -7,7 +7,8 @@ CREATE TABLE change_feed (
   sender TEXT COLLATE "C" NOT NULL DEFAULT '',
   topic TEXT COLLATE "C" NOT NULL,
   key TEXT COLLATE "C" NOT NULL,
-  at_ms BIGINT NOT NULL DEFAULT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT
+  at_ms BIGINT NOT NULL DEFAULT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT,
+  version BIGINT
 );
 CREATE INDEX change_feed_txid ON change_feed (txid);
 

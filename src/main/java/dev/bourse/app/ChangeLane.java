@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.store.Change;
 import dev.bourse.store.Mirror;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
@@ -102,6 +103,34 @@ final class ChangeLane {
       comparison = into.compare();
     }
     run();
+  }
+
+  /**
+   * Something changed; it is read anew unless it is known as it is since, or came along.
+   *
+   * @param since grows with each change heard of
+   */
+  void told(Change change, long since) {
+    String key = change.key();
+    Mirror into = mirror;
+    if (into == null || change.version() == Change.NO_VERSION) {
+      add(key, since);
+    } else if (into.holds(key, change.version())) {
+      suspects.remove(key);
+    } else if (change.row().isEmpty() || before.stream().anyMatch(ChangeLane::holdsUp)) {
+      add(key, since);
+    } else {
+      // Nothing is as old as this meanwhile: the feed tells of the change again, without the row.
+      into.show(key, change.row())
+          .onComplete(
+              shown ->
+                  context.runOnContext(
+                      v -> {
+                        if (shown.failed() || !shown.result()) {
+                          add(key, since);
+                        }
+                      }));
+    }
   }
 
   /**

@@ -176,7 +176,7 @@ final class Replication implements ChangeListener {
       lane.compare(since);
       Optional.ofNullable(ALONG.get(change.topic())).ifPresent(also -> lane(also).compare(since));
     } else {
-      lane.add(change.key(), since);
+      lane.told(change, since);
     }
   }
 

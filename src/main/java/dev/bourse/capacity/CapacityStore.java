@@ -99,7 +99,7 @@ public final class CapacityStore {
       statements.add(AuditStore.insert(transition.audit()));
     }
     List<Change> changes = new ArrayList<>(more);
-    changes.add(new Change(CHANGED, transition.next().name()));
+    changes.add(changed(transition.next()));
     return database.commit(statements, changes);
   }
 
@@ -166,7 +166,14 @@ public final class CapacityStore {
         .forEach(
             entry -> statements.add(ActivityRows.insert(entry, cluster.name(), audit.atMillis())));
     statements.add(AuditStore.insert(audit));
-    return database.commit(statements, List.of(new Change(CHANGED, cluster.name())));
+    return database.commit(statements, List.of(changed(cluster)));
+  }
+
+  /** What other processes are told of a cluster that is stored so from now on. */
+  private Change changed(Cluster next) {
+    return database.isShared()
+        ? new Change(CHANGED, next.name(), next.revision(), ClusterRows.line(next))
+        : new Change(CHANGED, next.name());
   }
 
   private static void allocationChanges(

@@ -218,6 +218,24 @@ public final class ClusterOwners implements Mirror {
             });
   }
 
+  @Override
+  public boolean holds(String name, long revision) {
+    return clusters.revision(name) >= revision;
+  }
+
+  @Override
+  public Future<Boolean> show(String name, String row) {
+    return Future.succeededFuture(row)
+        .map(ClusterRows::cluster)
+        .compose(this::show)
+        .map(true)
+        .recover(
+            e -> {
+              LOG.debug("cluster {} cannot be shown by what was told of it", name, e);
+              return Future.succeededFuture(false);
+            });
+  }
+
   private Future<Boolean> show(Cluster stored) {
     Owner owner = owner(stored.name());
     Promise<Boolean> shown = Promise.promise();

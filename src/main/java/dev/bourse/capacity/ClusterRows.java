@@ -3,10 +3,13 @@ package dev.bourse.capacity;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Columns;
+import dev.bourse.store.JsonRow;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -85,6 +88,16 @@ final class ClusterRows {
           .changing("reclaim_reason", r -> r.reclaim(reclaim -> reclaim.reason().name()))
           .changing("reclaim_at", r -> r.reclaim(Allocation.Reclaim::atMillis));
 
+  /** More allocations than these fit no notification, whatever their texts. */
+  private static final int MOST_TOLD = 24;
+
+  /** That of {@link #SELECT}: what is told must be what would be read. */
+  private static final Comparator<Allocation> STORED_ORDER =
+      Comparator.comparingInt(Allocation::slot).thenComparing(Allocation::grantedAtMillis);
+
+  /** Beside the columns of a cluster in its line; no column is named so. */
+  private static final String ALLOCATIONS = "allocations";
+
   private static final String SELECT =
       """
       SELECT %s, %s FROM %%s c LEFT JOIN allocation a
@@ -151,6 +164,35 @@ final class ClusterRows {
       }
     }
     return clusters;
+  }
+
+  /**
+   * A cluster as its rows have it, for processes that then need not read them; on one line. Empty
+   * when it holds so many nodes that reading costs less.
+   */
+  static String line(Cluster cluster) {
+    if (cluster.allocations().size() > MOST_TOLD) {
+      return "";
+    }
+    JsonArray allocations = new JsonArray();
+    cluster.allocations().stream()
+        .sorted(STORED_ORDER)
+        .forEach(a -> allocations.add(ALLOCATION.json(new AllocationRow(a, cluster.name()))));
+    return CLUSTER.json(new ClusterRow(cluster, 0)).put(ALLOCATIONS, allocations).encode();
+  }
+
+  /**
+   * The cluster of a {@link #line}.
+   *
+   * @throws RuntimeException when it lacks something, as that of an older release may
+   */
+  static Cluster cluster(String line) {
+    JsonObject json = new JsonObject(line);
+    List<Allocation> allocations = new ArrayList<>();
+    for (Object allocation : json.getJsonArray(ALLOCATIONS)) {
+      allocations.add(allocation(new JsonRow((JsonObject) allocation)));
+    }
+    return cluster(new JsonRow(json), text -> text).holding(allocations);
   }
 
   /** A new cluster; refused with {@code conflict} when there is one of that name. */
@@ -259,10 +301,10 @@ final class ClusterRows {
   }
 
   private static @Nullable Allocation allocationOrNull(Row row) {
-    String allocationId = row.textOrNull("allocation_id");
-    if (allocationId == null) {
-      return null;
-    }
+    return row.textOrNull("allocation_id") == null ? null : allocation(row);
+  }
+
+  private static Allocation allocation(Row row) {
     String keyIds = row.text("key_ids");
     Allocation.Reclaim reclaim =
         row.textOrNull("reclaim_reason") == null
@@ -270,7 +312,7 @@ final class ClusterRows {
             : new Allocation.Reclaim(
                 row.value(Allocation.Reason.class, "reclaim_reason"), row.integer("reclaim_at"));
     return new Allocation(
-        allocationId,
+        row.text("allocation_id"),
         row.text("node_id"),
         row.textOrNull("public_ip"),
         row.smallInteger("slot"),

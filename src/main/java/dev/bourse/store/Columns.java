@@ -1,5 +1,6 @@
 package dev.bourse.store;
 
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -136,6 +137,13 @@ public final class Columns<T> {
             .map(column -> column.name + " = ?")
             .collect(Collectors.joining(", "));
     return "UPDATE %s SET %s WHERE %s".formatted(table, set, where);
+  }
+
+  /** A row's columns as another process reads them by {@link JsonRow}, without the store. */
+  public JsonObject json(T row) {
+    JsonObject json = new JsonObject();
+    columns.forEach(column -> json.put(column.name, column.value.apply(row)));
+    return json;
   }
 
   private List<@Nullable Object> values(T row, Predicate<Column<T>> chosen) {

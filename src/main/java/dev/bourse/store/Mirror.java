@@ -26,6 +26,25 @@ public interface Mirror {
    */
   Future<Refreshed> refresh(List<String> keys);
 
+  /**
+   * Whether what is held of a key is as new as this version of it, so that nothing has to be read.
+   * Called on any thread.
+   */
+  default boolean holds(String key, long version) {
+    return false;
+  }
+
+  /**
+   * Puts a row in force that came with word of its change, unless what is held is newer. Rows may
+   * come in any order, and while others are read.
+   *
+   * @param row as {@link Change#row} has it; one of a process of another release may lack something
+   * @return false when the key must be read instead
+   */
+  default Future<Boolean> show(String key, String row) {
+    return Future.succeededFuture(false);
+  }
+
   /** Begins to compare all that is held with all that is stored; puts nothing in force. */
   Comparison compare();
 

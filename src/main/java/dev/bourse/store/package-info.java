@@ -15,9 +15,9 @@
  * dev.bourse.store.Timekeeper} tells how far the time is confirmed, by the engine's clock.
  *
  * <p>What is held in memory is a {@link dev.bourse.store.Mirror}: a {@link
- * dev.bourse.store.ChangeListener} hears of each change other processes store, the rows are read by
- * key, some hundred at a time, and the whole can be compared with the store, which is done after a
- * connection was lost and every few minutes.
+ * dev.bourse.store.ChangeListener} hears of each change other processes store. Rows that do not
+ * come along with that are read by key, some hundred at a time, and the whole can be compared with
+ * the store, which is done after a connection was lost and every few minutes.
  *
  * <p>The schema is changed so that a process of the release before goes on beside this one: expand,
  * migrate, contract. A step only adds: tables, indexes, columns that may be null or have a default.

@@ -3,6 +3,7 @@ package dev.bourse.app;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.store.Change;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -95,6 +96,20 @@ class ChangeLaneTest {
     }
 
     @Override
+    public boolean holds(String key, long version) {
+      return held.getOrDefault(key, 0) >= version;
+    }
+
+    @Override
+    public Future<Boolean> show(String key, String row) {
+      if (!row.matches("[0-9]+")) {
+        return Future.succeededFuture(false);
+      }
+      held.merge(key, Integer.valueOf(row), Math::max);
+      return Future.succeededFuture(true);
+    }
+
+    @Override
     public Comparison compare() {
       comparisons.incrementAndGet();
       List<String> all = new ArrayList<>(stored.keySet());
@@ -122,6 +137,10 @@ class ChangeLaneTest {
     }
   }
 
+  private void told(Change change) {
+    context.runOnContext(v -> lane.told(change, 1));
+  }
+
   private void tell(String key) {
     context.runOnContext(v -> lane.add(key, 1));
   }
@@ -138,6 +157,36 @@ class ChangeLaneTest {
     start();
     poll("it is held", () -> rows.held.equals(rows.stored));
     assertEquals(List.of(List.of("a")), rows.readings, "once");
+  }
+
+  @Test
+  void aRowThatCameAlongIsPutInForceAndNothingIsRead() throws Exception {
+    start();
+    told(new Change("things", "a", 7, "7"));
+    poll("it is held", () -> rows.held.equals(Map.of("a", 7)));
+    told(new Change("things", "a", 7, ""));
+    told(new Change("things", "a", 6, ""));
+    rows.stored.put("b", 1);
+    tell("b");
+    poll("what comes after is read", () -> rows.held.containsKey("b"));
+    assertEquals(List.of(List.of("b")), rows.readings);
+  }
+
+  @Test
+  void aVersionThatIsNotHeldIsRead() throws Exception {
+    rows.held.put("a", 6);
+    rows.stored.put("a", 7);
+    start();
+    told(new Change("things", "a", 7, ""));
+    poll("it is held", () -> rows.held.equals(rows.stored));
+  }
+
+  @Test
+  void aRowThatCannotBePutInForceIsRead() throws Exception {
+    rows.stored.put("a", 7);
+    start();
+    told(new Change("things", "a", 7, "of a release to come"));
+    poll("it is held", () -> rows.held.equals(rows.stored));
   }
 
   @Test

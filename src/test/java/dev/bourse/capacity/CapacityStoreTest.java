@@ -8,8 +8,11 @@ import static dev.bourse.capacity.Sample.granted;
 import static dev.bourse.capacity.Sample.ip;
 import static dev.bourse.capacity.Sample.order;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +31,28 @@ class CapacityStoreTest extends StoreFixture {
     assertEquals(List.of(cluster), await(store.listClustersAfter("", 10)));
     assertEquals(Optional.of(cluster), await(store.findCluster("c1")));
     assertEquals(Optional.empty(), await(store.findCluster("c2")));
+    assertEquals(cluster, ClusterRows.cluster(ClusterRows.line(cluster)), "as others are told");
+  }
+
+  @Test
+  void aLineThatLacksAColumnOfThisReleaseIsRefusedAndOneOfALaterReleaseIsRead() {
+    JsonObject line = new JsonObject(ClusterRows.line(manySided()));
+
+    assertEquals(
+        manySided(), ClusterRows.cluster(line.copy().put("of_later", 1).encode()), "one more");
+    for (String column : line.fieldNames()) {
+      JsonObject older = line.copy();
+      older.remove(column);
+      if (!column.equals("created_at")) {
+        assertThrows(RuntimeException.class, () -> ClusterRows.cluster(older.encode()), column);
+      }
+    }
+  }
+
+  @Test
+  void aClusterOfManyNodesIsToldByItsNameAlone() {
+    List<Allocation> many = Collections.nCopies(100, active(1).allocations().get(0));
+    assertEquals("", ClusterRows.line(empty().holding(many)));
   }
 
   @Test
@@ -68,6 +93,7 @@ class CapacityStoreTest extends StoreFixture {
       cluster = transition.next();
       Cluster stored = await(store.findCluster("c1")).orElseThrow();
       assertEquals(bySlotAndGrant(cluster), stored, "after step " + cluster.revision());
+      assertEquals(stored, ClusterRows.cluster(ClusterRows.line(cluster)), "as others are told");
       now += 10_000;
     }
     assertEquals(List.of(13L), integers("SELECT revision FROM cluster"));

@@ -83,6 +83,30 @@ class ClusterOwnersTest extends StoreFixture {
   }
 
   @Test
+  void whatIsToldOfAClusterIsShownUnlessSomethingNewerIs() throws Exception {
+    Cluster first = declaring(8).apply(empty(), T0).next();
+    Cluster second = DirectChange.maintain(true).apply(first, T0).next();
+
+    assertTrue(await(owners.show("c1", ClusterRows.line(second))));
+    assertEquals(second, published());
+    assertTrue(await(owners.show("c1", ClusterRows.line(first))), "need not be read");
+    assertEquals(second, published(), "nothing older over something newer");
+    assertTrue(owners.holds("c1", second.revision()));
+    assertFalse(owners.holds("c1", second.revision() + 1));
+    assertFalse(owners.holds("unknown", 0));
+  }
+
+  @Test
+  void whatIsToldAndCannotBeShownIsLeftToBeRead() throws Exception {
+    Cluster elsewhere =
+        Cluster.created("c9", "acme", "unknown", Cluster.Kind.VM, Cluster.Posture.MARKET);
+
+    assertFalse(await(owners.show("c9", ClusterRows.line(elsewhere))));
+    assertFalse(await(owners.show("c1", "no row")));
+    assertEquals(empty(), published());
+  }
+
+  @Test
   void newTermsAreShownByWhatWasPublishedBefore() {
     ClusterView before = clusters.find("c1").orElseThrow();
     ClusterView fixed = before.fixed();

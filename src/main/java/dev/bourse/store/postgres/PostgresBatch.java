@@ -149,15 +149,10 @@ final class PostgresBatch {
               .onSuccess(rows -> transactionId = rows.iterator().next().getString(0)),
           null,
           null);
-      Tuple rows = changes.rows(stored);
-      if (rows != null) {
-        sent(connection.preparedQuery(PostgresChanges.TELL).execute(rows), null, null);
-      }
-      for (String message : changes.messages(stored)) {
-        sent(
-            connection.preparedQuery(PostgresChanges.NOTIFY).execute(Tuple.of(message)),
-            null,
-            null);
+      PostgresChanges.Told told = changes.told(stored);
+      if (told != null) {
+        sent(connection.preparedQuery(PostgresChanges.TELL).execute(told.rows()), null, null);
+        sent(connection.preparedQuery(PostgresNotices.NOTIFY).execute(told.notices()), null, null);
       }
     }
 

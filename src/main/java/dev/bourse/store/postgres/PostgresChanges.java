@@ -9,8 +9,6 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.pgclient.PgConnection;
 import io.vertx.sqlclient.Tuple;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -23,16 +21,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Word between processes. What changed is a row of table {@code change_feed} in the commit itself,
- * which {@link PostgresFeed} reads; a notification (NOTIFY, LISTEN) only says that it is worth
- * while to read now. Without one the feed is read several times a second anyway, so a lost one
- * costs that much time and nothing else.
+ * which {@link PostgresFeed} reads several times a second; a notification (NOTIFY, LISTEN) brings
+ * it sooner. One that is lost costs that much time and nothing else.
  *
- * <p>The text of a notification is the sender's name, then a line for each change: topic, tab, key.
- * That is the form of the release before the feed, which two releases on one database need: it
- * hears this one's changes by it, and what it says itself, which has no rows, is told from it. A
- * name that begins with {@link #FED} says that there are rows. A group of commits shares one
- * notification: each that has any takes a lock of the whole database at COMMIT, which grouping
- * makes rare.
+ * <p>Notifications ({@link PostgresNotices}) go over two channels. On the older there are topics
+ * and keys: all that a process of the release before the feed hears. What such a process says
+ * itself has no rows of the feed, and is told from the notification. On the other there are the
+ * changed rows too, where they are small: whoever holds them need not ask the server. Only for a
+ * change without its row the feed is read at once. A reading of the feed finds the same changes
+ * again, with their versions, and so what a lost or unreadable notification had. A group of commits
+ * notifies in one statement: each transaction that does takes a lock of the whole database at
+ * COMMIT, which grouping makes rare.
  *
  * <p>Only a connection that answers can be trusted to bring what there is to hear, so one that does
  * not answer a reading is given up. After that everything is compared once: what a process of the
@@ -41,21 +40,17 @@ import org.slf4j.LoggerFactory;
 final class PostgresChanges implements PostgresLink.User {
   private static final Logger log = LoggerFactory.getLogger(PostgresChanges.class);
 
-  static final String NOTIFY = "SELECT pg_notify('bourse_change', $1)";
-
   /** Positions go in the order of the changes. */
   static final String TELL =
       """
-      INSERT INTO change_feed (sender, topic, key) SELECT $1, c.topic, c.key
-      FROM unnest(CAST($2 AS text[]), CAST($3 AS text[]))
-      WITH ORDINALITY AS c(topic, key, n) ORDER BY c.n\
+      INSERT INTO change_feed (sender, topic, key, version)
+      SELECT $1, c.topic, c.key, c.version
+      FROM unnest(CAST($2 AS text[]), CAST($3 AS text[]), CAST($4 AS bigint[]))
+      WITH ORDINALITY AS c(topic, key, version, n) ORDER BY c.n\
       """;
 
   /** How the names of processes begin whose changes are in the feed. */
   private static final String FED = "fed-";
-
-  /** The server takes payloads under 8,000 bytes. */
-  private static final int PAYLOAD_BYTES = 7_900;
 
   /** How often the feed is read without being told to: half of what a change may take. */
   private static final long READ_MILLIS = 400;
@@ -100,9 +95,10 @@ final class PostgresChanges implements PostgresLink.User {
     context = vertx.createEventLoopContext();
     byte[] name = new byte[12];
     random.nextBytes(name);
-    sender = FED + HexFormat.of().formatHex(name);
+    sender = PostgresNotices.WITH_ROWS + HexFormat.of().formatHex(name);
     feed = new PostgresFeed(sender, new Telling());
-    String settings = "SET statement_timeout = " + SILENT_MILLIS + "; LISTEN bourse_change";
+    String settings =
+        "SET statement_timeout = " + SILENT_MILLIS + "; LISTEN bourse_rows; LISTEN bourse_change";
     link = new PostgresLink("listener", context, config, settings, random, this);
   }
 
@@ -131,7 +127,8 @@ final class PostgresChanges implements PostgresLink.User {
     connection = fresh;
     isReading = false;
     isAsked = false;
-    fresh.notificationHandler(notification -> heard(notification.getPayload()));
+    fresh.notificationHandler(
+        notification -> heard(notification.getChannel(), notification.getPayload()));
     read(fresh);
     if (wasUp) {
       tell(ChangeListener::missed);
@@ -207,29 +204,27 @@ final class PostgresChanges implements PostgresLink.User {
     }
   }
 
-  private void heard(String payload) {
-    String[] lines = payload.split("\n", -1);
-    if (lines[0].equals(sender)) {
+  private void heard(String channel, String payload) {
+    String from = PostgresNotices.sender(payload);
+    boolean isOfRows = channel.equals(PostgresNotices.ROWS);
+    if (from.equals(sender) || (!isOfRows && from.startsWith(PostgresNotices.WITH_ROWS))) {
       return;
     }
-    if (!lines[0].startsWith(FED)) {
-      tellLines(lines, payload);
-    }
-    ask();
-  }
-
-  /** What a process of the release before says; the feed lacks it. */
-  private void tellLines(String[] lines, String payload) {
-    List<Change> changes = new ArrayList<>(lines.length);
-    for (int i = 1; i < lines.length; i++) {
-      String[] parts = lines[i].split("\t", 2);
-      if (parts.length < 2) {
-        log.warn("a notification cannot be read: {}", payload);
+    try {
+      List<Change> changes = PostgresNotices.changes(payload);
+      // Of what came without its row the feed tells, unless its sender leaves nothing there.
+      List<Change> here =
+          from.startsWith(FED)
+              ? changes.stream().filter(change -> !change.row().isEmpty()).toList()
+              : changes;
+      tell(listener -> here.forEach(listener::changed));
+      if (isOfRows && here.size() == changes.size()) {
         return;
       }
-      changes.add(new Change(parts[0], parts[1]));
+    } catch (IllegalArgumentException senseless) {
+      log.warn("a notification cannot be read: {}", payload);
     }
-    tell(listener -> changes.forEach(listener::changed));
+    ask();
   }
 
   private void tell(Consumer<ChangeListener> word) {
@@ -254,42 +249,23 @@ final class PostgresChanges implements PostgresLink.User {
     }
   }
 
-  /** The rows of commits for {@link #TELL}; null when they change nothing that others know. */
-  @Nullable Tuple rows(List<PostgresBatch.Commit> commits) {
+  /** What commits tell: the values of {@link #TELL} and of {@link PostgresNotices#NOTIFY}. */
+  record Told(Tuple rows, Tuple notices) {}
+
+  /** What commits tell others; null when they change nothing that others know. */
+  @Nullable Told told(List<PostgresBatch.Commit> commits) {
     List<Change> changes = commits.stream().flatMap(commit -> commit.changes.stream()).toList();
-    return changes.isEmpty()
-        ? null
-        : Tuple.of(
+    if (changes.isEmpty()) {
+      return null;
+    }
+    Tuple rows =
+        Tuple.of(
             sender,
             changes.stream().map(Change::topic).toArray(String[]::new),
-            changes.stream().map(Change::key).toArray(String[]::new));
-  }
-
-  /** The notifications that carry the changes of commits; usually one, none when there are none. */
-  List<String> messages(List<PostgresBatch.Commit> commits) {
-    List<String> messages = new ArrayList<>(1);
-    StringBuilder text = new StringBuilder();
-    int bytes = 0;
-    for (PostgresBatch.Commit commit : commits) {
-      for (Change change : commit.changes) {
-        String line = "\n" + change.topic() + "\t" + change.key();
-        int more = line.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes + more > PAYLOAD_BYTES) {
-          messages.add(text.toString());
-          bytes = 0;
-        }
-        if (bytes == 0) {
-          text.setLength(0);
-          text.append(sender);
-          bytes = sender.length();
-        }
-        text.append(line);
-        bytes += more;
-      }
-    }
-    if (bytes > 0) {
-      messages.add(text.toString());
-    }
-    return messages;
+            changes.stream().map(Change::key).toArray(String[]::new),
+            changes.stream()
+                .map(c -> c.version() == Change.NO_VERSION ? null : Long.valueOf(c.version()))
+                .toArray(Long[]::new));
+    return new Told(rows, PostgresNotices.of(sender, changes));
   }
 }

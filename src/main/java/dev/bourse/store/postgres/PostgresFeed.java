@@ -52,9 +52,9 @@ final class PostgresFeed {
             OR EXISTS (
               SELECT 1 FROM pg_snapshot_xip(a.last) AS open(txid)
               WHERE pg_visible_in_snapshot(open.txid, h.pruned))),
-        n.position, n.topic, n.key
+        n.position, n.topic, n.key, n.version
       FROM asked a LEFT JOIN LATERAL (
-        SELECT f.position, f.topic, f.key FROM change_feed f
+        SELECT f.position, f.topic, f.key, f.version FROM change_feed f
         WHERE f.txid >= pg_snapshot_xmin(a.last) AND NOT pg_visible_in_snapshot(f.txid, a.last)
           AND f.sender <> CAST($2 AS text)
         ORDER BY f.position LIMIT 1001) n ON true
@@ -63,7 +63,7 @@ final class PostgresFeed {
 
   private static final String MORE_NEWS =
       """
-      SELECT f.position, f.topic, f.key FROM change_feed f
+      SELECT f.position, f.topic, f.key, f.version FROM change_feed f
       WHERE f.txid >= pg_snapshot_xmin(CAST(CAST($1 AS text) AS pg_snapshot))
         AND NOT pg_visible_in_snapshot(f.txid, CAST(CAST($1 AS text) AS pg_snapshot))
         AND pg_visible_in_snapshot(f.txid, CAST(CAST($3 AS text) AS pg_snapshot))
@@ -74,7 +74,7 @@ final class PostgresFeed {
   /** Whether a transaction has ended, and what it left in the feed. */
   private static final String OF_TRANSACTION =
       """
-      SELECT pg_visible_in_snapshot(a.txid, pg_current_snapshot()), f.topic, f.key
+      SELECT pg_visible_in_snapshot(a.txid, pg_current_snapshot()), f.topic, f.key, f.version
       FROM (SELECT CAST(CAST($1 AS text) AS xid8) AS txid) a
       LEFT JOIN change_feed f ON f.txid = a.txid ORDER BY f.position
       """;
@@ -183,7 +183,13 @@ final class PostgresFeed {
     List<Change> changes = new ArrayList<>(rows.size());
     for (Row row : rows) {
       try {
-        changes.add(new Change(row.getString(column), row.getString(column + 1)));
+        Long version = row.getLong(column + 2);
+        changes.add(
+            new Change(
+                row.getString(column),
+                row.getString(column + 1),
+                version == null ? Change.NO_VERSION : version,
+                ""));
       } catch (IllegalArgumentException senseless) {
         LOG.warn("a row of the change feed cannot be read: {}", senseless.getMessage());
         audience.missed();

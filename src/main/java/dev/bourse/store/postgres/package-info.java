@@ -7,6 +7,9 @@
  * it. Notifications alone were rejected because a lost one is lost; ids in their order, because
  * they are drawn before commits are ordered, so that a reader passes the row of a transaction that
  * is still open; waiting for such, because one that hangs would hold up all.
+ *
+ * <p>A small row travels in the notification itself, so that who hears it asks the server nothing.
+ * Its version is in the feed: that is read in any case, and tells whether the row arrived.
  */
 @NullMarked
 package dev.bourse.store.postgres;

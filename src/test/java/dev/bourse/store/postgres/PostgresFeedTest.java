@@ -57,12 +57,14 @@ class PostgresFeedTest {
   /** Keeps what it hears. */
   private static final class Heard implements ChangeListener, PostgresFeed.Audience {
     final List<String> keys = Collections.synchronizedList(new ArrayList<>());
+    final List<Change> changes = new CopyOnWriteArrayList<>();
     final AtomicInteger missed = new AtomicInteger();
     final AtomicLong until = new AtomicLong(Long.MIN_VALUE);
 
     @Override
     public void changed(Change change) {
       keys.add(change.key());
+      changes.add(change);
     }
 
     @Override
@@ -274,6 +276,71 @@ class PostgresFeedTest {
   void itIsSaidHowFarTheListenerHasHeard() throws Exception {
     long now = System.nanoTime();
     poll("it has heard until later", () -> heard.until.get() - now > 0);
+  }
+
+  @Test
+  void aRowComesByTheNotificationAloneAndItsVersionByTheFeed() throws Exception {
+    // Nobody but the session knows of the first: it is in no table.
+    execute(
+        session,
+        "SELECT pg_notify('bourse_rows', 'fed-rows-other' || chr(10)"
+            + " || concat_ws(chr(9), 'cluster', 'k', '0', '{\"row\":1}'))");
+    poll(
+        "it is told",
+        () -> heard.changes.equals(List.of(new Change("cluster", "k", 0, "{\"row\":1}"))));
+    Change change = new Change("cluster", "stored", 7, "its row");
+    Database telling = await(openAt(url));
+    await(telling.commit(List.of(), List.of(change)));
+    poll("it is told with its row", () -> heard.changes.contains(change));
+    poll(
+        "and again by the feed",
+        () -> heard.changes.contains(new Change("cluster", "stored", 7, "")));
+    await(telling.close());
+  }
+
+  @Test
+  void aRowTooLargeForANotificationIsToldByItsVersion() throws Exception {
+    Database telling = await(openAt(url));
+    await(
+        telling.commit(
+            List.of(),
+            List.of(
+                new Change("cluster", "large", 1, "\u20ac".repeat(2_700)),
+                new Change("cluster", "fits", 1, "\u20ac".repeat(2_500)))));
+    poll("the one that fits is told", () -> rowsHeard() == 1);
+    poll(
+        "the large one is told",
+        () -> heard.changes.contains(new Change("cluster", "large", 1, "")));
+    assertEquals(1, rowsHeard());
+    await(telling.close());
+  }
+
+  private long rowsHeard() {
+    return heard.changes.stream().filter(change -> !change.row().isEmpty()).count();
+  }
+
+  @Test
+  void moreRowsThanAreWorthSendingAreToldByTheirVersions() throws Exception {
+    Database telling = await(openAt(url));
+    List<Change> changes = new ArrayList<>();
+    for (int i = 0; i < 64; i++) {
+      changes.add(new Change("cluster", "k" + i, i, "x".repeat(3_000)));
+    }
+    await(telling.commit(List.of(), changes));
+    poll(
+        "all are told by the feed",
+        () -> heard.changes.stream().filter(change -> change.row().isEmpty()).count() == 64);
+    assertTrue(rowsHeard() > 0 && rowsHeard() < 32, rowsHeard() + " rows");
+    await(telling.close());
+  }
+
+  @Test
+  void aNotificationThatMakesNoSenseKeepsNoOtherFromBeingTold() throws Exception {
+    for (String senseless : List.of("", "fed-rows-x", "fed-rows-x\n", "fed-rows-x\na\tb\tc\td")) {
+      execute(session, "SELECT pg_notify('bourse_rows', '" + senseless + "')");
+    }
+    say(session, "sense");
+    poll("it is told", () -> heard.keys().equals(List.of("sense")));
   }
 
   @Test

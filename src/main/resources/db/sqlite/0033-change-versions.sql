@@ -1,0 +1,1 @@
+-- Nothing here: one process alone has this store, so there is nobody to tell. Both engines number their steps alike.
