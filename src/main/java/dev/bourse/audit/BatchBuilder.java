@@ -25,12 +25,17 @@ final class BatchBuilder {
   private static final class Draft {
     final RowDigests.Gathered rows = new RowDigests.Gathered();
     int count;
-    long newestAtMillis = Long.MIN_VALUE;
+    long newestAtMillis = ReadSegments.LOST_AT_MILLIS;
 
     void add(RecordedRow row) {
       rows.add(row.id(), RowDigests.of(row));
       newestAtMillis = Math.max(newestAtMillis, row.atMillis());
       count++;
+    }
+
+    /** What is lost is kept as long as if it had just been written. */
+    long newestAtMillis(long nowMillis) {
+      return newestAtMillis == ReadSegments.LOST_AT_MILLIS ? nowMillis : newestAtMillis;
     }
   }
 
@@ -81,7 +86,7 @@ final class BatchBuilder {
         drafts.add(new Draft());
       }
       drafts.get(drafts.size() - 1).add(row);
-      if (row.isRead()) {
+      if (row.isRead() && row.atMillis() != ReadSegments.LOST_AT_MILLIS) {
         readers.add(ReadActors.Presence.of(row));
       }
       rows++;
@@ -106,7 +111,8 @@ final class BatchBuilder {
           for (Draft draft : drafts) {
             Seal.Link previous = heads.getOrDefault(chain, Seal.Link.BEGINNING);
             Seal seal =
-                Seal.sealing(chain, previous, draft.rows.all(), draft.newestAtMillis, nowMillis);
+                Seal.sealing(
+                    chain, previous, draft.rows.all(), draft.newestAtMillis(nowMillis), nowMillis);
             if (seal.firstId() <= previous.lastId()) {
               throw new IllegalStateException(
                   "rows are sealed up to %s, past the %s that is noted in audit_sealed; somebody set it back"

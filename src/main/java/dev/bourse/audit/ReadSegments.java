@@ -28,6 +28,9 @@ final class ReadSegments {
   /** Segments of one query: up to 100 KB, and a millisecond of whoever decodes them. */
   static final int PER_READ = 8;
 
+  /** The time of reads that are lost: none. */
+  static final long LOST_AT_MILLIS = Long.MIN_VALUE;
+
   static final String TABLE = "audit_read_segment";
   static final String WHOLE = "first_id, last_id, org_id, entry_count, skips, body";
 
@@ -91,12 +94,17 @@ final class ReadSegments {
 
   static Segment decoded(Row row) {
     long firstId = row.integer("first_id");
+    long lastId = row.integer("last_id");
     try {
-      return new Segment(
-          row.text("org_id"),
-          firstId,
-          row.integer("last_id"),
-          ReadSegment.skipping(ReadSegment.decode(firstId, row.bytes("body")), row.text("skips")));
+      List<TrailEntry> entries =
+          ReadSegment.skipping(ReadSegment.decode(firstId, row.bytes("body")), row.text("skips"));
+      long last = entries.isEmpty() ? 0 : entries.get(entries.size() - 1).id();
+      if (entries.size() != row.integer("entry_count") || last != lastId) {
+        throw new ReadSegment.Damaged(
+            "its %s entries end at %s, and its row says %s and %s"
+                .formatted(entries.size(), last, row.integer("entry_count"), lastId));
+      }
+      return new Segment(row.text("org_id"), firstId, lastId, entries);
     } catch (ReadSegment.Damaged e) {
       throw new ReadSegment.Damaged(
           "the segment of reads with first_id " + firstId + " is damaged: " + e.getMessage());
@@ -115,6 +123,24 @@ final class ReadSegments {
   }
 
   /**
+   * For sealing: what cannot be decoded becomes one entry that nobody wrote and nothing will read
+   * again, so that the seal over it tells for ever that it is missing.
+   */
+  private static Segment decodedOrLost(Row row) {
+    try {
+      return decoded(row);
+    } catch (ReadSegment.Damaged e) {
+      LOG.error("{}; its reads are lost, and its seal will say so", e.getMessage());
+      long lastId = row.integer("last_id");
+      return new Segment(
+          row.text("org_id"),
+          row.integer("first_id"),
+          lastId,
+          List.of(new TrailEntry(lastId, LOST_AT_MILLIS, "", "", "", "")));
+    }
+  }
+
+  /**
    * Entries in the order of their ids.
    *
    * @param throughId there are no others up to this id
@@ -124,7 +150,7 @@ final class ReadSegments {
   /**
    * Entries with ids after one and up to another: of all of them, or so many at least.
    *
-   * @param owner whose; empty for all trails
+   * @param owner whose; empty for all trails, which are about to be sealed
    */
   Future<Listed> list(Optional<String> owner, long afterId, long upToId, int enough) {
     long after = Math.max(0, afterId);
@@ -172,8 +198,9 @@ final class ReadSegments {
     List<Object> parameters = new ArrayList<>();
     owner.ifPresent(parameters::add);
     Collections.addAll(parameters, aboveFirstId, upToId, afterId, PER_READ);
-    return database.read(
-        owner.isPresent() ? LIST_OF_ORG : LIST_ALL, parameters, ReadSegments::decodedIfSound);
+    return owner.isPresent()
+        ? database.read(LIST_OF_ORG, parameters, ReadSegments::decodedIfSound)
+        : database.read(LIST_ALL, parameters, ReadSegments::decodedOrLost);
   }
 
   private static RecordedRow recorded(String owner, TrailEntry entry) {

@@ -266,6 +266,43 @@ abstract class ReadSegmentsTest extends TrailFixture {
     assertTrue(first > 0);
   }
 
+  private long sealed() throws Exception {
+    return integers("SELECT CAST(SUM(row_count) AS BIGINT) FROM audit_seal").get(0);
+  }
+
+  private void isLostForEverAndHoldsNothingUp(String damage) throws Exception {
+    flush(100);
+    flush(100);
+    long first = integers("SELECT MIN(first_id) FROM audit_read_segment").get(0);
+    run("UPDATE audit_read_segment SET " + damage + " WHERE first_id = " + first);
+    seal();
+    assertEquals(1, findings("acme", true).size());
+    assertTrue(findings("acme", true).get(0).endsWith("missing"));
+    // Of each flush one read is a row; the 99 of the damaged segment are one entry.
+    assertEquals(102, sealed());
+
+    flush(100);
+    seal();
+    assertEquals(202, sealed());
+    purge();
+    assertTrue(findings("acme", true).get(0).endsWith("missing"));
+  }
+
+  @Test
+  void aSegmentWhoseBytesWereDamagedBeforeItWasSealedIsMissingForEver() throws Exception {
+    isLostForEverAndHoldsNothingUp("body = body || body");
+  }
+
+  @Test
+  void aSegmentThatHadAnotherNumberOfEntriesBeforeItWasSealedIsMissingForEver() throws Exception {
+    isLostForEverAndHoldsNothingUp("entry_count = entry_count + 1");
+  }
+
+  @Test
+  void aSegmentThatHadAnotherLastIdBeforeItWasSealedIsMissingForEver() throws Exception {
+    isLostForEverAndHoldsNothingUp("last_id = last_id - 1");
+  }
+
   @Test
   void aPageOverADamagedSegmentSaysWhichItIs() throws Exception {
     flush(10);
