@@ -15,7 +15,6 @@ import org.junit.jupiter.api.BeforeEach;
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 abstract class MarketFixture extends ExchangeFixture {
   private static final long TICK_MILLIS = 10;
-  private static final long PROBE_MILLIS = 100;
 
   /** Long enough that no slow machine lets it expire by itself. */
   private static final long LEASE_MILLIS = 12_000;
@@ -35,6 +34,11 @@ abstract class MarketFixture extends ExchangeFixture {
     assertEquals(List.of(), nodes.faults());
   }
 
+  /** How often machines are probed. */
+  protected long probeMillis() {
+    return 100;
+  }
+
   protected final MarketService newMarket() {
     return new MarketService(
         vertx,
@@ -46,7 +50,7 @@ abstract class MarketFixture extends ExchangeFixture {
             keys,
             Spending.UNLIMITED,
             new MarketConfig(
-                TICK_MILLIS, Sample.PROTECTION, LEASE_MILLIS, Sample.FRESHNESS, PROBE_MILLIS),
+                TICK_MILLIS, Sample.PROTECTION, LEASE_MILLIS, Sample.FRESHNESS, probeMillis()),
             clock,
             clock,
             System::nanoTime,
