@@ -158,7 +158,7 @@ public final class ReadsBench {
     String batch = Ids.next("arb", random);
     List<String> known = settled;
     settled = List.of(batch);
-    return store.insertReads(batch, rows, known, millis);
+    return store.insertReads(batch, store.encoded(rows), known, millis);
   }
 
   private void cost(int tokensRead, boolean isSegment) throws Exception {

@@ -82,7 +82,8 @@ final class ServiceCore {
         ServiceContext context, Database database, AccessControl access, Set<String> providers) {
       Clock clock = context.clock();
       Config config = context.config();
-      AuditedReads reads = new AuditedReads(new AuditStore(database), clock, context.random());
+      AuditedReads reads =
+          new AuditedReads(context.vertx(), new AuditStore(database), clock, context.random());
       Clusters clusters =
           new Clusters(
               new Switches(
@@ -172,7 +173,7 @@ final class ServiceCore {
       Ports ports,
       KeysFiles files) {
     Memory memory = Memory.of(context, database, access, ports.providers().keySet());
-    memory.reads.start(context.vertx());
+    memory.reads.start();
     context.shutdown().push(memory.reads::flush);
     ports.providers().values().forEach(provider -> context.shutdown().push(provider::close));
     return Future.all(access.load(context, database, files), memory.load())

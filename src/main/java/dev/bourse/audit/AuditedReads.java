@@ -3,6 +3,7 @@ package dev.bourse.audit;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,12 +45,15 @@ public final class AuditedReads {
   private static final Duration MARKS_KEPT = Duration.ofDays(1);
 
   /**
-   * Rows of one commit.
+   * Rows of one commit, encoded once for all its tries.
    *
+   * @param reads what stores them
+   * @param rows how many they are
    * @param wasTried whether an earlier try failed, which may be under way still
    */
-  private record Batch(String id, List<AuditRow> rows, boolean wasTried) {}
+  private record Batch(String id, List<Statement> reads, int rows, boolean wasTried) {}
 
+  private final Vertx vertx;
   private final AuditStore store;
   private final Clock clock;
   private final RandomGenerator random;
@@ -56,15 +61,16 @@ public final class AuditedReads {
   private final AtomicBoolean storeFails = new AtomicBoolean();
   private List<AuditRow> waiting = new ArrayList<>();
 
-  /** Rows of batches that were tried; they wait as well. */
-  private int triedRows;
+  /** Rows that a flush has taken and not stored yet; they wait as well. */
+  private int takenRows;
 
   // Of one flush at a time.
   private List<Batch> tried = List.of();
   private List<String> settled = List.of();
   private Future<Void> lastFlush = Future.succeededFuture();
 
-  public AuditedReads(AuditStore store, Clock clock, RandomGenerator random) {
+  public AuditedReads(Vertx vertx, AuditStore store, Clock clock, RandomGenerator random) {
+    this.vertx = vertx;
     this.store = store;
     this.clock = clock;
     this.random = random;
@@ -79,7 +85,7 @@ public final class AuditedReads {
   }
 
   /** Starts the periodic commit. */
-  public void start(Vertx vertx) {
+  public void start() {
     vertx.setPeriodic(FLUSH_INTERVAL_MILLIS, timer -> flushUnlessBusy());
   }
 
@@ -90,7 +96,7 @@ public final class AuditedReads {
    */
   public void record(AuditRow row) {
     synchronized (lock) {
-      if (waiting.size() + triedRows < MAX_WAITING) {
+      if (waiting.size() + takenRows < MAX_WAITING) {
         waiting.add(row);
         return;
       }
@@ -112,7 +118,44 @@ public final class AuditedReads {
   }
 
   private Future<Void> flushWaiting() {
-    List<Batch> batches = batches();
+    List<AuditRow> taken = take();
+    if (taken.isEmpty()) {
+      return commit(tried);
+    }
+    // Those that were tried go first, so that rows are stored in their order.
+    return vertx
+        .executeBlocking(() -> encoded(taken), false)
+        .onFailure(stopped -> giveBack(taken))
+        .compose(fresh -> commit(Stream.concat(tried.stream(), fresh.stream()).toList()));
+  }
+
+  private List<AuditRow> take() {
+    synchronized (lock) {
+      List<AuditRow> taken = waiting;
+      waiting = new ArrayList<>(taken.size());
+      takenRows += taken.size();
+      return taken;
+    }
+  }
+
+  private void giveBack(List<AuditRow> taken) {
+    synchronized (lock) {
+      taken.addAll(waiting);
+      takenRows -= taken.size() - waiting.size();
+      waiting = taken;
+    }
+  }
+
+  private List<Batch> encoded(List<AuditRow> taken) {
+    List<Batch> batches = new ArrayList<>();
+    for (int from = 0; from < taken.size(); from += ROWS_PER_COMMIT) {
+      List<AuditRow> rows = taken.subList(from, Math.min(taken.size(), from + ROWS_PER_COMMIT));
+      batches.add(new Batch(Ids.next("arb", random), store.encoded(rows), rows.size(), false));
+    }
+    return batches;
+  }
+
+  private Future<Void> commit(List<Batch> batches) {
     if (batches.isEmpty()) {
       return Future.succeededFuture();
     }
@@ -120,26 +163,12 @@ public final class AuditedReads {
     List<String> forgotten = settled;
     settled = List.of();
     for (Batch batch : batches) {
-      commits.add(store.insertReads(batch.id(), batch.rows(), forgotten, clock.millis()));
+      commits.add(store.insertReads(batch.id(), batch.reads(), forgotten, clock.millis()));
       forgotten = List.of();
     }
     return Future.join(commits)
         .<Void>mapEmpty()
         .andThen(joined -> settle(batches, commits, joined.cause()));
-  }
-
-  /** Those that were tried first, so that rows are stored in their order. */
-  private List<Batch> batches() {
-    List<Batch> batches = new ArrayList<>(tried);
-    synchronized (lock) {
-      for (int from = 0; from < waiting.size(); from += ROWS_PER_COMMIT) {
-        int to = Math.min(waiting.size(), from + ROWS_PER_COMMIT);
-        batches.add(new Batch(Ids.next("arb", random), waiting.subList(from, to), false));
-      }
-      triedRows += waiting.size();
-      waiting = new ArrayList<>(waiting.size());
-    }
-    return batches;
   }
 
   private void settle(
@@ -150,8 +179,8 @@ public final class AuditedReads {
     for (int i = 0; i < batches.size(); i++) {
       Batch batch = batches.get(i);
       if (commits.get(i).failed()) {
-        failed.add(new Batch(batch.id(), batch.rows(), true));
-        failedRows += batch.rows().size();
+        failed.add(new Batch(batch.id(), batch.reads(), batch.rows(), true));
+        failedRows += batch.rows();
       } else if (!batch.wasTried()) {
         stored.add(batch.id());
       }
@@ -161,7 +190,7 @@ public final class AuditedReads {
     tried = failed;
     settled = stored;
     synchronized (lock) {
-      triedRows = failedRows;
+      takenRows = failedRows;
     }
     // A flush every 50 ms would drown the log; only a change is news.
     boolean changed = storeFails.getAndSet(failure != null) != (failure != null);

@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -55,7 +56,7 @@ class AuditedReadsTest extends StoreFixture {
   @Test
   void readsReachTheStoreWithoutAFlush() throws Exception {
     AuditedReads reads = reads(database);
-    reads.start(vertx);
+    reads.start();
     reads.record(row(1));
 
     eventually("stored", () -> rows() == 1);
@@ -87,6 +88,31 @@ class AuditedReadsTest extends StoreFixture {
     await(reads.flush());
 
     assertEquals(details(0, 3_000), stored().stream().map(RecordedRow::detail).toList());
+  }
+
+  @Test
+  void aBatchThatIsTriedAgainIsNotEncodedAgain() throws Exception {
+    List<List<Statement>> tries = new CopyOnWriteArrayList<>();
+    Database seeing =
+        new ForwardingDatabase(database) {
+          @Override
+          public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+            tries.add(statements);
+            return super.commit(statements, changes);
+          }
+        };
+    AuditedReads reads = reads(seeing);
+    for (int i = 0; i < 1_000; i++) {
+      reads.record(row(i));
+    }
+    failNextCommits(1);
+    await(reads.flush().otherwiseEmpty());
+    await(reads.flush());
+
+    assertEquals(2, tries.size());
+    Statement segment = tries.get(0).get(tries.get(0).size() - 2);
+    assertTrue(segment.sql().contains("audit_read_segment"));
+    assertTrue(tries.get(1).stream().anyMatch(again -> again == segment));
   }
 
   @Test
@@ -241,7 +267,7 @@ class AuditedReadsTest extends StoreFixture {
   }
 
   private AuditedReads reads(Database store) {
-    return new AuditedReads(new AuditStore(store), clock, new Random(3));
+    return new AuditedReads(vertx, new AuditStore(store), clock, new Random(3));
   }
 
   private long marks() {

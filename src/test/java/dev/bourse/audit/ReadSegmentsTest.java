@@ -35,7 +35,8 @@ abstract class ReadSegmentsTest extends TrailFixture {
   }
 
   Future<Void> flush(Database store, List<AuditRow> rows) {
-    return new AuditStore(store).insertReads("arb_" + ++batches, rows, List.of(), clock.millis());
+    AuditStore reads = new AuditStore(store);
+    return reads.insertReads("arb_" + ++batches, reads.encoded(rows), List.of(), clock.millis());
   }
 
   /** Reads of acme's in one commit, so many. */
@@ -381,7 +382,7 @@ abstract class ReadSegmentsTest extends TrailFixture {
     AuditRow read = new AuditRow(T0, "acme", "token:a", "vm_capacity_get", "c", "");
     AuditRow write = new AuditRow(T0, "acme", "token:a", "vm_capacity_put", "c", "");
     AuditStore store = new AuditStore(database);
-    await(store.insertReads("first", Collections.nCopies(10, read), List.of(), T0));
+    await(store.insertReads("first", tenOf(store, read), List.of(), T0));
     List<Long> before = idsOfPage(database);
     Database meanwhile =
         new ForwardingDatabase(database) {
@@ -399,13 +400,16 @@ abstract class ReadSegmentsTest extends TrailFixture {
                     super.commit(List.of(AuditStore.insert(write)), List.of())
                         .compose(
                             written ->
-                                store.insertReads(
-                                    "second", Collections.nCopies(10, read), List.of(), T0))
+                                store.insertReads("second", tenOf(store, read), List.of(), T0))
                         .map(flushed -> found));
           }
         };
     assertEquals(before, idsOfPage(meanwhile), "neither the write nor the reads after it");
     assertEquals(21, idsOfPage(database).size());
+  }
+
+  private static List<Statement> tenOf(AuditStore store, AuditRow read) {
+    return store.encoded(Collections.nCopies(10, read));
   }
 
   private List<Long> idsOfPage(Database store) throws Exception {

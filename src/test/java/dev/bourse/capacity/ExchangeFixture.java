@@ -29,7 +29,7 @@ public abstract class ExchangeFixture extends StoreFixture {
         new SshKeyService(
             keyStore,
             clusters,
-            new AuditedReads(new AuditStore(database), clock, new Random(1)),
+            new AuditedReads(vertx, new AuditStore(database), clock, new Random(1)),
             clock,
             new Random(1));
     await(
