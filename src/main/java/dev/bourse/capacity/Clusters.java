@@ -25,13 +25,16 @@ import org.jspecify.annotations.Nullable;
  * terms of each pool and its latest quote.
  */
 public final class Clusters {
+  /** Of a pool that nobody buys in; never written. */
+  private static final PoolClusters NO_CLUSTERS = new PoolClusters();
+
   private final Map<String, ClusterView> byName = new ConcurrentHashMap<>();
 
   /** The same in order, for lists; a look-up there takes longer than a reader should wait. */
   private final NavigableMap<String, ClusterView> inOrder = new ConcurrentSkipListMap<>();
 
   private final Map<String, NavigableMap<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
-  private final Map<String, NavigableMap<String, ClusterView>> byPool = new ConcurrentHashMap<>();
+  private final Map<String, PoolClusters> byPool = new ConcurrentHashMap<>();
   private final Map<String, OpenPool> pools = new ConcurrentSkipListMap<>();
   private final Map<String, Quote> quotes = new ConcurrentHashMap<>();
   private final List<Consumer<Cluster>> listeners = new CopyOnWriteArrayList<>();
@@ -73,8 +76,21 @@ public final class Clusters {
 
   /** All clusters that buy in a pool, by name. */
   public Collection<ClusterView> ofPool(String pool) {
-    return Collections.unmodifiableCollection(
-        byPool.getOrDefault(pool, Collections.emptyNavigableMap()).values());
+    return inPool(pool).all().values();
+  }
+
+  /** Those of them that may hold a machine, by name; the idle ones are not even passed over. */
+  public Collection<ClusterView> stirringIn(String pool) {
+    return inPool(pool).stirring();
+  }
+
+  /** Those of them that a tick could change, or that change what it comes to. */
+  public List<ClusterView> ofTick(Pool pool) {
+    return inPool(pool.name()).ofTick(pool.detectorArmed());
+  }
+
+  private PoolClusters inPool(String pool) {
+    return byPool.getOrDefault(pool, NO_CLUSTERS);
   }
 
   /** One page of all clusters, or of an organization's, or a pool's, by name. */
@@ -91,7 +107,7 @@ public final class Clusters {
       int limit) {
     NavigableMap<String, ClusterView> all =
         org.map(id -> byOrg.getOrDefault(id, Collections.emptyNavigableMap()))
-            .or(() -> pool.map(of -> byPool.getOrDefault(of, Collections.emptyNavigableMap())))
+            .or(() -> pool.map(of -> inPool(of).all()))
             .orElse(inOrder);
     return Page.of(
         all.tailMap(after, false).values().stream()
@@ -234,9 +250,7 @@ public final class Clusters {
     byOrg
         .computeIfAbsent(cluster.orgId(), org -> new ConcurrentSkipListMap<>())
         .put(cluster.name(), view);
-    byPool
-        .computeIfAbsent(cluster.pool(), name -> new ConcurrentSkipListMap<>())
-        .put(cluster.name(), view);
+    byPool.computeIfAbsent(cluster.pool(), name -> new PoolClusters()).put(view);
   }
 
   /** A pool as it stands. */

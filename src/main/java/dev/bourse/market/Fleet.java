@@ -108,7 +108,9 @@ final class Fleet {
                 return null;
               }
               unsubscribe = env.clusters().onPublished(this::published);
-              env.clusters().ofPool(lease.pool()).forEach(view -> inspect(view.cluster().name()));
+              env.clusters()
+                  .stirringIn(lease.pool())
+                  .forEach(view -> inspect(view.cluster().name()));
               ask(nodes.all().stream().map(Node::nodeId).toList());
               prober.start();
               return null;
@@ -137,7 +139,7 @@ final class Fleet {
   /** Starts at once the work that waits for another try. */
   private void retry(String nodeId) {
     List<String> works = new ArrayList<>(List.of(nodeId));
-    for (ClusterView view : env.clusters().ofPool(lease.pool())) {
+    for (ClusterView view : env.clusters().stirringIn(lease.pool())) {
       view.cluster().allocations().stream()
           .filter(allocation -> allocation.nodeId().equals(nodeId))
           .forEach(allocation -> works.add(allocation.allocationId()));
@@ -169,7 +171,7 @@ final class Fleet {
   /** Whose the pool's machines are, by node. */
   private Map<String, Held> allocations() {
     Map<String, Held> allocations = new HashMap<>();
-    for (ClusterView view : env.clusters().ofPool(lease.pool())) {
+    for (ClusterView view : env.clusters().stirringIn(lease.pool())) {
       String name = view.cluster().name();
       view.cluster().allocations().forEach(a -> allocations.put(a.nodeId(), new Held(name, a)));
     }

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * One clearing of a pool: what clusters and nodes are goes in, orders for the clusters that change
@@ -108,8 +109,10 @@ final class Tick {
         allowance,
         swapFreshnessMillis,
         nowMillis,
-        clusters.stream()
-            .map(cluster -> cluster.name().equals(changed.name()) ? changed : cluster)
+        // It may be one that a tick has nothing to do with as it stands.
+        Stream.concat(
+                clusters.stream().filter(cluster -> !cluster.name().equals(changed.name())),
+                Stream.of(changed))
             .toList());
   }
 

@@ -4,6 +4,7 @@ import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.TickPreview;
+import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -11,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * What one pool's market comes to: what is stored and known goes into a {@link Tick}, whose
@@ -55,8 +57,8 @@ final class TickRunner {
 
   /** What a tick at this moment decides. */
   Future<Tick.Outcome> decide(Allowance allowance, Tick.Nodes nodes, long nowMillis) {
-    Tick tick = tick(allowance, nowMillis);
-    return vertx.executeBlocking(() -> tick.decide(nodes), false);
+    Supplier<Tick> tick = tick(allowance, nowMillis);
+    return vertx.executeBlocking(() -> tick.get().decide(nodes), false);
   }
 
   /**
@@ -75,19 +77,25 @@ final class TickRunner {
         .compose(
             read -> {
               Tick.Nodes known = read.resultAt(0);
-              Tick tick = tick(read.<Allowance>resultAt(1), tickAt).with(changed);
-              return vertx.executeBlocking(() -> tick.preview(changed, tick.decide(known)), false);
+              Supplier<Tick> standing = tick(read.<Allowance>resultAt(1), tickAt);
+              return vertx.executeBlocking(
+                  () -> {
+                    Tick tick = standing.get().with(changed);
+                    return tick.preview(changed, tick.decide(known));
+                  },
+                  false);
             });
   }
 
-  /** By the terms as they are now: an operator may have changed them since the last tick. */
-  private Tick tick(Allowance allowance, long nowMillis) {
-    return new Tick(
-        env.clusters().findPool(pool).orElseThrow(),
-        env.clusters().ofPool(pool),
-        env.config().swapFreshnessMillis(),
-        allowance,
-        nowMillis);
+  /**
+   * By the terms as they are now: an operator may have changed them since the last tick. What
+   * clusters are is read at once, together with the nodes; the rest is for a worker to make.
+   */
+  private Supplier<Tick> tick(Allowance allowance, long nowMillis) {
+    Pool terms = env.clusters().findPool(pool).orElseThrow();
+    List<ClusterView> views = env.clusters().ofTick(terms);
+    long swapFreshnessMillis = env.config().swapFreshnessMillis();
+    return () -> new Tick(terms, views, swapFreshnessMillis, allowance, nowMillis);
   }
 
   /** What the pool's buyers may still commit to. */
@@ -103,7 +111,7 @@ final class TickRunner {
   private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
     int gpusPerNode = env.clusters().findPool(pool).orElseThrow().gpusPerNode();
     Set<String> buyers = new HashSet<>();
-    for (ClusterView view : env.clusters().ofPool(pool)) {
+    for (ClusterView view : env.clusters().stirringIn(pool)) {
       if (Allowance.buys(view.cluster(), gpusPerNode)) {
         buyers.add(view.cluster().orgId());
       }
