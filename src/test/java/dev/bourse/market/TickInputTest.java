@@ -118,7 +118,7 @@ class TickInputTest {
     if (kind == 0) {
       arm(random.nextBoolean());
     } else if (kind < 5) {
-      Hold.Stage stage = Hold.Stage.values()[random.nextInt(3)];
+      Hold.Stage stage = List.of(Hold.Stage.values()).get(random.nextInt(3));
       Hold hold = random.nextBoolean() ? null : new Hold(stage, "balance", null);
       Shown.publish(clusters, DirectChange.hold(hold).apply(cluster, now).next());
     } else if (kind < 50) {
