@@ -48,13 +48,16 @@ final class Programs {
    * Has a program send all of a file.
    *
    * @param port of the proxy that it sends through
+   * @return how often it was run: once, and again after each end before all was sent
    */
-  void send(Publication item, Sending sending, int port) throws IOException, InterruptedException {
+  int send(Publication item, Sending sending, int port) throws IOException, InterruptedException {
+    int runs = 0;
     String session = "http://127.0.0.1:" + port + item.session();
     int inVain = 0;
     long stored = 0;
     while (stored < item.length()) {
       run(item.name(), sending.command(session, stored), Map.of());
+      runs++;
       long now = item.stored();
       inVain = now > stored ? 0 : inVain + 1;
       if (inVain == MOST_IN_VAIN) {
@@ -62,6 +65,7 @@ final class Programs {
       }
       stored = now;
     }
+    return runs;
   }
 
   /** Runs a program to its end; tells its exit code. */
