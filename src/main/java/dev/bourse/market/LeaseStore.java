@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.pools.Quote;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -90,26 +91,51 @@ final class LeaseStore {
     return database.isShared();
   }
 
-  /** Keeps a lease for so long from now on. Fails with {@link Lease.Lost} when another has it. */
-  Future<Void> renew(Lease lease, long leaseMillis) {
-    return expire(lease, expiry, leaseMillis);
+  /**
+   * Keeps a lease for so long from now on. Fails with {@link Lease.Lost} when another has it.
+   *
+   * @param quote what its holder last published, for who waits for the lease
+   */
+  Future<Void> renew(Lease lease, long leaseMillis, Optional<Quote> quote) {
+    List<Object> parameters = new ArrayList<>(List.of(leaseMillis));
+    String told = "";
+    if (quote.isPresent()) {
+      told = ", quote = ?, quote_epoch = epoch";
+      parameters.add(QuoteText.write(quote.get()));
+    }
+    return expire(lease, expiry + told, parameters);
+  }
+
+  /**
+   * What the holder of a pool's lease last published; empty when it has told nothing yet, as one of
+   * the release before never does.
+   */
+  Future<Optional<Quote>> readQuote(String pool) {
+    return database
+        .read(
+            "SELECT quote FROM lease WHERE pool = ? AND quote_epoch = epoch",
+            List.of(pool),
+            row -> row.text("quote"))
+        .map(rows -> rows.stream().findFirst().flatMap(QuoteText::read));
   }
 
   /** Gives a lease back. Fails with {@link Lease.Lost} when another process has it. */
   Future<Void> release(Lease lease) {
-    return expire(lease, "?", 0L);
+    return expire(lease, "?", List.of(0L));
   }
 
-  private Future<Void> expire(Lease lease, String at, long parameter) {
+  /**
+   * @param at the expression of its expiry, and what else is set
+   */
+  private Future<Void> expire(Lease lease, String at, List<Object> values) {
+    List<Object> parameters = new ArrayList<>(values);
+    parameters.addAll(List.of(lease.pool(), lease.owner(), lease.epoch()));
     return database.commit(
         List.of(
             Statement.guarded(
                 Lease.Lost::new,
                 "UPDATE lease SET expires_at = %s WHERE pool = ? AND owner = ? AND epoch = ?"
                     .formatted(at),
-                parameter,
-                lease.pool(),
-                lease.owner(),
-                lease.epoch())));
+                parameters.toArray())));
   }
 }

@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -112,8 +113,23 @@ final class MarketVerticle extends VerticleBase {
     return Objects.requireNonNull(tickRunner, "not started");
   }
 
-  /** Publishes prices, as often as a tick would, while another process holds the lease. */
+  /** Publishes prices while another process holds the lease: those that it tells. */
   private void observe() {
+    env.leases()
+        .readQuote(pool)
+        .onSuccess(told -> told.ifPresentOrElse(this::show, this::compute))
+        .onFailure(e -> LOG.warn("pool {}: prices could not be read: {}", pool, e.toString()));
+  }
+
+  private void show(Quote told) {
+    // Meanwhile this process may have become the holder and know a newer one.
+    if (lease == null && !env.clusters().findQuote(pool).filter(told::equals).isPresent()) {
+      env.clusters().put(pool, told);
+    }
+  }
+
+  /** Publishes what comes of a tick, as often as one would be: the holder tells nothing yet. */
+  private void compute() {
     long nanos = env.nanoTime().getAsLong();
     // By the monotonic clock: one set back must not keep prices from being shown.
     if (isLooking && millisSince(lookedNanos) < env.config().tickMillis()) {
@@ -184,7 +200,7 @@ final class MarketVerticle extends VerticleBase {
     long leftMillis = env.config().leaseMillis() - millisSince(leaseSince);
     long asked = env.nanoTime().getAsLong();
     env.leases()
-        .renew(held, env.config().leaseMillis())
+        .renew(held, env.config().leaseMillis(), env.clusters().findQuote(pool))
         // An answer that does not come is none. After a pause of the whole process, once more.
         .timeout(Math.max(leftMillis, retryMillis()), TimeUnit.MILLISECONDS)
         .onSuccess(

@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import static dev.bourse.testing.Polls.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.ClusterClient;
@@ -10,6 +11,7 @@ import dev.bourse.testing.RunningBourse;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 @OneEngine("only PostgreSQL is shared by several services")
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ReplicaCostTest {
+
   private static PostgresServer server;
   private static String url = "";
   private static RunningBourse here;
@@ -34,8 +37,13 @@ class ReplicaCostTest {
             data.resolve("pg"), Map.of("shared_preload_libraries", "pg_stat_statements"));
     url = server.newDatabase();
     server.execute(url, "CREATE EXTENSION pg_stat_statements; CREATE ROLE there SUPERUSER LOGIN");
-    here = RunningBourse.demo("store.url=" + url);
-    there = RunningBourse.demo("store.url=" + url.replace("//postgres@", "//there@"));
+    here = demo(url);
+    there = demo(url.replace("//postgres@", "//there@"));
+  }
+
+  /** Who waits for a lease looks three times in its length, and so more than once a tick. */
+  private static RunningBourse demo(String url) {
+    return RunningBourse.demo("store.url=" + url, "market.lease=6s", "market.tick=6s");
   }
 
   @AfterAll
@@ -45,7 +53,7 @@ class ReplicaCostTest {
     server.close();
   }
 
-  private static long statements(String like) throws Exception {
+  private static long statements(String like) {
     try (Connection session = server.connect(url);
         java.sql.Statement asking = session.createStatement();
         ResultSet sum =
@@ -57,6 +65,8 @@ class ReplicaCostTest {
                     + "'")) {
       sum.next();
       return sum.getLong(1);
+    } catch (SQLException e) {
+      throw new AssertionError(e);
     }
   }
 
@@ -77,5 +87,20 @@ class ReplicaCostTest {
     long asked = statements("WITH asked%") + statements("%FROM cluster c LEFT JOIN allocation%");
     // It looks for what it may have missed a few times a second, whether anybody writes or not.
     assertTrue(asked < writes / 2, asked + " statements for " + writes + " writes");
+  }
+
+  @Test
+  void whoWaitsForALeaseShowsThePricesOfItsHolderAndReadsNoNodesForThem() throws Exception {
+    until("the holder has told them", () -> statements("SELECT quote FROM lease%") > 0);
+    until("both show the same", () -> market(here).equals(market(there)));
+    server.execute(url, "SELECT pg_stat_statements_reset()");
+    until("it has looked twice", () -> statements("SELECT quote FROM lease%") >= 2);
+    assertEquals(0, statements("%FROM node n WHERE n.pool%"));
+    until("both show the same", () -> market(here).equals(market(there)));
+  }
+
+  /** What it shows of its pools, of one tick. */
+  private static String market(RunningBourse process) {
+    return process.with(here.secret("acme", "orgwide")).get("/api/market/feed").ok().encode();
   }
 }

@@ -34,10 +34,10 @@ class MarketRowsTest extends StoreFixture {
     assertEquals(1, first.epoch());
     assertEquals(2, second.epoch());
     fails(Lease.Lost.class, prices.insert(point(1, 100L), first));
-    fails(Lease.Lost.class, leases.renew(first, 9_000));
+    fails(Lease.Lost.class, leases.renew(first, 9_000, Optional.empty()));
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM price_point"));
     await(prices.insert(point(1, 100L), second));
-    await(leases.renew(second, 9_000));
+    await(leases.renew(second, 9_000, Optional.empty()));
   }
 
   @Test

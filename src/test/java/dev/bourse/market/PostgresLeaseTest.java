@@ -1,9 +1,11 @@
 package dev.bourse.market;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Sample;
+import dev.bourse.pools.Quote;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.postgres.PostgresConfig;
@@ -74,7 +76,7 @@ class PostgresLeaseTest extends MarketFixture {
     assertEquals(Optional.empty(), acquire("p2"));
     clock.advance(-9 * DAYS);
     assertEquals(Optional.empty(), acquire("p2"));
-    await(store().renew(lease, 2 * MINUTE));
+    await(store().renew(lease, 2 * MINUTE, Optional.empty()));
     assertTrue(leftMillis() > MINUTE && leftMillis() <= 2 * MINUTE, "renewed: " + leftMillis());
 
     await(store().release(lease));
@@ -118,11 +120,11 @@ class PostgresLeaseTest extends MarketFixture {
     Future<Void> seen = holdNextRead(renewed.future());
     Future<Optional<Lease>> other = store().acquire("h100", "p2", MINUTE);
     await(seen);
-    await(store().renew(lease, MINUTE));
+    await(store().renew(lease, MINUTE, Optional.empty()));
     renewed.complete();
 
     assertEquals(Optional.empty(), await(other));
-    await(store().renew(lease, MINUTE));
+    await(store().renew(lease, MINUTE, Optional.empty()));
   }
 
   @Test
@@ -167,5 +169,58 @@ class PostgresLeaseTest extends MarketFixture {
     eventually("taken again once it is free", () -> epoch() == 3);
     declare(8);
     eventually("granted", () -> !cluster().allocations().isEmpty());
+  }
+
+  /** Has another process hold the lease for long, and one quote stored with it. */
+  private void heldElsewhere(Quote told, long epochOfQuote) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO lease (pool, owner, epoch, expires_at, quote, quote_epoch)"
+                        + " VALUES ('h100', 'other', 7, "
+                        + database.clockSql()
+                        + " + ?, ?, ?)",
+                    MINUTE,
+                    QuoteText.write(told),
+                    epochOfQuote))));
+  }
+
+  private static Quote quoteOf(long cents) {
+    return new Quote(cents, cents + 1, 3, 2, 1, 2);
+  }
+
+  @Test
+  void whoWaitsForTheLeaseShowsWhatItsHolderPublishes() throws Exception {
+    adopt(Sample.empty());
+    heldElsewhere(quoteOf(12_345), 7);
+    await(market.start());
+    eventually("shown", () -> clusters.findQuote("h100").equals(Optional.of(quoteOf(12_345))));
+    await(
+        database.commit(
+            List.of(Statement.of("UPDATE lease SET quote = ?", QuoteText.write(quoteOf(23_456))))));
+    eventually("shown anew", () -> clusters.findQuote("h100").equals(Optional.of(quoteOf(23_456))));
+  }
+
+  @Test
+  void whatAnEarlierHolderPublishedIsNotShown() throws Exception {
+    adopt(Sample.empty());
+    heldElsewhere(quoteOf(12_345), 6);
+    await(market.start());
+    eventually("computed by itself", () -> clusters.findQuote("h100").isPresent());
+    assertNotEquals(Optional.of(quoteOf(12_345)), clusters.findQuote("h100"));
+  }
+
+  @Test
+  void aHolderTellsWhatItPublishedWithEachRenewal() throws Exception {
+    Lease lease = acquire("p1").orElseThrow();
+    await(store().renew(lease, MINUTE, Optional.empty()));
+    assertEquals(Optional.empty(), await(store().readQuote("h100")));
+    await(store().renew(lease, MINUTE, Optional.of(quoteOf(12_345))));
+    assertEquals(Optional.of(quoteOf(12_345)), await(store().readQuote("h100")));
+
+    await(store().release(lease));
+    acquire("p2").orElseThrow();
+    assertEquals(Optional.empty(), await(store().readQuote("h100")), "of the next holder's");
   }
 }

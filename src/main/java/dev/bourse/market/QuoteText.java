@@ -1,0 +1,64 @@
+package dev.bourse.market;
+
+import dev.bourse.pools.Demand;
+import dev.bourse.pools.Quote;
+import dev.bourse.pools.Rivalry;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A quote as text, by which the holder of a pool's lease tells it to the other processes: some
+ * kilobytes at most, for a demand has {@link Demand#MAX_LEVELS}.
+ */
+final class QuoteText {
+  private QuoteText() {}
+
+  static String write(Quote quote) {
+    JsonArray levels = new JsonArray();
+    quote.demand().levels().forEach(level -> levels.add(level.cents()).add(level.nodes()));
+    return new JsonObject()
+        .put("clearing", quote.clearingCents())
+        .put("admission", quote.admissionCents())
+        .put("usable", quote.usableNodes())
+        .put("free", quote.freeNodes())
+        .put("tick_at", quote.tickAtMillis())
+        .put("next_tick_at", quote.nextTickAtMillis())
+        .put("demand", levels)
+        .put("best", quote.rivalry().bestCents())
+        .put("best_org", quote.rivalry().bestOrg())
+        .put("next", quote.rivalry().nextCents())
+        .encode();
+  }
+
+  /** Empty for what is no such text: a later release may write another. */
+  static Optional<Quote> read(String text) {
+    try {
+      return Optional.of(quote(new JsonObject(text)));
+    } catch (RuntimeException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static Quote quote(JsonObject json) {
+    return new Quote(
+        json.getLong("clearing"),
+        json.getLong("admission"),
+        json.getInteger("usable"),
+        json.getInteger("free"),
+        json.getLong("tick_at"),
+        json.getLong("next_tick_at"),
+        demand(json.getJsonArray("demand")),
+        new Rivalry(json.getLong("best"), json.getString("best_org"), json.getLong("next")));
+  }
+
+  private static Demand demand(JsonArray levels) {
+    List<Demand.Level> read = new ArrayList<>();
+    for (int i = 0; i < levels.size(); i += 2) {
+      read.add(new Demand.Level(levels.getLong(i), levels.getLong(i + 1)));
+    }
+    return new Demand(read);
+  }
+}

@@ -1,0 +1,61 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.pools.Demand;
+import dev.bourse.pools.Quote;
+import dev.bourse.pools.Rivalry;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("fast")
+class QuoteTextTest {
+  /** A demand of as many levels as there may be, each as large as its numbers get. */
+  private static final Quote LARGEST =
+      new Quote(
+          Long.MAX_VALUE,
+          Long.MAX_VALUE - 1,
+          Integer.MAX_VALUE,
+          Integer.MAX_VALUE - 1,
+          Long.MAX_VALUE,
+          Long.MAX_VALUE - 1,
+          new Demand(
+              LongStream.range(0, Demand.MAX_LEVELS)
+                  .mapToObj(i -> new Demand.Level(Long.MAX_VALUE - i, Long.MAX_VALUE - 200 + i))
+                  .toList()),
+          new Rivalry(Long.MAX_VALUE, "o".repeat(64), 5));
+
+  @Test
+  void whatIsWrittenIsReadTheSame() {
+    Quote nothing = new Quote(null, null, 0, 0, 0, 0);
+    Quote seated =
+        new Quote(
+            250L,
+            251L,
+            10,
+            3,
+            1_000,
+            2_000,
+            new Demand(List.of(new Demand.Level(300, 2), new Demand.Level(250, 9))),
+            Rivalry.NONE.with("acme", 300).with("globex", 250));
+    for (Quote quote : List.of(nothing, seated, LARGEST)) {
+      assertEquals(Optional.of(quote), QuoteText.read(QuoteText.write(quote)));
+    }
+  }
+
+  @Test
+  void theLargestIsAFewKilobytes() {
+    assertTrue(QuoteText.write(LARGEST).length() < 8_000);
+  }
+
+  @Test
+  void whatIsNoQuoteIsNone() {
+    for (String text : List.of("", "[]", "{}", "{\"clearing\": \"high\"}", "not a text of ours")) {
+      assertEquals(Optional.empty(), QuoteText.read(text), text);
+    }
+  }
+}
