@@ -26,8 +26,10 @@ final class AccountStore {
       COALESCE(b.posted_through, 0) AS posted_through,
       COALESCE(q.through, p.through, 0) AS watermark, b.limit_micros,
       b.hold_stage, b.hold_reason, b.hold_since, b.hold_enforced,
+      CASE WHEN b.month_start = ? THEN b.month_micros ELSE 0 END +
       (SELECT CAST(COALESCE(SUM(u.amount_micros), 0) AS BIGINT) FROM usage_line u
-      WHERE u.org_id = o.org_id AND u.hour >= ?) AS month_micros,
+      WHERE u.org_id = o.org_id AND u.hour >=
+      CASE WHEN b.month_start = ? THEN b.month_through ELSE ? END) AS month_micros,
       (SELECT COUNT(*) FROM (SELECT 1 FROM usage_line u
       WHERE u.org_id = o.org_id LIMIT 1) AS any_line) AS ever_used
       FROM org o LEFT JOIN ledger_account a ON a.account = 'org:' || o.org_id
@@ -95,8 +97,7 @@ final class AccountStore {
 
   /** Of these organizations, as far as they exist. */
   Future<List<Account>> list(List<String> orgs, Month month) {
-    List<Object> parameters = new ArrayList<>();
-    parameters.add(month.startMillis());
+    List<Object> parameters = inMonth(month);
     parameters.addAll(orgs);
     return orgs.isEmpty()
         ? Future.succeededFuture(List.of())
@@ -107,15 +108,23 @@ final class AccountStore {
             AccountStore::account);
   }
 
+  /** The parameters of {@link #ACCOUNT}; others may be added. */
+  private static List<Object> inMonth(Month month) {
+    Long start = month.startMillis();
+    return new ArrayList<>(List.of(start, start, start));
+  }
+
   /** Of a page of all organizations that have clusters. */
   Future<List<Account>> listAfter(String after, Month month, int limit) {
+    List<Object> parameters = inMonth(month);
+    parameters.addAll(List.of(after, limit));
     return database.read(
         ACCOUNT
             + """
             o.org_id > ? AND EXISTS (SELECT 1 FROM cluster c WHERE c.org_id = o.org_id)
             ORDER BY o.org_id LIMIT ?\
             """,
-        List.of(month.startMillis(), after, limit),
+        parameters,
         AccountStore::account);
   }
 
@@ -139,9 +148,32 @@ final class AccountStore {
         row.truth("ever_used"));
   }
 
-  /** Notes up to when an organization's usage is posted. */
-  static Statement postedThrough(String orgId, long throughMillis) {
-    return put(orgId, "posted_through", throughMillis);
+  /**
+   * Notes that an hour of an organization's usage is posted, after its lines, and brings the
+   * month's total up to its end: from where the total ended, or from the month's beginning when the
+   * total is another month's or had gone further.
+   */
+  static Statement posted(String orgId, long hourMillis) {
+    long month = Month.at(hourMillis).startMillis();
+    return Statement.of(
+        """
+        INSERT INTO billing_org (org_id, posted_through) VALUES (?, ?)
+        ON CONFLICT (org_id) DO UPDATE SET posted_through = excluded.posted_through,
+        month_micros = CASE WHEN %1$s THEN billing_org.month_micros ELSE 0 END +
+        (SELECT CAST(COALESCE(SUM(u.amount_micros), 0) AS BIGINT) FROM usage_line u
+        WHERE u.org_id = billing_org.org_id AND u.hour < excluded.posted_through AND u.hour >=
+        CASE WHEN %1$s THEN billing_org.month_through ELSE ? END),
+        month_start = ?, month_through = excluded.posted_through\
+        """
+            .formatted("billing_org.month_start = ? AND billing_org.month_through <= ?"),
+        orgId,
+        hourMillis + Usage.HOUR_MILLIS,
+        month,
+        hourMillis,
+        month,
+        hourMillis,
+        month,
+        month);
   }
 
   /** Sets an organization's monthly limit; null for none. */
@@ -163,10 +195,13 @@ final class AccountStore {
   /** Notes that an organization's usage is not posted from here on any more. */
   static Statement postedBack(String orgId, long throughMillis) {
     return Statement.of(
-        "UPDATE billing_org SET posted_through = ? WHERE org_id = ? AND posted_through > ?",
+        """
+        UPDATE billing_org SET month_start = NULL, posted_through =
+        CASE WHEN posted_through > ? THEN ? ELSE posted_through END WHERE org_id = ?\
+        """,
         throughMillis,
-        orgId,
-        throughMillis);
+        throughMillis,
+        orgId);
   }
 
   /**

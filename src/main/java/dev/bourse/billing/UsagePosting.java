@@ -259,7 +259,7 @@ public final class UsagePosting {
     List<Statement> statements =
         new ArrayList<>(LedgerStore.insert(Ledger.usage(orgId, from, micros, now)));
     lines.forEach(line -> statements.add(UsageStore.insert(orgId, line)));
-    statements.add(AccountStore.postedThrough(orgId, end));
+    statements.add(AccountStore.posted(orgId, from));
     statements.add(move);
     return database
         .commit(statements)

@@ -87,6 +87,18 @@ enum MoneyBug implements Bug {
     }
   },
 
+  /** An hour that is reversed stays in its month's total. */
+  TOTAL_NOT_REVERSED {
+    @Override
+    Statement changed(Statement statement, Store store) {
+      return new Statement(
+          statement.sql().replace("month_start = NULL, ", ""),
+          statement.parameters(),
+          statement.refusal(),
+          statement.demandedRows());
+    }
+  },
+
   /** A stage is noted as if it had been entered a minute earlier. */
   HOLD_HURRIES {
     @Override

@@ -26,6 +26,7 @@ final class MoneyInvariants {
   static List<Invariant> all() {
     return List.of(
         new LedgerBalances(),
+        new MonthTotalsAreTheirLines(),
         new NoHourIsPostedTwice(),
         new NothingIsPostedAhead(),
         new PostedIsWhatWasUsed(),
@@ -73,6 +74,29 @@ final class MoneyInvariants {
                   row -> row.text("found"));
       if (!wrong.isEmpty()) {
         throw violated("after a commit of {} these do not add up: {}", process, wrong);
+      }
+    }
+  }
+
+  /** The total kept of a month is the sum of its lines up to where it goes. */
+  static final class MonthTotalsAreTheirLines extends Invariant {
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      if (touches(statements, "usage_line")) {
+        List<String> wrong =
+            world
+                .server
+                .engine()
+                .query(
+                    "SELECT b.org_id AS found FROM billing_org b WHERE b.month_start IS NOT NULL"
+                        + " AND b.month_micros <> COALESCE((SELECT SUM(u.amount_micros) FROM"
+                        + " usage_line u WHERE u.org_id = b.org_id AND u.hour >= b.month_start"
+                        + " AND u.hour < b.month_through), 0)",
+                    List.of(),
+                    row -> row.text("found"));
+        if (!wrong.isEmpty()) {
+          throw violated("after a commit of {} these have another total: {}", process, wrong);
+        }
       }
     }
   }
