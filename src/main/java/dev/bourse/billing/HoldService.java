@@ -2,6 +2,7 @@ package dev.bourse.billing;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
@@ -11,6 +12,7 @@ import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Switches;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -105,11 +107,10 @@ public final class HoldService implements Holds {
     return accounts
         .listEnforced()
         .compose(
-            holds -> {
-              List<Future<Void>> put = new ArrayList<>();
-              holds.forEach((orgId, hold) -> put.add(putOnClusters(orgId, hold)));
-              return Future.join(put).mapEmpty();
-            });
+            holds ->
+                BoundedWork.each(
+                    holds.entrySet().iterator(),
+                    held -> putOnClusters(held.getKey(), held.getValue())));
   }
 
   /** Looks at some organizations; whether there are more in this round. */
@@ -256,19 +257,15 @@ public final class HoldService implements Holds {
   /** A cluster that cannot be reached now is put right in the next round. */
   private Future<Void> putOnClusters(String orgId, HoldState state) {
     @Nullable Hold hold = state.onClusters(config.noticeMillis());
-    List<Future<ClusterView>> put = new ArrayList<>();
-    for (ClusterView view : balances.clustersOf(orgId)) {
-      if (!Objects.equals(view.cluster().hold(), hold)) {
-        // What was found out before a payment must not undo what the payment did.
-        put.add(
-            owners.submit(
-                view.cluster().name(),
-                OperatorCommands.billingHold(hold),
-                List.of(AccountStore.fence(orgId, state))));
-      }
-    }
-    return Future.join(put)
-        .<Void>mapEmpty()
+    // What was found out before a payment must not undo what the payment did.
+    List<Statement> fences = List.of(AccountStore.fence(orgId, state));
+    return BoundedWork.each(
+            balances.clustersOf(orgId).stream()
+                .map(ClusterView::cluster)
+                .filter(cluster -> !Objects.equals(cluster.hold(), hold))
+                .map(Cluster::name)
+                .iterator(),
+            name -> owners.submit(name, OperatorCommands.billingHold(hold), fences))
         .recover(
             e -> {
               if (e instanceof Holds.Moved) {

@@ -6,6 +6,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -148,29 +149,26 @@ public final class OrgAdminService {
   public Future<Void> releaseRetired() {
     return store
         .listClustersOfRetired()
-        .compose(
-            clusters ->
-                Future.join(
-                        clusters.stream()
-                            .map(
-                                cluster ->
-                                    release
-                                        .apply(cluster)
-                                        .onFailure(
-                                            e ->
-                                                LOG.warn(
-                                                    """
-                                                    cluster {} of a retired organization has \
-                                                    not given back everything; this is tried \
-                                                    again: {}\
-                                                    """,
-                                                    cluster,
-                                                    e.toString())))
-                            .toList())
-                    .<Void>mapEmpty())
+        .compose(clusters -> BoundedWork.each(clusters.iterator(), this::releaseOne))
         .otherwise(
             e -> {
               LOG.warn("clusters of retired organizations could not be read: {}", e.toString());
+              return null;
+            });
+  }
+
+  private Future<Void> releaseOne(String cluster) {
+    return release
+        .apply(cluster)
+        .otherwise(
+            e -> {
+              LOG.warn(
+                  """
+                  cluster {} of a retired organization has not given back everything; this is \
+                  tried again: {}\
+                  """,
+                  cluster,
+                  e.toString());
               return null;
             });
   }

@@ -13,8 +13,10 @@ import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Sample;
 import dev.bourse.pools.Switches;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,6 +28,8 @@ import org.junit.jupiter.api.Test;
 class HoldServiceTest extends ExchangeFixture {
   /** No grace, and a notice that lasts. */
   private static final BillingConfig CONFIG = new BillingConfig(0, 3_600_000, 60_000, 1);
+
+  private static final int FLEET = 3_000;
 
   private HoldService holds;
 
@@ -167,5 +171,24 @@ class HoldServiceTest extends ExchangeFixture {
     await(holds.start());
     assertEquals(Hold.Stage.NOTICE, stage("c2"));
     assertEquals(List.of(2L), heldRows());
+  }
+
+  /** More at once would fill the store's queue, which requests wait in too. */
+  @Test
+  void aHoldOfAFleetIsPutOnABoundedNumberOfClustersAtOnce() throws Exception {
+    List<Statement> statements = new ArrayList<>();
+    List<Cluster> fleet = new ArrayList<>();
+    for (int i = 0; i < FLEET; i++) {
+      fleet.add(named("fleet-" + i));
+      statements.addAll(CapacityStore.insert(fleet.get(i), clock.millis()));
+    }
+    await(database.commit(statements));
+    for (Cluster cluster : fleet) {
+      await(owners.adopt(cluster));
+    }
+
+    reachNotice();
+    assertEquals(List.of(FLEET + 1L), heldRows());
+    assertEquals(BoundedWork.AT_ONCE, mostCommitsAtOnce());
   }
 }

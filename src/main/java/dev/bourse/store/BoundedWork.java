@@ -1,0 +1,84 @@
+package dev.bourse.store;
+
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.Iterator;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes about each of many things, a bounded number under way at a time. A fleet's worth submitted
+ * at once would fill the store's queue: most of it would be refused, and so would requests.
+ */
+public final class BoundedWork<T, U> {
+  /** Enough for commits to share a flush; little beside what the store lets wait. */
+  public static final int AT_ONCE = 64;
+
+  private final Iterator<T> left;
+  private final Function<T, Future<U>> work;
+  private final Promise<Void> done = Promise.promise();
+  private final AtomicInteger underWay = new AtomicInteger();
+
+  /** Above 0 while a thread begins more; what ends meanwhile has it look again. */
+  private final AtomicInteger calls = new AtomicInteger();
+
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+  private BoundedWork(Iterator<T> left, Function<T, Future<U>> work) {
+    this.left = left;
+    this.work = work;
+  }
+
+  /**
+   * Does it for each, {@link #AT_ONCE} at a time. One that fails keeps no other from being tried;
+   * fails as one of those that did, once all have ended.
+   *
+   * @param all asked for the next when there is room for it
+   */
+  public static <T, U> Future<Void> each(Iterator<T> all, Function<T, Future<U>> work) {
+    BoundedWork<T, U> bounded = new BoundedWork<>(all, work);
+    bounded.beginMore();
+    return bounded.done.future();
+  }
+
+  /**
+   * By one thread at a time, in a loop: work that ends at once must not become a deep stack, and
+   * ends may come on any thread.
+   */
+  private void beginMore() {
+    if (calls.getAndIncrement() > 0) {
+      return;
+    }
+    int seen = 1;
+    while (seen > 0) {
+      while (underWay.get() < AT_ONCE && left.hasNext()) {
+        underWay.incrementAndGet();
+        Future.succeededFuture(left.next()).compose(work).onComplete(this::ended);
+      }
+      if (underWay.get() == 0 && !left.hasNext()) {
+        finish();
+      }
+      seen = calls.addAndGet(-seen);
+    }
+  }
+
+  private void ended(AsyncResult<U> result) {
+    if (result.failed()) {
+      failure.compareAndSet(null, result.cause());
+    }
+    underWay.decrementAndGet();
+    beginMore();
+  }
+
+  private void finish() {
+    Throwable cause = failure.get();
+    if (cause == null) {
+      done.tryComplete();
+    } else {
+      done.tryFail(cause);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package dev.bourse.store;
+
+import static dev.bourse.capacity.StoreFixture.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** A fleet's worth of writes, some at a time. */
+class BoundedWorkTest {
+  private static final int MANY = 100_000;
+
+  @Test
+  void theNextBeginsWhenOneHasEnded() {
+    Deque<Promise<Void>> underWay = new ArrayDeque<>();
+    Future<Void> all =
+        BoundedWork.each(
+            IntStream.range(0, 2 * BoundedWork.AT_ONCE).iterator(),
+            i -> {
+              underWay.add(Promise.promise());
+              return underWay.getLast().future();
+            });
+    for (int i = 0; i < BoundedWork.AT_ONCE; i++) {
+      assertEquals(BoundedWork.AT_ONCE, underWay.size());
+      underWay.remove().complete();
+    }
+    for (int i = BoundedWork.AT_ONCE; i > 0; i--) {
+      assertEquals(i, underWay.size());
+      assertFalse(all.isComplete());
+      underWay.remove().complete();
+    }
+    assertTrue(all.succeeded());
+  }
+
+  @Test
+  void oneThatFailsKeepsNoOtherFromBeingTried() {
+    List<Integer> tried = new ArrayList<>();
+    RuntimeException fault = new IllegalStateException("made to fail");
+    Future<Void> all =
+        BoundedWork.each(
+            List.of(1, 2, 3).iterator(),
+            i -> {
+              tried.add(i);
+              if (i == 1) {
+                throw fault;
+              }
+              return Future.succeededFuture();
+            });
+    assertEquals(List.of(1, 2, 3), tried);
+    assertSame(fault, all.cause());
+  }
+
+  @Test
+  void workThatEndsAtOnceMakesNoDeepStack() {
+    AtomicInteger done = new AtomicInteger();
+    Future<Void> all =
+        BoundedWork.each(
+            IntStream.range(0, MANY).iterator(),
+            i -> Future.succeededFuture(done.incrementAndGet()));
+    assertTrue(all.succeeded());
+    assertEquals(MANY, done.get());
+  }
+
+  @Test
+  void workMayEndOnAnyThread() throws Exception {
+    AtomicInteger underWay = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger done = new AtomicInteger();
+    ExecutorService threads = Executors.newFixedThreadPool(8);
+    try {
+      await(
+          BoundedWork.each(
+              IntStream.range(0, MANY).iterator(),
+              i -> {
+                most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+                Promise<Void> end = Promise.promise();
+                threads.execute(
+                    () -> {
+                      underWay.decrementAndGet();
+                      done.incrementAndGet();
+                      end.complete();
+                    });
+                return end.future();
+              }));
+    } finally {
+      threads.shutdown();
+    }
+    assertEquals(MANY, done.get());
+    assertTrue(most.get() <= BoundedWork.AT_ONCE, "at once: " + most);
+  }
+}
