@@ -29,7 +29,7 @@ class MonthTotalTest extends ExchangeFixture {
   }
 
   private static long hour(int number) {
-    return MARCH.startMillis() + number * Usage.HOUR_MILLIS;
+    return MARCH.startMillis() + Usage.HOUR_MILLIS * number;
   }
 
   private Statement line(long hour, long micros) {
