@@ -29,7 +29,7 @@ class MonthTotalTest extends ExchangeFixture {
   }
 
   private static long hour(int number) {
-    return MARCH.startMillis() + number * Usage.HOUR_MILLIS;
+    return MARCH.startMillis() + Usage.HOUR_MILLIS * number;
   }
 
   private Statement line(long hour, long micros) {
@@ -80,7 +80,7 @@ class MonthTotalTest extends ExchangeFixture {
     Random random = new Random(5);
     int next = -40;
     for (int step = 0; step < 250; step++) {
-      long micros = 1 + random.nextInt(1_000_000);
+      long micros = 1L + random.nextInt(1_000_000);
       String what = "step " + step + ", hour " + next;
       int kind = random.nextInt(10);
       if (kind < 5) {

@@ -220,7 +220,7 @@ class PostgresLeaseTest extends MarketFixture {
     assertEquals(Optional.of(quoteOf(12_345)), await(store().readQuote("h100")));
 
     await(store().release(lease));
-    acquire("p2").orElseThrow();
+    assertEquals(2, acquire("p2").orElseThrow().epoch());
     assertEquals(Optional.empty(), await(store().readQuote("h100")), "of the next holder's");
   }
 }
