@@ -17,8 +17,11 @@
  *
  * <p>Rejected: metering each tick (a crash between two would lose or double a piece, and a tick
  * that nobody ran would be free), a balance that is only the sum of its entries (each read would
- * cost more than the last), and fractions of micro-dollars carried from line to line (no line could
- * be checked by itself).
+ * cost more than the last), fractions of micro-dollars carried from line to line (no line could be
+ * checked by itself), several rows for the one account of revenue (one process posts usage at a
+ * time and commits it in groups, so that nobody waits for its row), and rounds of holds that visit
+ * only whom money moved (usage moves it by the clock alone: who may run out next is whoever holds
+ * nodes, and of the others a page of fifty costs two queries).
  */
 @NullMarked
 package dev.bourse.billing;
