@@ -64,6 +64,11 @@ public final class ClusterOwners implements Mirror {
   /** Deploys the owners and gives each its clusters, as stored. */
   public static Future<ClusterOwners> deploy(
       Vertx vertx, Clusters clusters, CapacityStore store, Clock clock, int eventLoops) {
+    return deploy(vertx, clusters, store, clock, eventLoops, PIECE);
+  }
+
+  static Future<ClusterOwners> deploy(
+      Vertx vertx, Clusters clusters, CapacityStore store, Clock clock, int eventLoops, int most) {
     List<ClusterVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployments = new ArrayList<>();
     for (int i = 0; i < eventLoops; i++) {
@@ -80,7 +85,9 @@ public final class ClusterOwners implements Mirror {
                       clusters,
                       store,
                       verticles.stream().map(v -> new Owner(v, v.context())).toList());
-              return all.adoptStored(store.listClustersAfter("", PIECE), 0).map(all);
+              Promise<Void> held = Promise.promise();
+              all.adoptStored(store.listClustersAfter("", most), most, 0, held);
+              return held.future().map(all);
             });
   }
 
@@ -88,23 +95,28 @@ public final class ClusterOwners implements Mirror {
    * Gives a piece of what is stored to its owners while the next is read. What other processes
    * change meanwhile they tell, and it is read anew once all is held.
    *
-   * @param reading a piece, in the order of names; the last is shorter than {@link #PIECE}
+   * @param reading a piece, in the order of names; the last is shorter than the others
+   * @param most clusters of a piece
    * @param held how many clusters came before it
+   * @param all done after the last. One for all pieces: were each to wait for the one after it, the
+   *     last of hundreds would end them all in one deep stack
    */
-  private Future<Void> adoptStored(Future<List<Cluster>> reading, int held) {
-    return reading.compose(
-        piece -> {
-          int now = held + piece.size();
-          if (piece.size() < PIECE) {
-            return adopt(piece);
-          }
-          if (now % TOLD == 0) {
-            LOG.info("{} clusters read so far", now);
-          }
-          Future<List<Cluster>> next =
-              store.listClustersAfter(piece.get(piece.size() - 1).name(), PIECE);
-          return adopt(piece).compose(adopted -> adoptStored(next, now));
-        });
+  private void adoptStored(Future<List<Cluster>> reading, int most, int held, Promise<Void> all) {
+    reading
+        .compose(
+            piece -> {
+              int now = held + piece.size();
+              if (piece.size() < most) {
+                return adopt(piece).onSuccess(adopted -> all.complete());
+              }
+              if (now % TOLD == 0) {
+                LOG.info("{} clusters read so far", now);
+              }
+              Future<List<Cluster>> next =
+                  store.listClustersAfter(piece.get(piece.size() - 1).name(), most);
+              return adopt(piece).onSuccess(adopted -> adoptStored(next, most, now, all));
+            })
+        .onFailure(all::tryFail);
   }
 
   private Future<Void> adopt(List<Cluster> piece) {

@@ -82,6 +82,26 @@ class ClusterOwnersTest extends StoreFixture {
     }
   }
 
+  /** A fleet is read in hundreds of pieces, and an event loop's stack is short. */
+  @Test
+  void thousandsOfPiecesMakeNoDeepStack() throws Exception {
+    List<Statement> statements = new ArrayList<>();
+    int count = 4_000;
+    for (int i = 0; i < count; i++) {
+      statements.addAll(
+          CapacityStore.insert(
+              Cluster.created(
+                  "fleet-" + i, "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),
+              T0));
+    }
+    await(database.commit(statements));
+    Clusters seen = new Clusters(new Switches(true, false, false), clock);
+    seen.put(Sample.POOL);
+
+    await(ClusterOwners.deploy(vertx, seen, new CapacityStore(database), clock, 2, 1));
+    assertEquals(count + 1, seen.ofPool("h100").size());
+  }
+
   @Test
   void whatIsToldOfAClusterIsShownUnlessSomethingNewerIs() throws Exception {
     Cluster first = declaring(8).apply(empty(), T0).next();
