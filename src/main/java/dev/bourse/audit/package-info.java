@@ -47,7 +47,10 @@
  *
  * <p>Rejected: a digest chained from row to row in the write's own commit (all writes of an
  * organization would wait for each other), a seal over all trails (an organization's rows could not
- * be proven, or purged, apart), and deleting single rows by age (a chain has no place for holes).
+ * be proven, or purged, apart), deleting single rows by age (a chain has no place for holes), and
+ * partitions by month in PostgreSQL (each batch is verified before it goes, and one that was
+ * changed stays as evidence with all after it, so that a month could be dropped only once it is
+ * empty; and writes, kept for ever by default, would hold every month).
  *
  * <p>Rejected: a commit for each read (the flush to disk would bound reading), and dropping rows
  * when the store is away (past a bound reads are refused instead).
