@@ -1,12 +1,13 @@
--- Declares capacity over the clusters bench-0000 … bench-0999, for wrk. Each request takes the
--- cluster that has waited longest and names the version its last answer told, so none is refused;
--- the ceiling changes each time. A cluster is read once before it is first declared.
-local clusters = tonumber(os.getenv("BENCH_CLUSTERS"))
+-- Declares capacity over BENCH_CLUSTERS clusters from bench-0000, or from number BENCH_FIRST, on, for wrk;
+-- nobody else may declare those meanwhile. Each request takes the cluster that has waited longest and
+-- names the version its last answer told, so none is refused; the ceiling changes each time. A cluster
+-- is read once before it is first declared.
+local unread = tonumber(os.getenv("BENCH_FIRST") or "0")
+local last = unread + tonumber(os.getenv("BENCH_CLUSTERS"))
 local headers = {
   ["Authorization"] = "Bearer " .. os.getenv("BENCH_TOKEN"),
   ["Content-Type"] = "application/json",
 }
-local unread = 0
 local names, versions = {}, {}
 local head, tail = 1, 0
 puts, refused, refusal = 0, 0, ""
@@ -18,7 +19,7 @@ function setup(thread)
 end
 
 function request()
-  if unread < clusters then
+  if unread < last then
     local name = string.format("bench-%04d", unread)
     unread = unread + 1
     return wrk.format("GET", "/api/vm/capacity?cluster=" .. name, headers)
@@ -40,7 +41,7 @@ function response(status, _, body)
     refusal = status .. " " .. body
     return
   end
-  if unread == clusters then
+  if unread == last then
     puts = puts + 1
   end
   tail = tail + 1
