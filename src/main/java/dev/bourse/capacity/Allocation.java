@@ -23,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param replaces the allocation whose swap it will complete, null for an ordinary one
  * @param keyIds the ssh keys installed at the grant
  * @param reclaim why and since when it is being taken back, null while it is open
+ * @param notice why and when it will be taken back unless it wins a seat again; null while nobody
+ *     takes it
+ * @param readyAtMillis since when its machine is ready though the grant is not complete; null while
+ *     it is prepared and once it is active
  */
 public record Allocation(
     String allocationId,
@@ -39,7 +43,9 @@ public record Allocation(
     @Nullable Long swapRequestedAtMillis,
     @Nullable String replaces,
     List<String> keyIds,
-    @Nullable Reclaim reclaim) {
+    @Nullable Reclaim reclaim,
+    @Nullable Notice notice,
+    @Nullable Long readyAtMillis) {
 
   public Allocation {
     keyIds = List.copyOf(keyIds);
@@ -100,6 +106,14 @@ public record Allocation(
   /** Since when and why an allocation is being taken back; its billing ended then. */
   public record Reclaim(Reason reason, long atMillis) {}
 
+  /**
+   * That an active allocation will be taken back.
+   *
+   * @param reason why
+   * @param endsAtMillis from when on
+   */
+  public record Notice(Reason reason, long endsAtMillis) {}
+
   /** A fresh grant. */
   static Allocation granted(
       String allocationId,
@@ -125,6 +139,8 @@ public record Allocation(
         null,
         replaces,
         keyIds,
+        null,
+        null,
         null);
   }
 
@@ -155,6 +171,7 @@ public record Allocation(
         a -> {
           a.state = State.ACTIVE;
           a.activeAtMillis = nowMillis;
+          a.readyAtMillis = null;
           a.protectedUntilMillis = protectedUntil;
           a.replaces = null;
         });
@@ -197,6 +214,8 @@ public record Allocation(
           a.swapRequestedAtMillis = null;
           a.replaces = null;
           a.reclaim = new Reclaim(reason, nowMillis);
+          a.notice = null;
+          a.readyAtMillis = null;
         });
   }
 
@@ -224,6 +243,8 @@ public record Allocation(
     @Nullable Long swapRequestedAtMillis;
     @Nullable String replaces;
     @Nullable Reclaim reclaim;
+    @Nullable Notice notice;
+    @Nullable Long readyAtMillis;
 
     private Draft(Allocation base) {
       this.base = base;
@@ -237,6 +258,8 @@ public record Allocation(
       this.swapRequestedAtMillis = base.swapRequestedAtMillis;
       this.replaces = base.replaces;
       this.reclaim = base.reclaim;
+      this.notice = base.notice;
+      this.readyAtMillis = base.readyAtMillis;
     }
 
     private Allocation build() {
@@ -255,7 +278,9 @@ public record Allocation(
           swapRequestedAtMillis,
           replaces,
           base.keyIds,
-          reclaim);
+          reclaim,
+          notice,
+          readyAtMillis);
     }
   }
 }

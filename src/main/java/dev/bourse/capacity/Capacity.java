@@ -34,13 +34,26 @@ public final class Capacity {
    * @param pricePerGpuHour the ceiling in US dollars
    * @param release addresses to release first on a shrink; empty to keep the standing nominations
    * @param expectedVersion the version the client read
+   * @param conditions its minimum, end and budget
    */
   public record Declare(
       String actor,
       int maxGpus,
       BigDecimal pricePerGpuHour,
       Optional<List<String>> release,
-      long expectedVersion) {}
+      long expectedVersion,
+      Conditions conditions) {
+
+    /** One whose minimum, end and budget stay as they are. */
+    public Declare(
+        String actor,
+        int maxGpus,
+        BigDecimal pricePerGpuHour,
+        Optional<List<String>> release,
+        long expectedVersion) {
+      this(actor, maxGpus, pricePerGpuHour, release, expectedVersion, Conditions.KEPT);
+    }
+  }
 
   /** Declares capacity; a shrink reclaims at once. */
   public static Transition declare(Cluster cluster, Declare order, Terms terms, long nowMillis) {
@@ -87,7 +100,10 @@ public final class Capacity {
             ceilingCents,
             samePriced == null ? nowMillis : samePriced.pricedAtMillis(),
             nowMillis,
-            order.actor());
+            order.actor(),
+            order.conditions().minGpusOver(standing),
+            order.conditions().untilOver(standing),
+            order.conditions().budgetOver(standing, nowMillis));
     if (order.release().isPresent()) {
       replaceNominations(draft, nominated);
     }

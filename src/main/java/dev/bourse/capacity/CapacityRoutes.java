@@ -55,7 +55,8 @@ public final class CapacityRoutes {
         body.getInteger("max_gpus"),
         new BigDecimal(body.getNumber("max_price_per_gpu_hour").toString()),
         Optional.ofNullable(body.getJsonArray("release")).map(CapacityRoutes::texts),
-        body.getLong("expected_version"));
+        body.getLong("expected_version"),
+        Conditions.of(body));
   }
 
   private Future<Answer> swapNode(Call call) {

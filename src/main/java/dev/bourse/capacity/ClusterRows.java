@@ -21,9 +21,14 @@ import org.jspecify.annotations.Nullable;
 /** Clusters and allocations as rows: their columns, one row's statements, and reading them back. */
 final class ClusterRows {
   private record ClusterRow(Cluster cluster, long createdAtMillis) {
-    <V> @Nullable V declared(Function<Declaration, V> part) {
+    <V> @Nullable V declared(Function<Declaration, @Nullable V> part) {
       Declaration declared = cluster.declared();
       return declared == null ? null : part.apply(declared);
+    }
+
+    <V> @Nullable V budget(Function<Declaration.Budget, V> part) {
+      Declaration.Budget budget = declared(Declaration::budget);
+      return budget == null ? null : part.apply(budget);
     }
 
     <V> @Nullable V hold(Function<Hold, @Nullable V> part) {
@@ -49,6 +54,10 @@ final class ClusterRows {
           .changing("priced_at", r -> r.declared(Declaration::pricedAtMillis))
           .changing("declared_at", r -> r.declared(Declaration::updatedAtMillis))
           .changing("declared_by", r -> r.declared(Declaration::updatedBy))
+          .changing("min_gpus", r -> r.declared(Declaration::minGpus))
+          .changing("until_at", r -> r.declared(Declaration::untilMillis))
+          .changing("max_spend_cents", r -> r.budget(Declaration.Budget::maxSpendCents))
+          .changing("spend_since", r -> r.budget(Declaration.Budget::sinceMillis))
           .changing("bid_too_low", r -> r.cluster.verdict().bidTooLow())
           .changing("capacity_unavailable", r -> r.cluster.verdict().capacityUnavailable())
           .changing("last_write_at", r -> r.cluster.lastWriteAtMillis())
@@ -65,6 +74,11 @@ final class ClusterRows {
     <V> @Nullable V reclaim(Function<Allocation.Reclaim, V> part) {
       Allocation.Reclaim reclaim = allocation.reclaim();
       return reclaim == null ? null : part.apply(reclaim);
+    }
+
+    <V> @Nullable V notice(Function<Allocation.Notice, V> part) {
+      Allocation.Notice notice = allocation.notice();
+      return notice == null ? null : part.apply(notice);
     }
   }
 
@@ -86,7 +100,10 @@ final class ClusterRows {
           .changing("swap_requested_at", r -> r.allocation.swapRequestedAtMillis())
           .changing("replaces", r -> r.allocation.replaces())
           .changing("reclaim_reason", r -> r.reclaim(reclaim -> reclaim.reason().name()))
-          .changing("reclaim_at", r -> r.reclaim(Allocation.Reclaim::atMillis));
+          .changing("reclaim_at", r -> r.reclaim(Allocation.Reclaim::atMillis))
+          .changing("notice_reason", r -> r.notice(notice -> notice.reason().name()))
+          .changing("notice_ends_at", r -> r.notice(Allocation.Notice::endsAtMillis))
+          .changing("ready_at", r -> r.allocation.readyAtMillis());
 
   /** More allocations than these fit no notification, whatever their texts. */
   private static final int MOST_TOLD = 24;
@@ -246,7 +263,10 @@ final class ClusterRows {
                 row.integer("ceiling_cents"),
                 row.integer("priced_at"),
                 row.integer("declared_at"),
-                share.apply(row.text("declared_by")));
+                share.apply(row.text("declared_by")),
+                smallIntegerOrNull(row, "min_gpus"),
+                row.integerOrNull("until_at"),
+                budget(row));
     Long unavailable = row.integerOrNull("capacity_unavailable");
     Hold hold =
         row.textOrNull("hold_stage") == null
@@ -276,6 +296,18 @@ final class ClusterRows {
         overrides(row.integerOrNull("cap_cents"), row.textOrNull("env")),
         row.textOrNull("description"),
         row.integerOrNull("retired_at"));
+  }
+
+  private static @Nullable Integer smallIntegerOrNull(Row row, String column) {
+    Long value = row.integerOrNull(column);
+    return value == null ? null : Integer.valueOf(Math.toIntExact(value));
+  }
+
+  private static Declaration.@Nullable Budget budget(Row row) {
+    Long maxSpendCents = row.integerOrNull("max_spend_cents");
+    return maxSpendCents == null
+        ? null
+        : new Declaration.Budget(maxSpendCents, row.integer("spend_since"));
   }
 
   private static @Nullable String json(Map<String, Optional<String>> env) {
@@ -311,6 +343,11 @@ final class ClusterRows {
             ? null
             : new Allocation.Reclaim(
                 row.value(Allocation.Reason.class, "reclaim_reason"), row.integer("reclaim_at"));
+    Allocation.Notice notice =
+        row.textOrNull("notice_reason") == null
+            ? null
+            : new Allocation.Notice(
+                row.value(Allocation.Reason.class, "notice_reason"), row.integer("notice_ends_at"));
     return new Allocation(
         row.text("allocation_id"),
         row.text("node_id"),
@@ -326,6 +363,8 @@ final class ClusterRows {
         row.integerOrNull("swap_requested_at"),
         row.textOrNull("replaces"),
         keyIds.isEmpty() ? List.of() : List.of(keyIds.split(" ", -1)),
-        reclaim);
+        reclaim,
+        notice,
+        row.integerOrNull("ready_at"));
   }
 }

@@ -158,23 +158,31 @@ public final class ClusterView {
   }
 
   private JsonObject declared(Declaration declared) {
+    Declaration.Budget budget = declared.budget();
     return new JsonObject()
         .put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
         .put("max_gpus", declared.maxGpus())
         .put("bid_too_low", cluster.verdict().bidTooLow())
         .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
         .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
-        .put("updated_by", declared.updatedBy());
+        .put("updated_by", declared.updatedBy())
+        .put("min_gpus", declared.minGpus())
+        .put("until", Times.rfc3339OrNull(declared.untilMillis()))
+        .put("max_spend_usd", budget == null ? null : Price.toUsd(budget.maxSpendCents()))
+        .put("max_spend_since", budget == null ? null : Times.rfc3339(budget.sinceMillis()));
   }
 
   private static JsonObject allocation(Allocation a) {
+    Allocation.Notice notice = a.notice();
     return new JsonObject()
         .put("public_ip", a.publicIp())
         .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
         .put("state", a.state().name().toLowerCase(Locale.ROOT))
         .put("slot", a.slot())
         .put("swap", a.isSwapping())
-        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()));
+        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()))
+        .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
+        .put("reclaim_reason", notice == null ? null : notice.reason().label());
   }
 
   /** The hold in force, as every surface shows it; null for none. */

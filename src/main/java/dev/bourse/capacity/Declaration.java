@@ -1,5 +1,7 @@
 package dev.bourse.capacity;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a cluster asks for.
  *
@@ -8,14 +10,49 @@ package dev.bourse.capacity;
  * @param pricedAtMillis since when this ceiling stands, for the tie between equal bids
  * @param updatedAtMillis when it was last declared
  * @param updatedBy the actor
+ * @param minGpus fewer GPUs than this are worth nothing to it; null for one node
+ * @param untilMillis when it lapses; null for never
+ * @param budget how much it may cost before it lapses; null for any amount
  */
 public record Declaration(
-    int maxGpus, long ceilingCents, long pricedAtMillis, long updatedAtMillis, String updatedBy) {
+    int maxGpus,
+    long ceilingCents,
+    long pricedAtMillis,
+    long updatedAtMillis,
+    String updatedBy,
+    @Nullable Integer minGpus,
+    @Nullable Long untilMillis,
+    @Nullable Budget budget) {
   public Declaration {
     if (maxGpus < 0 || ceilingCents < 0) {
       throw new IllegalArgumentException(
           "%s GPUs are declared at %s cents; neither can be negative"
               .formatted(maxGpus, ceilingCents));
+    }
+    if (minGpus != null && minGpus <= 0) {
+      throw new IllegalArgumentException(
+          "at least %s GPUs are declared; none is no minimum".formatted(minGpus));
+    }
+  }
+
+  /** One that stands until it is replaced, whatever it costs and however little it wins. */
+  public Declaration(
+      int maxGpus, long ceilingCents, long pricedAtMillis, long updatedAtMillis, String updatedBy) {
+    this(maxGpus, ceilingCents, pricedAtMillis, updatedAtMillis, updatedBy, null, null, null);
+  }
+
+  /**
+   * How much a declaration may cost.
+   *
+   * @param maxSpendCents the amount, in cents
+   * @param sinceMillis from when on it counts: the write that set it
+   */
+  public record Budget(long maxSpendCents, long sinceMillis) {
+    public Budget {
+      if (maxSpendCents < 0) {
+        throw new IllegalArgumentException(
+            "a budget of %s cents: must not be negative".formatted(maxSpendCents));
+      }
     }
   }
 }

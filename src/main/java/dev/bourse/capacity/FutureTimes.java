@@ -59,7 +59,16 @@ final class FutureTimes {
             declared.ceilingCents(),
             corrected(declared.pricedAtMillis()),
             corrected(declared.updatedAtMillis()),
-            declared.updatedBy());
+            declared.updatedBy(),
+            declared.minGpus(),
+            declared.untilMillis(),
+            corrected(declared.budget()));
+  }
+
+  private Declaration.@Nullable Budget corrected(Declaration.@Nullable Budget budget) {
+    return budget == null
+        ? null
+        : new Declaration.Budget(budget.maxSpendCents(), corrected(budget.sinceMillis()));
   }
 
   private List<Allocation> corrected(Cluster cluster) {

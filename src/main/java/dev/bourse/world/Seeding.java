@@ -374,6 +374,8 @@ public final class Seeding {
         null,
         null,
         List.of(),
+        null,
+        null,
         null);
   }
 

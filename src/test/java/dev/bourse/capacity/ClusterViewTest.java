@@ -58,7 +58,9 @@ class ClusterViewTest {
             .put("state", "active")
             .put("slot", 0)
             .put("swap", false)
-            .put("protected_until", "2023-11-14T23:14:20.000Z"),
+            .put("protected_until", "2023-11-14T23:14:20.000Z")
+            .putNull("reclaim_at")
+            .putNull("reclaim_reason"),
         json.getJsonArray("allocations").getJsonObject(0));
     assertNull(json.getJsonArray("allocations").getJsonObject(2).getValue("protected_until"));
     assertEquals(new JsonArray().add(ip(1)), json.getJsonArray("swaps"));
