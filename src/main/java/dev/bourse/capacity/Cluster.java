@@ -106,6 +106,15 @@ public record Cluster(
         null);
   }
 
+  /** A cluster there is not, so that a bid can be tried out before there is one. */
+  public static Cluster bidding(
+      String orgId, String pool, Declaration declared, Optional<Hold> hold) {
+    Draft draft = created("", orgId, pool, Kind.VM, Posture.MARKET).draft();
+    draft.declared = declared;
+    draft.hold = hold.orElse(null);
+    return draft.build();
+  }
+
   /** Whether nothing can be declared for it any more. */
   public boolean isRetired() {
     return retiredAtMillis != null;

@@ -5,6 +5,7 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
+import java.math.BigDecimal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,8 @@ public final class MarketRoutes {
     operations
         .bind("readMarketFeed", call -> Future.succeededFuture(feed()))
         .bind("readMarketDepth", this::depth)
-        .bind("readMarketHistory", this::history);
+        .bind("readMarketHistory", this::history)
+        .bind("readMarketQuote", this::quote);
   }
 
   /** Encoded when first asked for after a tick; two threads may both do it, and either serves. */
@@ -49,5 +51,16 @@ public final class MarketRoutes {
     return market
         .readMarketHistory(pool, call.number("hours"))
         .map(past -> Answer.ok(MarketText.history(pool, past)));
+  }
+
+  private Future<Answer> quote(Call call) {
+    return market
+        .quotes()
+        .readMarketQuote(
+            call.principal(),
+            call.text("pool"),
+            call.integer("gpus"),
+            BigDecimal.valueOf(call.number("price")))
+        .map(quote -> Answer.ok(quote.toJson()));
   }
 }

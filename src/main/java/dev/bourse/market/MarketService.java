@@ -46,6 +46,7 @@ public final class MarketService implements Mirror {
   private final MarketEnvironment env;
   private final String processId;
   private final HistoryStore history;
+  private final QuoteService quotes;
 
   // The three below are guarded by this object.
   private final Map<String, Open> open = new HashMap<>();
@@ -64,6 +65,7 @@ public final class MarketService implements Mirror {
     this.history = new HistoryStore(env.database());
     this.providers = Map.copyOf(providers);
     this.env = env;
+    this.quotes = new QuoteService(clusters, this::preview, env::now);
     this.processId = Ids.next("process", env.random());
   }
 
@@ -190,6 +192,11 @@ public final class MarketService implements Mirror {
                         .compose(market -> market.preview(changed))
                         .onComplete(made -> place.close())
                         .onComplete(done)));
+  }
+
+  /** What bids would win that nobody has made. */
+  public QuoteService quotes() {
+    return quotes;
   }
 
   /** How many previews are being made now. */

@@ -2,11 +2,13 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.market.BidQuote;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.MarketText;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -15,13 +17,24 @@ import java.util.Set;
 public final class MarketReadTool implements Tool {
   private static final String DEPTH = "depth";
   private static final String HISTORY = "history";
+  private static final String QUOTE = "quote";
   private static final String POOL = "pool";
+  private static final String GPUS = "gpus";
+  private static final String PRICE = "price";
 
   private static final ArgumentRules FIELDS =
       new ArgumentRules(
           "action",
           Set.of(),
-          Map.of("feed", Set.of(), DEPTH, Set.of(POOL), HISTORY, Set.of(POOL, "hours")));
+          Map.of(
+              "feed",
+              Set.of(),
+              DEPTH,
+              Set.of(POOL),
+              HISTORY,
+              Set.of(POOL, "hours"),
+              QUOTE,
+              Set.of(POOL, GPUS, PRICE)));
 
   private final MarketService market;
 
@@ -48,6 +61,7 @@ public final class MarketReadTool implements Tool {
               Future.succeededFuture(
                   MarketText.depth(market.readMarketDepth(FIELDS.text(arguments, POOL))));
           case HISTORY -> history(FIELDS.text(arguments, POOL), arguments);
+          case QUOTE -> quote(caller, arguments);
           default -> Future.succeededFuture(MarketText.feed(market.readMarketFeed()));
         };
     return answer.map(JsonObject::toBuffer);
@@ -57,5 +71,18 @@ public final class MarketReadTool implements Tool {
     return market
         .readMarketHistory(pool, arguments.getDouble("hours", MarketService.DEFAULT_HISTORY_HOURS))
         .map(past -> MarketText.history(pool, past));
+  }
+
+  private Future<JsonObject> quote(Principal caller, JsonObject arguments) {
+    FIELDS.require(arguments, GPUS);
+    FIELDS.require(arguments, PRICE);
+    return market
+        .quotes()
+        .readMarketQuote(
+            caller,
+            FIELDS.text(arguments, POOL),
+            arguments.getLong(GPUS),
+            new BigDecimal(arguments.getNumber(PRICE).toString()))
+        .map(BidQuote::toJson);
   }
 }

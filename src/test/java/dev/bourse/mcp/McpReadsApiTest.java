@@ -49,6 +49,9 @@ class McpReadsApiTest extends McpApiFixture {
     same("/api/market/feed", action("feed"));
     same("/api/market/depth?pool=" + POOL, ofPool("depth"));
     same("/api/market/history?pool=" + POOL, ofPool("history"));
+    same(
+        "/api/market/quote?gpus=16&price=2.5&pool=" + POOL,
+        ofPool("quote").put("gpus", 16).put("price", 2.5));
     same("/api/market/history?hours=2&pool=" + POOL, ofPool("history").put("hours", 2));
   }
 

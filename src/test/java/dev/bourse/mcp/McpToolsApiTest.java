@@ -112,6 +112,7 @@ class McpToolsApiTest extends McpApiFixture {
             "/api/market/depth",
             "/api/market/feed",
             "/api/market/history",
+            "/api/market/quote",
             "/api/org/activity",
             "/api/org/members",
             "/api/org/tokens",
@@ -123,7 +124,7 @@ class McpToolsApiTest extends McpApiFixture {
       assertTrue(description.contains("\n" + path + ": "), path);
     }
     assertEquals(
-        21, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+        22, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
   }
 
   @Test

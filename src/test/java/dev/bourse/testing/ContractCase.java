@@ -172,6 +172,11 @@ public record ContractCase(
           new ContractCase("readMarketDepth", "/api/market/depth?pool=demo-h100", null, List.of()),
           new ContractCase(
               "readMarketHistory", "/api/market/history?pool=demo-h100", null, List.of()),
+          new ContractCase(
+              "readMarketQuote",
+              "/api/market/quote?pool=demo-h100&gpus=8&price=2",
+              null,
+              List.of()),
           new ContractCase("listOrgs", ORGS, null, List.of()),
           new ContractCase(
               "createOrg",

@@ -1,0 +1,124 @@
+package dev.bourse.market;
+
+import dev.bourse.access.Principal;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.TickPreview;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Price;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Quote;
+import io.vertx.core.Future;
+import java.math.BigDecimal;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * Tries bids out that nobody has made: the next tick of a pool with one more cluster of the
+ * caller's organization in it. Nothing is written, and no cluster is needed.
+ */
+public final class QuoteService {
+  /** As in a declaration: more GPUs than any pool has, and no sum of them overflows. */
+  private static final int MAX_GPUS = 1_000_000;
+
+  private final Clusters clusters;
+  private final TickPreview.Source market;
+  private final LongSupplier now;
+
+  /**
+   * @param market tells what the next tick would bring
+   * @param now the wall clock, in epoch milliseconds
+   */
+  public QuoteService(Clusters clusters, TickPreview.Source market, LongSupplier now) {
+    this.clusters = clusters;
+    this.market = market;
+    this.now = now;
+  }
+
+  /**
+   * What a bid would win at the next tick, and how many nodes more there are at its price.
+   *
+   * <p>Refused with {@code not-found} for a pool there is not, {@code bad-request} for GPUs that
+   * are no whole nodes, {@code price-precision}, {@code price-above-maximum}, and {@code
+   * overloaded} as previews are.
+   *
+   * @param gpus GPUs to bid for
+   * @param price the most to pay per GPU-hour, in US dollars
+   */
+  public Future<BidQuote> readMarketQuote(
+      Principal caller, String poolName, long gpus, BigDecimal price) {
+    Pool pool = clusters.findPool(poolName).orElseThrow(() -> ApiError.notFound("pool", poolName));
+    long ceilingCents = ceilingCents(pool, price);
+    if (gpus <= 0 || gpus > MAX_GPUS || gpus % pool.gpusPerNode() != 0) {
+      throw ApiError.badField(
+          "gpus",
+          gpus,
+          "a multiple of gpus_per_node, which is %s, up to %s"
+              .formatted(pool.gpusPerNode(), MAX_GPUS));
+    }
+    Optional<Quote> last = clusters.findQuote(poolName);
+    int most = last.map(Quote::usableNodes).orElse(0);
+    long rivalCents =
+        last.map(quote -> quote.rivalry().rivalCents(caller.org().orgId())).orElse(0L);
+    int nodes = (int) gpus / pool.gpusPerNode();
+    return market
+        .preview(bidding(caller, pool, nodes, ceilingCents))
+        .compose(
+            asked ->
+                left(caller, pool, Math.max(nodes, most), ceilingCents, asked)
+                    .map(
+                        left ->
+                            new BidQuote(pool, (int) gpus, ceilingCents, asked, left, rivalCents)));
+  }
+
+  /** Who does not win all it asks for would win no more by asking for more. */
+  private Future<Integer> left(
+      Principal caller, Pool pool, int most, long ceilingCents, TickPreview asked) {
+    return asked.nodesUnfilled() > 0
+        ? Future.succeededFuture(0)
+        : market
+            .preview(bidding(caller, pool, most, ceilingCents))
+            .map(all -> Math.max(0, all.nodesWon() - asked.nodesWon()));
+  }
+
+  /** A cluster there is not: no name is empty, so it stands for no other, and last in ties. */
+  private Cluster bidding(Principal caller, Pool pool, int nodes, long ceilingCents) {
+    long nowMillis = now.getAsLong();
+    return Cluster.bidding(
+        caller.org().orgId(),
+        pool.name(),
+        new Declaration(
+            nodes * pool.gpusPerNode(), ceilingCents, nowMillis, nowMillis, caller.actor()),
+        hold(caller));
+  }
+
+  /** Holds are an organization's: what keeps its clusters from winning keeps a new one too. */
+  private Optional<Hold> hold(Principal caller) {
+    return clusters.ofOrg(caller.org().orgId(), Cluster.Kind.VM).stream()
+        .map(view -> view.cluster().hold())
+        .filter(Objects::nonNull)
+        .findFirst();
+  }
+
+  private static long ceilingCents(Pool pool, BigDecimal price) {
+    if (!Price.isWholeCents(price)) {
+      throw ApiError.of(
+          ErrorCode.PRICE_PRECISION,
+          "price: %s has more than two decimals; expected whole cents",
+          price.toPlainString());
+    }
+    if (price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
+      throw ApiError.of(
+              ErrorCode.PRICE_ABOVE_MAXIMUM,
+              "price %s is above the highest accepted, %s",
+              price.toPlainString(),
+              Price.shown(pool.capCents()))
+          .with("maximum", Price.toUsd(pool.capCents()));
+    }
+    return Price.toCents(price);
+  }
+}

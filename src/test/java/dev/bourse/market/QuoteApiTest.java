@@ -1,0 +1,111 @@
+package dev.bourse.market;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.MarketApiFixture;
+import dev.bourse.testing.TestMarket;
+import io.vertx.core.json.JsonObject;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What a bid would win that nobody has made. */
+@EachEngine
+class QuoteApiTest extends MarketApiFixture {
+  private static final int GPUS = 8;
+
+  private static HttpAnswer quote(ApiClient caller, TestMarket market, long gpus, String price) {
+    return caller.get(
+        "/api/market/quote?pool=" + market.name() + "&gpus=" + gpus + "&price=" + price);
+  }
+
+  @Test
+  void aBidAloneWinsAtTheReserveAndLeavesTheRest() {
+    TestMarket market = bourse.market();
+    untilCleared(market);
+
+    JsonObject quote = quote(market.blue("bare"), market, GPUS, "5").ok();
+
+    assertEquals(1, quote.getInteger("nodes_won"));
+    assertEquals(1, quote.getInteger("nodes_granted"));
+    assertEquals(0, quote.getInteger("nodes_unfilled"));
+    assertEquals(TestMarket.NODES - 1, quote.getInteger("nodes_left"));
+    assertEquals(1.0, quote.getDouble("clearing_price_per_gpu_hour"));
+    assertEquals(8.0, quote.getDouble("cost_per_hour"));
+    assertNull(quote.getValue("rival_price_per_gpu_hour"));
+  }
+
+  @Test
+  void aRivalsNodesAreLeftToItWhileTheyAreProtected() {
+    TestMarket market = bourse.market();
+    market.redA().hold(3, 4);
+    until("red's bid is known", () -> rival(market) != null);
+
+    JsonObject quote = quote(market.blue("bare"), market, GPUS * TestMarket.NODES, "5").ok();
+
+    assertEquals(TestMarket.NODES - 3, quote.getInteger("nodes_won"));
+    assertEquals(3, quote.getInteger("nodes_unfilled"));
+    assertEquals(0, quote.getInteger("nodes_left"));
+    assertEquals(4.0, quote.getDouble("rival_price_per_gpu_hour"));
+  }
+
+  private static Object rival(TestMarket market) {
+    return quote(market.blue("bare"), market, GPUS, "5").ok().getValue("rival_price_per_gpu_hour");
+  }
+
+  @Test
+  void whatIsQuotedIsWhatADeclarationWins() {
+    TestMarket market = bourse.market();
+    market.redA().hold(2, 4);
+    until("red's bid is known", () -> Objects.equals(rival(market), 4.0));
+    JsonObject quote = quote(market.blue("bare"), market, 2 * GPUS, "2.25").ok();
+
+    market.blueA().hold(quote.getInteger("nodes_won"), 2.25);
+
+    until(
+        "the price is the one quoted",
+        () ->
+            Objects.equals(
+                quote(market).getValue("clearing_price_per_gpu_hour"),
+                quote.getValue("clearing_price_per_gpu_hour")));
+    assertEquals(2, market.blueA().active().size());
+  }
+
+  @Test
+  void aPriceUnderTheReserveWinsNothing() {
+    TestMarket market = bourse.market();
+    untilCleared(market);
+
+    JsonObject quote = quote(market.blue("bare"), market, GPUS, "0.5").ok();
+
+    assertEquals(0, quote.getInteger("nodes_won"));
+    assertEquals(1, quote.getInteger("nodes_unfilled"));
+    assertEquals(0.0, quote.getDouble("cost_per_hour"));
+    assertEquals(1.0, quote.getDouble("admission_price_per_gpu_hour"));
+  }
+
+  @Test
+  void aQuoteIsRefusedAsADeclarationIs() {
+    TestMarket market = bourse.market();
+    ApiClient caller = market.blue("bare");
+
+    assertEquals(
+        "gpus: 12 is not acceptable; expected a multiple of gpus_per_node, which is 8, up to 1000000",
+        quote(caller, market, 12, "2").refused(ErrorCode.BAD_REQUEST).getString("detail"));
+    quote(caller, market, 0, "2").refused(ErrorCode.BAD_REQUEST);
+    quote(caller, market, 8, "-1").refused(ErrorCode.BAD_REQUEST);
+    quote(caller, market, 8, "2.005").refused(ErrorCode.PRICE_PRECISION);
+    assertEquals(
+        10.0,
+        quote(caller, market, 8, "10.01")
+            .refused(ErrorCode.PRICE_ABOVE_MAXIMUM)
+            .getDouble("maximum"));
+    caller.get("/api/market/quote?pool=nowhere&gpus=8&price=2").refused(ErrorCode.NOT_FOUND);
+    caller.get("/api/market/quote?pool=" + market.name()).refused(ErrorCode.BAD_REQUEST);
+  }
+}
