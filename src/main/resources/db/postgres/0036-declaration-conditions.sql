@@ -8,3 +8,5 @@ ALTER TABLE cluster ADD COLUMN spend_since BIGINT;
 ALTER TABLE allocation ADD COLUMN notice_reason TEXT COLLATE "C";
 ALTER TABLE allocation ADD COLUMN notice_ends_at BIGINT;
 ALTER TABLE allocation ADD COLUMN ready_at BIGINT;
+-- What a cluster wants to be told of, and what it has been told, as JSON; null for nothing.
+ALTER TABLE cluster ADD COLUMN alerts TEXT COLLATE "C";

@@ -5,6 +5,8 @@ import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingRoutes;
 import dev.bourse.billing.SpendLimitService;
+import dev.bourse.capacity.AlertRoutes;
+import dev.bourse.capacity.AlertService;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
@@ -156,6 +158,7 @@ final class Features {
   private K8sService bindTenants() {
     Clusters clusters = core.clusters();
     new CapacityRoutes(core.capacity()).bind(operations);
+    new AlertRoutes(new AlertService(clusters, core.owners())).bind(operations);
     new SshKeyRoutes(core.keys()).bind(operations);
     ActivityStore activity = new ActivityStore(database);
     EventService events = new EventService(clusters, activity, core.reads(), context.clock());

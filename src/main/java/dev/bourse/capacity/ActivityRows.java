@@ -77,6 +77,9 @@ public final class ActivityRows {
       case "hold-notice" -> new ClusterEvent.HoldPlaced(Hold.Stage.NOTICE, cause);
       case "hold-enforce" -> new ClusterEvent.HoldPlaced(Hold.Stage.ENFORCE, cause);
       case "hold-lifted" -> new ClusterEvent.HoldLifted();
+      case "alert-rival", "alert-price", "alert-supply", "alert-spend", "alert-lease" ->
+          new ClusterEvent.AlertRaised(
+              Alerts.Kind.of(kind.substring(ClusterEvent.AlertRaised.PREFIX.length())), cause);
       default -> former(row.textOrNull("note"), reason);
     };
   }

@@ -2,6 +2,7 @@ package dev.bourse.capacity;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -21,13 +22,33 @@ public final class Allotment {
    * @param reclaims allocations to take back
    * @param verdict why declared slots stay open
    * @param swapFreshnessMillis swaps waiting longer than this lapse
+   * @param alerted what the tick has for the cluster to be told; null for nothing
    */
   public record Orders(
       long seenRevision,
       List<Grant> grants,
       List<Taken> reclaims,
       Verdict verdict,
-      long swapFreshnessMillis) {
+      long swapFreshnessMillis,
+      @Nullable Alerted alerted) {
+
+    /** Those of a tick that has nothing to be told. */
+    public Orders(
+        long seenRevision,
+        List<Grant> grants,
+        List<Taken> reclaims,
+        Verdict verdict,
+        long swapFreshnessMillis) {
+      this(seenRevision, grants, reclaims, verdict, swapFreshnessMillis, null);
+    }
+
+    /**
+     * A cluster's alerts after a tick.
+     *
+     * @param next what is raised from now on
+     * @param told what was not before, and what is said of it
+     */
+    public record Alerted(Alerts next, Map<Alerts.Kind, String> told) {}
 
     /** One node to grant. */
     public record Grant(
@@ -73,11 +94,28 @@ public final class Allotment {
       draft.put(waiting.swapping(null, 0));
       activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(waiting.publicIp())));
     }
+    boolean isAlerted = alert(draft, orders.alerted(), activity);
     draft.verdict = orders.verdict();
-    if (activity.isEmpty() && draft.verdict.equals(cluster.verdict())) {
+    if (!isAlerted && activity.isEmpty() && draft.verdict.equals(cluster.verdict())) {
       return Transition.none(cluster);
     }
     return new Transition(cluster, draft.build(), activity, null);
+  }
+
+  /** Whether alerts are others now. */
+  private static boolean alert(
+      Cluster.Draft draft, Orders.@Nullable Alerted alerted, List<Activity> activity) {
+    if (alerted == null) {
+      return false;
+    }
+    draft.alerts = alerted.next();
+    alerted
+        .told()
+        .forEach(
+            (kind, seen) ->
+                activity.add(
+                    new Activity(Activity.MARKET, new ClusterEvent.AlertRaised(kind, seen))));
+    return true;
   }
 
   /** A replacement takes the slot of the node it replaces, any other grant the lowest free one. */

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param overrides what an operator set for it beside its pool's terms
  * @param description what its organization says of it, or null
  * @param retiredAtMillis since when it is retired, null while it is not
+ * @param alerts what it wants to be told of, and has been told
  */
 public record Cluster(
     String name,
@@ -49,7 +50,8 @@ public record Cluster(
     @Nullable Hold hold,
     Overrides overrides,
     @Nullable String description,
-    @Nullable Long retiredAtMillis) {
+    @Nullable Long retiredAtMillis,
+    Alerts alerts) {
 
   /** The order in which a shrink takes nodes: nominated, provisioning, then the newest grant. */
   private static final Comparator<Allocation> RELEASE_ORDER =
@@ -103,7 +105,8 @@ public record Cluster(
         null,
         Overrides.NONE,
         null,
-        null);
+        null,
+        Alerts.NONE);
   }
 
   /** A cluster there is not, so that a bid can be tried out before there is one. */
@@ -197,7 +200,8 @@ public record Cluster(
         hold,
         overrides,
         description,
-        retiredAtMillis);
+        retiredAtMillis,
+        alerts);
   }
 
   Draft draft() {
@@ -224,6 +228,7 @@ public record Cluster(
     Overrides overrides;
     @Nullable String description;
     @Nullable Long retiredAtMillis;
+    Alerts alerts;
 
     private Draft(Cluster base) {
       this.base = base;
@@ -240,6 +245,7 @@ public record Cluster(
       this.overrides = base.overrides;
       this.description = base.description;
       this.retiredAtMillis = base.retiredAtMillis;
+      this.alerts = base.alerts;
     }
 
     /** Replaces the allocation of the same id. */
@@ -318,7 +324,8 @@ public record Cluster(
           hold,
           overrides,
           description,
-          retiredAtMillis);
+          retiredAtMillis,
+          alerts);
     }
   }
 }

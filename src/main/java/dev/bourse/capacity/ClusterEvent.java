@@ -146,6 +146,26 @@ public sealed interface ClusterEvent {
     }
   }
 
+  /**
+   * The market saw what the cluster wanted to be told of.
+   *
+   * @param cause what it saw
+   */
+  record AlertRaised(Alerts.Kind alert, String cause) implements ClusterEvent {
+    /** What the kind of each alert begins with. */
+    static final String PREFIX = "alert-";
+
+    @Override
+    public String kind() {
+      return PREFIX + alert.label();
+    }
+
+    @Override
+    public String note() {
+      return "alert %s: %s".formatted(alert.label(), cause);
+    }
+  }
+
   /** An entry of an earlier release whose text is none that this release knows. */
   record Unrecognized(@Nullable String note, @Nullable String releaseReason)
       implements ClusterEvent {

@@ -68,7 +68,8 @@ final class ClusterRows {
           .changing("cap_cents", r -> r.cluster.overrides().capCents())
           .changing("env", r -> json(r.cluster.overrides().env()))
           .changing("description", r -> r.cluster.description())
-          .changing("retired_at", r -> r.cluster.retiredAtMillis());
+          .changing("retired_at", r -> r.cluster.retiredAtMillis())
+          .changing("alerts", r -> AlertText.write(r.cluster.alerts()));
 
   private record AllocationRow(Allocation allocation, String cluster) {
     <V> @Nullable V reclaim(Function<Allocation.Reclaim, V> part) {
@@ -295,7 +296,8 @@ final class ClusterRows {
         hold,
         overrides(row.integerOrNull("cap_cents"), row.textOrNull("env")),
         row.textOrNull("description"),
-        row.integerOrNull("retired_at"));
+        row.integerOrNull("retired_at"),
+        AlertText.read(row.textOrNull("alerts")));
   }
 
   private static @Nullable Integer smallIntegerOrNull(Row row, String column) {
@@ -305,9 +307,10 @@ final class ClusterRows {
 
   private static Declaration.@Nullable Budget budget(Row row) {
     Long maxSpendCents = row.integerOrNull("max_spend_cents");
-    return maxSpendCents == null
+    Long sinceMillis = row.integerOrNull("spend_since");
+    return maxSpendCents == null || sinceMillis == null
         ? null
-        : new Declaration.Budget(maxSpendCents, row.integer("spend_since"));
+        : new Declaration.Budget(maxSpendCents, sinceMillis);
   }
 
   private static @Nullable String json(Map<String, Optional<String>> env) {
@@ -343,11 +346,12 @@ final class ClusterRows {
             ? null
             : new Allocation.Reclaim(
                 row.value(Allocation.Reason.class, "reclaim_reason"), row.integer("reclaim_at"));
+    String noticeReason = row.textOrNull("notice_reason");
+    Long noticeEndsAt = row.integerOrNull("notice_ends_at");
     Allocation.Notice notice =
-        row.textOrNull("notice_reason") == null
+        noticeReason == null || noticeEndsAt == null
             ? null
-            : new Allocation.Notice(
-                row.value(Allocation.Reason.class, "notice_reason"), row.integer("notice_ends_at"));
+            : new Allocation.Notice(Allocation.Reason.valueOf(noticeReason), noticeEndsAt);
     return new Allocation(
         row.text("allocation_id"),
         row.text("node_id"),

@@ -44,7 +44,7 @@ final class EventText {
         .put("reason", event.releaseReason());
   }
 
-  /** What a stream tells of an entry of the activity: nodes that came or went, nothing else. */
+  /** What a stream tells of an entry of the activity: nodes that came or went, and alerts. */
   static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
     ClusterEvent event = entry.activity().event();
     JsonObject node = new JsonObject().put("public_ip", event.publicIp());
@@ -57,6 +57,16 @@ final class EventText {
           Objects.requireNonNullElse(event.releaseReason(), Allocation.Reason.UNWOUND.label());
       return Optional.of(
           event(entry.id(), "reclaim", node.put("reason", reason).put("reclaimed_at", at)));
+    }
+    if (event instanceof ClusterEvent.AlertRaised raised) {
+      return Optional.of(
+          event(
+              entry.id(),
+              "alert",
+              new JsonObject()
+                  .put("alert", raised.alert().label())
+                  .put("detail", raised.cause())
+                  .put("raised_at", at)));
     }
     return Optional.empty();
   }

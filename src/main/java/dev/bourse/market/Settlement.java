@@ -122,7 +122,8 @@ final class Settlement {
         grants,
         decided.reclaims(),
         decided.verdict(),
-        env.config().swapFreshnessMillis());
+        env.config().swapFreshnessMillis(),
+        decided.alerted().orElse(null));
   }
 
   /** Whether a change point lies ahead, or this process's clock alone is behind. */

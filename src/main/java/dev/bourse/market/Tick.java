@@ -64,7 +64,8 @@ final class Tick {
       long seenRevision,
       List<Clearing.Grant> grants,
       List<Allotment.Orders.Taken> reclaims,
-      Verdict verdict) {}
+      Verdict verdict,
+      Optional<Allotment.Orders.Alerted> alerted) {}
 
   Tick(Pool pool, Collection<ClusterView> views, long swapFreshnessMillis, long nowMillis) {
     this(pool, views, swapFreshnessMillis, Allowance.UNLIMITED, nowMillis);
@@ -149,7 +150,10 @@ final class Tick {
     clusters.forEach(cluster -> bidders.add(bidder(cluster)));
     Supply supply = supply(nodes);
     Clearing clearing = Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply);
-    return new Outcome(clearing, supply, changed(clearing), demand(bidders), rivalry(bidders));
+    Demand demand = demand(bidders);
+    Rivalry rivalry = rivalry(bidders);
+    AlertWatch alerts = new AlertWatch(pool, clearing, supply.seats(), demand, rivalry, nowMillis);
+    return new Outcome(clearing, supply, changed(clearing, alerts), demand, rivalry);
   }
 
   /** What bids ask for; those under the reserve price lapse, and operators' clusters do not bid. */
@@ -259,7 +263,7 @@ final class Tick {
     return new Supply(seats - inTransit, free);
   }
 
-  private Map<String, Decided> changed(Clearing clearing) {
+  private Map<String, Decided> changed(Clearing clearing, AlertWatch alerts) {
     Map<String, List<Clearing.Grant>> grants = new HashMap<>();
     clearing
         .grants()
@@ -279,8 +283,10 @@ final class Tick {
               cluster.revision(),
               grants.getOrDefault(cluster.name(), List.of()),
               reclaims.getOrDefault(cluster.name(), List.of()),
-              verdict(cluster, clearing));
-      if (!decided.grants().isEmpty()
+              verdict(cluster, clearing),
+              alerts.look(cluster));
+      if (decided.alerted().isPresent()
+          || !decided.grants().isEmpty()
           || !decided.reclaims().isEmpty()
           || !decided.verdict().equals(cluster.verdict())
           || !Allotment.lapsedSwaps(cluster, swapFreshnessMillis, nowMillis).isEmpty()) {

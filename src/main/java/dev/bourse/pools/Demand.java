@@ -33,6 +33,21 @@ public record Demand(List<Level> levels) {
   /** One cluster's bid: so many nodes, held ones too, at this ceiling. */
   public record Bid(long cents, int nodes) {}
 
+  /**
+   * Nodes that are bid for at this price or a higher one; at least so many where levels are left
+   * out.
+   */
+  public long atOrAbove(long cents) {
+    long nodes = 0;
+    for (Level level : levels) {
+      if (level.cents() < cents) {
+        break;
+      }
+      nodes = level.nodes();
+    }
+    return nodes;
+  }
+
   /** All nodes that are bid for. */
   public long nodes() {
     return levels.isEmpty() ? 0 : levels.get(levels.size() - 1).nodes();

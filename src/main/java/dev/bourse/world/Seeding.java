@@ -354,7 +354,8 @@ public final class Seeding {
         null,
         empty.overrides(),
         empty.description(),
-        empty.retiredAtMillis());
+        empty.retiredAtMillis(),
+        empty.alerts());
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */

@@ -160,24 +160,6 @@ class CapacityStoreTest extends StoreFixture {
     List<Allocation> sorted = new ArrayList<>(cluster.allocations());
     sorted.sort(
         Comparator.comparingInt(Allocation::slot).thenComparingLong(Allocation::grantedAtMillis));
-    return new Cluster(
-        cluster.name(),
-        cluster.orgId(),
-        cluster.pool(),
-        cluster.kind(),
-        cluster.posture(),
-        cluster.writesArmed(),
-        cluster.maintenance(),
-        cluster.version(),
-        cluster.revision(),
-        cluster.declared(),
-        sorted,
-        cluster.verdict(),
-        cluster.lastWriteAtMillis(),
-        cluster.provisionFailures(),
-        cluster.hold(),
-        cluster.overrides(),
-        cluster.description(),
-        cluster.retiredAtMillis());
+    return cluster.holding(sorted);
   }
 }

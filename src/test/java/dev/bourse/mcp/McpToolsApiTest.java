@@ -118,13 +118,14 @@ class McpToolsApiTest extends McpApiFixture {
             "/api/org/tokens",
             "/api/org/tokens/{token_id}/activity",
             "/api/vm/activity",
+            "/api/vm/alerts",
             "/api/vm/capacity",
             "/api/vm/history",
             "/api/vm/orgs/{org}/ssh-keys")) {
       assertTrue(description.contains("\n" + path + ": "), path);
     }
     assertEquals(
-        22, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+        23, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
   }
 
   @Test

@@ -173,6 +173,16 @@ public record ContractCase(
           new ContractCase(
               "readMarketHistory", "/api/market/history?pool=demo-h100", null, List.of()),
           new ContractCase(
+              "readAlerts",
+              "/api/vm/alerts?cluster=acme-train",
+              null,
+              List.of("/api/vm/alerts?cluster=globex-main")),
+          new ContractCase(
+              "writeAlerts",
+              "/api/vm/alerts",
+              "{\"cluster\":\"acme-train\"}",
+              List.of("/api/vm/alerts", "{\"cluster\":\"globex-main\"}")),
+          new ContractCase(
               "readMarketQuote",
               "/api/market/quote?pool=demo-h100&gpus=8&price=2",
               null,

@@ -1,0 +1,48 @@
+package dev.bourse.market;
+
+import dev.bourse.auction.Clearing;
+import dev.bourse.capacity.Alerts;
+import dev.bourse.capacity.Allotment.Orders.Alerted;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.pools.Demand;
+import dev.bourse.pools.Pool;
+import dev.bourse.pools.Rivalry;
+import java.util.Optional;
+
+/**
+ * What a tick saw, as clusters' alerts look at it. Pure.
+ *
+ * @param seats nodes that bids compete for
+ */
+record AlertWatch(
+    Pool pool, Clearing clearing, int seats, Demand demand, Rivalry rivalry, long nowMillis) {
+
+  /**
+   * What a cluster is to be told after the tick; empty when that is nothing new. Who declares no
+   * GPUs is told nothing.
+   */
+  Optional<Alerted> look(Cluster cluster) {
+    Declaration declared = cluster.declared();
+    if (declared == null || declared.maxGpus() == 0) {
+      return Optional.empty();
+    }
+    Alerts before = cluster.alerts();
+    Alerts.Readings seen = readings(cluster, declared);
+    Alerts next = before.after(seen);
+    return next.equals(before)
+        ? Optional.empty()
+        : Optional.of(new Alerted(next, next.newSince(before, seen)));
+  }
+
+  private Alerts.Readings readings(Cluster cluster, Declaration declared) {
+    Long until = declared.untilMillis();
+    return new Alerts.Readings(
+        declared.ceilingCents(),
+        rivalry.rivalCents(cluster.orgId()),
+        clearing.clearingCents(),
+        Math.max(0, seats - demand.atOrAbove(declared.ceilingCents())),
+        null,
+        until == null ? null : Long.valueOf(until - nowMillis));
+  }
+}
