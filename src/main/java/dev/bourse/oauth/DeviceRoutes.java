@@ -1,5 +1,6 @@
 package dev.bourse.oauth;
 
+import dev.bourse.access.TokenLimits;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -74,7 +75,7 @@ final class DeviceRoutes {
               return devices
                   .find(typed, call.clientKey())
                   .compose(
-                      found -> decide(session.get(), found, typed, form.getString("decision")));
+                      found -> decide(session.get(), found, typed, form));
             });
   }
 
@@ -82,7 +83,7 @@ final class DeviceRoutes {
       Session session,
       Optional<DeviceFlow.Waiting> found,
       String typed,
-      @Nullable String decision) {
+      JsonObject form) {
     if (found.isEmpty()) {
       return Future.succeededFuture(
           entry(
@@ -95,12 +96,13 @@ final class DeviceRoutes {
               """));
     }
     DeviceFlow.Waiting waiting = found.get();
+    String decision = form.getString("decision");
     if (decision == null) {
       return sessions.profile(session).map(who -> confirm(session, who, waiting));
     }
     boolean allowed = decision.equals("allow");
     return devices
-        .decide(session, waiting, allowed)
+        .decide(session, waiting, allowed, allowed ? TokenLimits.of(form) : TokenLimits.NONE)
         .map(
             decided ->
                 decided
