@@ -220,15 +220,15 @@ public final class BidWriteTool implements Tool {
     TickPreview nextTick = expected.nextTick();
     return answer(arguments, cluster, version)
         .put("most_per_hour", mostPerHour(arguments, expected.state()))
-        .put("worst_case", worstCase(arguments, expected.state()))
-        .put("limits", limits.json())
         .put("cost_per_hour", Price.toUsd(expected.costCents()))
         .put("nodes_won", nextTick.nodesWon())
         .put("nodes_granted", nextTick.nodesGranted())
         .put("nodes_unfilled", nextTick.nodesUnfilled())
         .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
-        .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
+        .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()))
+        .put("worst_case", worstCase(arguments, expected.state()))
+        .put("limits", limits.json());
   }
 
   private JsonObject confirmable(
