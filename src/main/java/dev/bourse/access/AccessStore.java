@@ -12,16 +12,17 @@ import java.util.List;
 public final class AccessStore {
   private static final Columns<Token> TOKEN =
       TokenLimits.columns(
-      Columns.<Token>of("token")
-          .fixed("token_id", Token::tokenId)
-          .fixed("org_id", Token::orgId)
-          .fixed("name", Token::name)
-          .fixed("secret_sha256", Token::secretSha256)
-          .fixed("scopes", token -> Scope.text(token.scopes()))
-          .fixed("cluster", Token::cluster)
-          .fixed("created_by", Token::createdBy)
-          .fixed("created_at", Token::createdAtMillis)
-          .fixed("expires_at", Token::expiresAtMillis), Token::limits);
+          Columns.<Token>of("token")
+              .fixed("token_id", Token::tokenId)
+              .fixed("org_id", Token::orgId)
+              .fixed("name", Token::name)
+              .fixed("secret_sha256", Token::secretSha256)
+              .fixed("scopes", token -> Scope.text(token.scopes()))
+              .fixed("cluster", Token::cluster)
+              .fixed("created_by", Token::createdBy)
+              .fixed("created_at", Token::createdAtMillis)
+              .fixed("expires_at", Token::expiresAtMillis),
+          Token::limits);
 
   private static final Columns<OperatorToken> OPERATOR_TOKEN =
       Columns.<OperatorToken>of("operator_token")

@@ -5,7 +5,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +62,8 @@ public record Leash(
    * @param actor how the writer is recorded
    */
   boolean wrote(String actor, Declaration declared) {
-    return declared.updatedBy().equals(actor) && Objects.equals(declared.grantId(), grantId);
+    return declared.updatedBy().equals(actor)
+        && (grantId == null || grantId.equals(declared.grantId()));
   }
 
   /**
@@ -86,7 +86,10 @@ public record Leash(
     Integer most = limits.maxGpus();
     if (most != null && next.maxGpus() > most) {
       throw beyond(
-          TokenLimits.MAX_GPUS, "max_gpus " + next.maxGpus(), "at most " + most, most.doubleValue());
+          TokenLimits.MAX_GPUS,
+          "max_gpus " + next.maxGpus(),
+          "at most " + most,
+          most.doubleValue());
     }
   }
 
@@ -109,9 +112,7 @@ public record Leash(
           TokenLimits.MAX_HOURLY,
           "%s GPUs at %s, %s an hour,"
               .formatted(
-                  next.maxGpus(),
-                  Price.shown(next.ceilingCents()),
-                  Price.shown(hourlyCents(next))),
+                  next.maxGpus(), Price.shown(next.ceilingCents()), Price.shown(hourlyCents(next))),
           "at most %s an hour here: the limit is %s, and the other clusters it declared may cost %s"
               .formatted(Price.shown(left), Price.shown(most), Price.shown(elsewhereCents)),
           Price.toUsd(left));

@@ -32,8 +32,7 @@ public record Terms(
       boolean hasSshKeys,
       long cadenceMillis,
       long lastOverMillis) {
-    this(
-        pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, lastOverMillis, Leash.NONE);
+    this(pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, lastOverMillis, Leash.NONE);
   }
 
   /** As long as no clock was set back. */

@@ -79,22 +79,17 @@ public final class BidWriteTool implements Tool {
       case VM -> {
         FIELDS.require(arguments, "max_gpus");
         yield preview
-            ? capacity
-                .readLimits(caller)
-                .compose(limits -> previewVm(caller, arguments, limits))
+            ? capacity.readLimits(caller).compose(limits -> previewVm(caller, arguments, limits))
             : confirmVm(caller, arguments);
       }
       case K8S ->
           preview
-              ? capacity
-                  .readLimits(caller)
-                  .compose(limits -> previewK8s(caller, arguments, limits))
+              ? capacity.readLimits(caller).compose(limits -> previewK8s(caller, arguments, limits))
               : confirmK8s(caller, arguments);
     };
   }
 
-  private Future<Buffer> previewVm(
-      Principal caller, JsonObject arguments, TokenLimits limits) {
+  private Future<Buffer> previewVm(Principal caller, JsonObject arguments, TokenLimits limits) {
     CapacityService.Nominated named =
         capacity.nominate(
             caller, Optional.ofNullable(arguments.getString("cluster")), release(arguments));
@@ -161,8 +156,7 @@ public final class BidWriteTool implements Tool {
         .map(release -> release.stream().map(String.class::cast).toList());
   }
 
-  private Future<Buffer> previewK8s(
-      Principal caller, JsonObject arguments, TokenLimits limits) {
+  private Future<Buffer> previewK8s(Principal caller, JsonObject arguments, TokenLimits limits) {
     ClusterView standing =
         k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster")));
     String cluster = standing.cluster().name();

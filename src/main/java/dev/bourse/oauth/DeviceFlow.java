@@ -195,8 +195,7 @@ final class DeviceFlow {
    *
    * @param limits how far its declarations may go if it is allowed
    */
-  Future<Boolean> decide(
-      Session session, Waiting waiting, boolean allowed, TokenLimits limits) {
+  Future<Boolean> decide(Session session, Waiting waiting, boolean allowed, TokenLimits limits) {
     List<Statement> statements = new ArrayList<>();
     @Nullable String grantId = null;
     if (allowed) {

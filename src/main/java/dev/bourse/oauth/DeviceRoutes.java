@@ -14,7 +14,6 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** The pages on which a member types the code that a program shows, and allows or denies it. */
 final class DeviceRoutes {
@@ -74,16 +73,12 @@ final class DeviceRoutes {
               byMember.count(session.get().orgId() + '/' + session.get().username());
               return devices
                   .find(typed, call.clientKey())
-                  .compose(
-                      found -> decide(session.get(), found, typed, form));
+                  .compose(found -> decide(session.get(), found, typed, form));
             });
   }
 
   private Future<Answer> decide(
-      Session session,
-      Optional<DeviceFlow.Waiting> found,
-      String typed,
-      JsonObject form) {
+      Session session, Optional<DeviceFlow.Waiting> found, String typed, JsonObject form) {
     if (found.isEmpty()) {
       return Future.succeededFuture(
           entry(

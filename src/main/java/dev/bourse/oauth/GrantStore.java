@@ -19,20 +19,22 @@ import java.util.function.Supplier;
 /** Rows of grants, codes and refresh tokens. */
 final class GrantStore {
   private static final Columns<Grant> GRANT =
-      LimitStore.columns(Columns.<Grant>of("oauth_grant")
-          .fixed("grant_id", Grant::grantId)
-          .fixed("org_id", Grant::orgId)
-          .fixed("username", Grant::username)
-          .fixed("client_id", Grant::clientId)
-          .fixed("client_name", Grant::clientName)
-          .fixed("scopes", grant -> Scope.text(grant.scopes()))
-          .fixed("resource", Grant::resource)
-          .fixed("refreshable", Grant::refreshable)
-          .fixed("created_at", Grant::createdAtMillis)
-          .changing("idle_until", Grant::idleUntilMillis)
-          .fixed("expires_at", Grant::expiresAtMillis)
-          .changing("revoked_at", Grant::revokedAtMillis)
-          .changing("used_at", Grant::usedAtMillis), Grant::limits);
+      LimitStore.columns(
+          Columns.<Grant>of("oauth_grant")
+              .fixed("grant_id", Grant::grantId)
+              .fixed("org_id", Grant::orgId)
+              .fixed("username", Grant::username)
+              .fixed("client_id", Grant::clientId)
+              .fixed("client_name", Grant::clientName)
+              .fixed("scopes", grant -> Scope.text(grant.scopes()))
+              .fixed("resource", Grant::resource)
+              .fixed("refreshable", Grant::refreshable)
+              .fixed("created_at", Grant::createdAtMillis)
+              .changing("idle_until", Grant::idleUntilMillis)
+              .fixed("expires_at", Grant::expiresAtMillis)
+              .changing("revoked_at", Grant::revokedAtMillis)
+              .changing("used_at", Grant::usedAtMillis),
+          Grant::limits);
 
   private static final String SELECT = "SELECT %s FROM oauth_grant g".formatted(GRANT.names("g"));
 

@@ -116,13 +116,7 @@ final class Grants {
   /** Stores a member's consent; the code by which the client gets its tokens. */
   Future<String> consent(Session session, AuthorizationRequest request, TokenLimits limits) {
     Grant grant =
-        grant(
-            session,
-            request.client(),
-            request.scopes(),
-            request.resource(),
-            CODE_MILLIS,
-            limits);
+        grant(session, request.client(), request.scopes(), request.resource(), CODE_MILLIS, limits);
     String code = CODE_PREFIX + Secrets.next(random);
     List<Statement> statements = new ArrayList<>(consented(grant, session));
     statements.add(

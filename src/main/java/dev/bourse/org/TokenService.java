@@ -208,6 +208,12 @@ public final class TokenService {
   public Future<TokenView> narrow(String actor, String orgId, String tokenId, TokenLimits asked) {
     long now = clock.millis();
     return live(orgId, tokenId, now)
+        // Of a retired organization no token is live, which says less than that it is retired.
+        .recover(
+            e ->
+                new OrgWrite(database, orgId, actor)
+                    .commit()
+                    .compose(orgIsLive -> Future.failedFuture(e)))
         .compose(
             token -> {
               TokenLimits next = token.limits().narrowedTo(asked);

@@ -20,8 +20,7 @@ import java.util.function.Function;
  */
 public record WhoamiView(int requestsPerMinute, Function<String, Optional<JsonObject>> pools) {
   /** The organization, the scopes, the clusters that can be addressed, the budget and limits. */
-  public JsonObject json(
-      Principal caller, List<AddressableCluster> clusters, TokenLimits limits) {
+  public JsonObject json(Principal caller, List<AddressableCluster> clusters, TokenLimits limits) {
     JsonArray addressable = new JsonArray();
     for (AddressableCluster cluster : clusters) {
       addressable.add(

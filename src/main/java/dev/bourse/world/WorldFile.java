@@ -177,8 +177,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
           .filter(Scope.grantableToTokens()::contains)
           .ifPresentOrElse(scopes::add, () -> yaml.fault("no such scope: " + label));
     }
-    return new TokenSeed(
-        yaml.text("name"), scopes, yaml.textOrNull("cluster"), limits(yaml));
+    return new TokenSeed(yaml.text("name"), scopes, yaml.textOrNull("cluster"), limits(yaml));
   }
 
   private static TokenLimits limits(Yaml yaml) {

@@ -31,7 +31,8 @@ class TokenLimitsTest {
     assertEquals(TokenLimits.NONE, TokenLimits.of(new JsonObject()));
     assertEquals(
         TokenLimits.NONE,
-        TokenLimits.of(json("{\"max_gpus\": null, \"max_hourly_usd\": \" \", \"max_lease\": \"\"}")));
+        TokenLimits.of(
+            json("{\"max_gpus\": null, \"max_hourly_usd\": \" \", \"max_lease\": \"\"}")));
     assertNull(TokenLimits.NONE.json());
     assertEquals("", TokenLimits.NONE.detail());
   }

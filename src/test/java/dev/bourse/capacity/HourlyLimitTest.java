@@ -36,15 +36,22 @@ class HourlyLimitTest extends StoreFixture {
             List.of(
                 AccessStore.insert(
                     new Token(
-                        ID, "acme", "t", "00", Set.of(Scope.CAPACITY_WRITE), null, "x", T0, null)))));
+                        ID,
+                        "acme",
+                        "t",
+                        "00",
+                        Set.of(Scope.CAPACITY_WRITE),
+                        null,
+                        "x",
+                        T0,
+                        null)))));
     for (int i = 0; i < CLUSTERS; i++) {
       await(database.commit(CapacityStore.insert(cluster(i), T0)));
     }
   }
 
   private static Cluster cluster(int number) {
-    return Cluster.created(
-        "c" + number, "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+    return Cluster.created("c" + number, "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
   }
 
   /** As if nothing were declared elsewhere, whatever is. */
@@ -62,8 +69,7 @@ class HourlyLimitTest extends StoreFixture {
   void aWriteThatDidNotSeeTheOtherIsRefusedWhenItIsStored() throws Exception {
     await(commit(blind(0, 8, "2.00", 2_400)));
     ExecutionException failed =
-        assertThrows(
-            ExecutionException.class, () -> await(commit(blind(1, 8, "2.00", 2_400))));
+        assertThrows(ExecutionException.class, () -> await(commit(blind(1, 8, "2.00", 2_400))));
     ApiError refusal = (ApiError) failed.getCause();
     assertEquals(ErrorCode.TOKEN_LIMIT, refusal.code());
     assertEquals(TokenLimits.MAX_HOURLY, refusal.extras().get("limit"));
@@ -92,8 +98,7 @@ class HourlyLimitTest extends StoreFixture {
     long most = 2_400 + random.nextInt(6_000);
     List<Future<Void>> commits = new ArrayList<>();
     for (int i = 0; i < CLUSTERS; i++) {
-      commits.add(
-          commit(blind(i, 8, (1 + random.nextInt(3)) + ".00", most)).recover(e -> null));
+      commits.add(commit(blind(i, 8, (1 + random.nextInt(3)) + ".00", most)).recover(e -> null));
     }
     await(Future.join(commits).otherwiseEmpty());
     long sum = integers("SELECT COALESCE(SUM(max_gpus * ceiling_cents), 0) FROM cluster").get(0);

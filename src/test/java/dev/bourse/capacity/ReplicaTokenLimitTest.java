@@ -40,14 +40,11 @@ class ReplicaTokenLimitTest {
               .json();
       String secret = minted.getString("token");
       ClusterClient here =
-          new ClusterClient(
-              new ApiClient(pair.first().baseUrl(), secret), "acme", "acme-train");
+          new ClusterClient(new ApiClient(pair.first().baseUrl(), secret), "acme", "acme-train");
       ClusterClient there =
-          new ClusterClient(
-              new ApiClient(pair.second().baseUrl(), secret), "acme", "acme-batch");
+          new ClusterClient(new ApiClient(pair.second().baseUrl(), secret), "acme", "acme-batch");
       RunningBourse.until(
-          "the second knows the token",
-          () -> there.caller().get("/api/whoami").status() == 200);
+          "the second knows the token", () -> there.caller().get("/api/whoami").status() == 200);
       int passed = 0;
       for (int round = 0; round < ROUNDS; round++) {
         List.of(here, there)

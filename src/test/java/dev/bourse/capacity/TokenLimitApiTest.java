@@ -59,8 +59,7 @@ class TokenLimitApiTest {
             .put("name", "agent")
             .put(
                 "scopes",
-                new JsonArray(
-                    List.of("capacity:read", "capacity:write", "bid:read", "bid:write")))
+                new JsonArray(List.of("capacity:read", "capacity:write", "bid:read", "bid:write")))
             .put("limits", limits);
     HttpAnswer answer = bourse.operator().post(tokens, order);
     assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
@@ -116,8 +115,7 @@ class TokenLimitApiTest {
   @Test
   void thePreviewTellsTheRefusal() {
     ClusterClient agent = redA(agent(limits().put("max_gpus", 8)));
-    JsonObject preview =
-        agent.caller().post("/api/vm/capacity/preview", agent.order(2, 2)).ok();
+    JsonObject preview = agent.caller().post("/api/vm/capacity/preview", agent.order(2, 2)).ok();
     assertEquals("token-limit", preview.getJsonObject("would_refuse").getString("error"));
     assertNull(
         agent
@@ -279,8 +277,7 @@ class TokenLimitApiTest {
         .patch(path, new JsonObject().put("limits", limits().putNull("max_gpus")))
         .ok();
     assertEquals(
-        8,
-        agent.caller().get("/api/whoami").ok().getJsonObject("limits").getInteger("max_gpus"));
+        8, agent.caller().get("/api/whoami").ok().getJsonObject("limits").getInteger("max_gpus"));
     assertEquals(
         2,
         bourse.audit(market.red(), false).stream()

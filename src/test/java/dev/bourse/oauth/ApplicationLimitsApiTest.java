@@ -61,10 +61,7 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
 
   private static JsonObject tokens(OAuthApplication app, Map<String, String> limits) {
     return tokens(
-        app,
-        "capacity:read capacity:write bid:read bid:write org:read",
-        app.baseUrl(),
-        limits);
+        app, "capacity:read capacity:write bid:read bid:write org:read", app.baseUrl(), limits);
   }
 
   private static ApiClient bearer(JsonObject tokens) {
@@ -220,8 +217,7 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
     // Narrowed between the preview and the confirm.
     narrow(app, claims(tokens).getString("gid"), Map.of("max_gpus", "8"));
     JsonObject refusal =
-        model.refused(
-            "bid_write", McpClient.confirm(arguments, preview), ErrorCode.TOKEN_LIMIT);
+        model.refused("bid_write", McpClient.confirm(arguments, preview), ErrorCode.TOKEN_LIMIT);
     assertEquals("max_gpus", refusal.getString("limit"));
     assertEquals(0, train.state().getJsonObject("declared").getInteger("max_gpus"));
     JsonObject less = McpClient.bid("acme-train", 8, 3);
@@ -244,10 +240,7 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
     OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject tokens =
         tokens(
-            app,
-            "capacity:read capacity:write org:write",
-            app.baseUrl(),
-            Map.of("max_gpus", "8"));
+            app, "capacity:read capacity:write org:write", app.baseUrl(), Map.of("max_gpus", "8"));
     JsonObject order = new JsonObject().put("name", "child");
     for (List<String> scopes : List.of(List.of("capacity:write"), List.of("capacity:read"))) {
       HttpAnswer answer =

@@ -141,7 +141,8 @@ final class OperatorSamples {
                 .value("token_id", newToken())
                 .json(
                     new JsonObject()
-                        .put("limits", new JsonObject().put("max_gpus", 8).put("max_lease", "8h"))));
+                        .put(
+                            "limits", new JsonObject().put("max_gpus", 8).put("max_lease", "8h"))));
     world.add("revokeToken", s -> s.value("org", "hostile").value("token_id", newToken()));
   }
 
