@@ -41,6 +41,7 @@ class Applications extends Page {
     return [
       { title: 'Application', value: (row) => row.name, cell: (row) => html`<strong>${row.name}</strong>` },
       { title: 'May', cell: (row) => html`<span title=${row.scopes.join(' ')}>${row.may}</span>` },
+      { title: 'Limits', cell: (row) => html`<a href="/account#applications">${limited(row.limits)}</a>` },
       { title: 'Allowed', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
       { title: 'Last used', value: (row) => row.last_used_at, cell: (row) => at(row.last_used_at, 'ago') },
       { title: 'Ends unless used', value: (row) => row.expires_at, cell: (row) => at(row.expires_at) },
@@ -80,6 +81,14 @@ class Applications extends Page {
       this.refresh();
     }
   }
+}
+
+/** How far its declarations may go, on one line. @param {Record<string, any> | null} limits */
+function limited(limits) {
+  return Object.entries(limits ?? {})
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ') || 'none';
 }
 
 customElements.define('bourse-applications', Applications);

@@ -19,6 +19,14 @@ const SCOPES = [
   { name: 'billing:read', text: 'See bills' },
 ];
 
+/** How far a token's declarations may go. @type {{name: string, label: string, placeholder: string}[]} */
+const LIMITS = [
+  { name: 'max_gpus', label: 'GPUs a cluster', placeholder: '16' },
+  { name: 'max_price_per_gpu_hour', label: '$ a GPU-hour', placeholder: '3.50' },
+  { name: 'max_hourly_usd', label: '$ an hour, all its clusters', placeholder: '48' },
+  { name: 'max_lease', label: 'How far ahead', placeholder: '8h' },
+];
+
 /** The organization's API tokens, which programs act with. */
 class Tokens extends Page {
   /** @override */
@@ -71,6 +79,7 @@ class Tokens extends Page {
       { title: 'State', value: state, cell: (row) => badge(state(row), isLive(row) ? 'good' : 'calm') },
       { title: 'May', value: (row) => row.scopes.join(' '), cell: (row) => (row.scopes.length > 0 ? html`<span class="mono">${row.scopes.join(' ')}</span>` : html`<span class="faint">read the market</span>`) },
       { title: 'Cluster', value: (row) => row.cluster, cell: (row) => (row.cluster ? html`<span class="nowrap">${row.cluster}</span>` : html`<span class="faint">all</span>`) },
+      { title: 'Limits', value: limited, cell: (row) => (row.limits ? html`<span class="mono">${limited(row)}</span>` : html`<span class="faint">none</span>`) },
       { title: 'Minted by', value: (row) => row.created_by, cell: (row) => html`<span><span class="mono">${row.created_by}</span> <span class="nowrap">${at(row.created_at, 'ago')}</span></span>` },
       { title: 'Last used', value: (row) => row.last_used_at, cell: (row) => at(row.last_used_at, 'ago') },
       { title: 'Expires', value: (row) => row.expires_at, cell: (row) => (row.expires_at ? at(row.expires_at) : html`<span class="faint">never</span>`) },
@@ -80,6 +89,7 @@ class Tokens extends Page {
         cell: (row) => html`<a href=${`/console/trail?token=${encodeURIComponent(row.token_id)}`} aria-label=${`Trail of ${row.name}`}>Trail</a>
           ${isLive(row)
             ? html`<button type="button" class="quiet tiny" aria-label=${`Rename ${row.name}`} @click=${() => this.rename(row)}>Rename</button>
+              ${spends(row.scopes) ? html`<button type="button" class="quiet tiny" aria-label=${`Narrow ${row.name}`} @click=${() => this.narrow(row)}>Narrow</button>` : nothing}
               <button type="button" class="quiet tiny" aria-label=${`Revoke ${row.name}`} @click=${() => this.revoke(row)}>Revoke</button>`
             : nothing}`,
       },
@@ -91,7 +101,7 @@ class Tokens extends Page {
     /** @type {Form | null} */
     let form = null;
     const minted = await openDialog((/** @type {(result?: any) => void} */ close, redraw) => {
-      form ??= new Form(dialogHost(redraw), { name: '', cluster: '', expires_at: '' });
+      form ??= new Form(dialogHost(redraw), { name: '', cluster: '', expires_at: '', ...Object.fromEntries(LIMITS.map((limit) => [limit.name, ''])) });
       const current = form;
       const send = onSubmit(async () => {
         const token = await current.submit(() => call('mintConsoleToken', { body: order(current.values) }));
@@ -112,6 +122,7 @@ class Tokens extends Page {
           ] })}
           ${field(current, { name: 'expires_at', label: 'Expires after', type: 'date' })}
         </div>
+        ${spends(SCOPES.map((scope) => scope.name).filter((name) => current.values[name])) ? limitFields(current, 'What it may declare at most') : nothing}
         ${formFault(current)}
         <p class="muted small">It is yours: when you are removed, it stops working.</p>
         <div class="actions">${submitButton(current, 'Mint')}
@@ -166,6 +177,35 @@ class Tokens extends Page {
     }
   }
 
+  /** Makes its limits narrower; they cannot be made wider. @param {any} token */
+  async narrow(token) {
+    /** @type {Form | null} */
+    let form = null;
+    const narrowed = await openDialog((/** @type {(result?: any) => void} */ close, redraw) => {
+      form ??= new Form(dialogHost(redraw), Object.fromEntries(LIMITS.map((limit) => [limit.name, token.limits?.[limit.name] ?? ''])));
+      const current = form;
+      const send = onSubmit(async () => {
+        const answer = await current.submit(() =>
+          call('renameConsoleToken', { path: { token_id: token.token_id }, body: { limits: limits(current.values) } }));
+        if (answer) {
+          close(answer);
+        }
+      });
+      return html`<form method="dialog" novalidate @submit=${send}>
+        <h2>Narrow ${token.name}</h2>
+        ${limitFields(current, 'What it may declare at most')}
+        ${formFault(current)}
+        <p class="muted small">In force at once. What is empty stays as it is, and nothing can be made wider: mint another token for that.</p>
+        <div class="actions">${submitButton(current, 'Narrow')}
+          <button type="button" class="quiet" @click=${() => close()}>Cancel</button></div>
+      </form>`;
+    });
+    if (narrowed) {
+      toast(`${narrowed.name} is held to ${limited(narrowed) || 'no limits'}.`);
+      this.refresh();
+    }
+  }
+
   /** @param {any} token */
   async revoke(token) {
     const done = await confirm({
@@ -188,8 +228,38 @@ function order(values) {
     name: values.name,
     scopes: SCOPES.map((scope) => scope.name).filter((name) => values[name]),
     ...(values.cluster ? { cluster: values.cluster } : {}),
+    ...(Object.keys(limits(values)).length > 0 ? { limits: limits(values) } : {}),
     ...(values.expires_at ? { expires_at: new Date(`${values.expires_at}T23:59:59`).toISOString() } : {}),
   };
+}
+
+/** The fields of limits. @param {Form} form @param {string} legend */
+function limitFields(form, legend) {
+  return html`<fieldset><legend>${legend}</legend>
+    <div class="fields-row">${LIMITS.map((limit) => field(form, { name: limit.name, label: limit.label, placeholder: limit.placeholder }))}</div>
+    <p class="muted small">Leave empty what is not limited. “How far ahead” is a time such as 90m, 8h or 7d: every declaration must lapse by then.</p>
+  </fieldset>`;
+}
+
+/** The limits that were typed. @param {Record<string, any>} values @returns {Record<string, any>} */
+function limits(values) {
+  return Object.fromEntries(
+    LIMITS.map(({ name }) => [name, String(values[name] ?? '').trim()])
+      .filter(([, text]) => text !== '')
+      .map(([name, text]) => [name, name === 'max_lease' || Number.isNaN(Number(text)) ? text : Number(text)]),
+  );
+}
+
+/** A token's limits on one line; empty for none. @param {any} token */
+function limited(token) {
+  return LIMITS.filter(({ name }) => (token.limits?.[name] ?? null) !== null)
+    .map(({ name }) => `${name}=${token.limits[name]}`)
+    .join(' ');
+}
+
+/** @param {string[]} scopes */
+function spends(scopes) {
+  return scopes.some((scope) => scope === 'capacity:write' || scope === 'bid:write');
 }
 
 /** @param {any} token */

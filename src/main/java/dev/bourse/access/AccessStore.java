@@ -11,16 +11,18 @@ import java.util.List;
 /** Rows of organizations, of tokens that can be used, and of members who may act. */
 public final class AccessStore {
   private static final Columns<Token> TOKEN =
-      Columns.<Token>of("token")
-          .fixed("token_id", Token::tokenId)
-          .fixed("org_id", Token::orgId)
-          .fixed("name", Token::name)
-          .fixed("secret_sha256", Token::secretSha256)
-          .fixed("scopes", token -> Scope.text(token.scopes()))
-          .fixed("cluster", Token::cluster)
-          .fixed("created_by", Token::createdBy)
-          .fixed("created_at", Token::createdAtMillis)
-          .fixed("expires_at", Token::expiresAtMillis);
+      TokenLimits.columns(
+          Columns.<Token>of("token")
+              .fixed("token_id", Token::tokenId)
+              .fixed("org_id", Token::orgId)
+              .fixed("name", Token::name)
+              .fixed("secret_sha256", Token::secretSha256)
+              .fixed("scopes", token -> Scope.text(token.scopes()))
+              .fixed("cluster", Token::cluster)
+              .fixed("created_by", Token::createdBy)
+              .fixed("created_at", Token::createdAtMillis)
+              .fixed("expires_at", Token::expiresAtMillis),
+          Token::limits);
 
   private static final Columns<OperatorToken> OPERATOR_TOKEN =
       Columns.<OperatorToken>of("operator_token")
@@ -196,6 +198,7 @@ public final class AccessStore {
         row.textOrNull("cluster"),
         row.text("created_by"),
         row.integer("created_at"),
-        row.integerOrNull("expires_at"));
+        row.integerOrNull("expires_at"),
+        TokenLimits.of(row));
   }
 }

@@ -157,7 +157,9 @@ public final class MemberTokens {
         claims.expiresAtMillis(),
         claims.username(),
         memberId.get(),
-        isForMcp ? Principal.Credential.MCP_TOKEN : Principal.Credential.MEMBER_TOKEN);
+        isForMcp ? Principal.Credential.MCP_TOKEN : Principal.Credential.MEMBER_TOKEN,
+        TokenLimits.NONE,
+        claims.grantId().isEmpty() ? null : claims.grantId());
   }
 
   /**

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param member the username of a member who acts in person, null for an API token
  * @param memberId what that member owns things by, {@link Members#ID}; null for an API token
  * @param credential what it showed
+ * @param limits how far an API token's declarations may go; those of an application are stored with
+ *     its member's consent, see {@link LimitStore#limitsOf}
+ * @param grantId the consent by which an application acts for the member, null for anybody else
  */
 public record Principal(
     Organization org,
@@ -26,7 +29,9 @@ public record Principal(
     @Nullable Long expiresAtMillis,
     @Nullable String member,
     @Nullable String memberId,
-    Credential credential)
+    Credential credential,
+    TokenLimits limits,
+    @Nullable String grantId)
     implements Caller {
   public static final String SCHEME = "apiToken";
   public static final String MEMBER_SCHEME = "memberToken";
@@ -66,7 +71,32 @@ public record Principal(
     }
   }
 
-  /** An API token's. */
+  /** One whose declarations may go as far as anybody's, and who acts by no consent. */
+  public Principal(
+      Organization org,
+      String actor,
+      String tokenId,
+      Set<Scope> scopes,
+      @Nullable String cluster,
+      @Nullable Long expiresAtMillis,
+      @Nullable String member,
+      @Nullable String memberId,
+      Credential credential) {
+    this(
+        org,
+        actor,
+        tokenId,
+        scopes,
+        cluster,
+        expiresAtMillis,
+        member,
+        memberId,
+        credential,
+        TokenLimits.NONE,
+        null);
+  }
+
+  /** An API token's without limits. */
   public Principal(
       Organization org,
       String actor,
@@ -74,7 +104,30 @@ public record Principal(
       Set<Scope> scopes,
       @Nullable String cluster,
       @Nullable Long expiresAtMillis) {
-    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, null, null, Credential.API_TOKEN);
+    this(org, actor, tokenId, scopes, cluster, expiresAtMillis, TokenLimits.NONE);
+  }
+
+  /** An API token's. */
+  Principal(
+      Organization org,
+      String actor,
+      String tokenId,
+      Set<Scope> scopes,
+      @Nullable String cluster,
+      @Nullable Long expiresAtMillis,
+      TokenLimits limits) {
+    this(
+        org,
+        actor,
+        tokenId,
+        scopes,
+        cluster,
+        expiresAtMillis,
+        null,
+        null,
+        Credential.API_TOKEN,
+        limits,
+        null);
   }
 
   /** The username of the member who calls an operation that only members may. */

@@ -39,6 +39,11 @@ public enum Scope {
         .collect(Collectors.toUnmodifiableSet());
   }
 
+  /** Whether it lets its bearer declare capacity. */
+  public boolean writesCapacity() {
+    return this == CAPACITY_WRITE || this == BID_WRITE;
+  }
+
   public static Optional<Scope> find(String label) {
     return Arrays.stream(values()).filter(scope -> scope.label.equals(label)).findFirst();
   }

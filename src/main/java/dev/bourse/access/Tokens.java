@@ -367,7 +367,8 @@ public final class Tokens implements Mirror {
               token.tokenId(),
               token.scopes(),
               token.cluster(),
-              token.expiresAtMillis());
+              token.expiresAtMillis(),
+              token.limits());
     }
 
     /** Whether nothing of it changed, so that its times of use are kept. */

@@ -30,6 +30,12 @@
  * here but in {@code signin} and {@code oauth}: they are pages and HTTP, and every feature imports
  * this package.
  *
+ * <p>How far a token's declarations may go ({@link dev.bourse.access.TokenLimits}) is in memory
+ * with the token. An application's limits are read with its member's consent at each write ({@link
+ * dev.bourse.access.LimitStore}), not claimed by its access tokens: what was narrowed holds at
+ * once, for those that are out already, on every process. Whether a declaration is within them is
+ * judged by {@code capacity}.
+ *
  * <p>Rejected: signed tokens for organizations (they could not be revoked before they expire, and
  * live for months), and scopes that imply others (what a token may do would no longer be what it
  * lists).

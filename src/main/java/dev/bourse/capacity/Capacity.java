@@ -91,7 +91,6 @@ public final class Capacity {
               Price.shown(pool.reserveCents()))
           .with("minimum", Price.toUsd(pool.reserveCents()));
     }
-    requireCadence(cluster, terms, nowMillis);
 
     Cluster.Draft draft = accept(cluster, nowMillis);
     draft.declared =
@@ -103,7 +102,10 @@ public final class Capacity {
             order.actor(),
             order.conditions().minGpusOver(standing),
             order.conditions().untilOver(standing),
-            order.conditions().budgetOver(standing, nowMillis));
+            order.conditions().budgetOver(standing, nowMillis),
+            terms.leash().grantId());
+    terms.leash().require(cluster, standing, draft.declared, nowMillis);
+    requireCadence(cluster, terms, nowMillis);
     if (order.release().isPresent()) {
       replaceNominations(draft, nominated);
     }
@@ -122,7 +124,9 @@ public final class Capacity {
             order.actor(),
             cluster.kind() == Cluster.Kind.VM ? "vm_capacity_put" : "k8s_bid_put",
             cluster.name(),
-            detail(cluster, order, ceilingCents, draft.version)));
+            detail(cluster, order, ceilingCents, draft.version)),
+        List.of(),
+        terms.leash().hourlyLimit(cluster, standing, draft.declared));
   }
 
   /**
@@ -232,7 +236,7 @@ public final class Capacity {
   }
 
   /** What the cluster's surface calls the price of a declaration. */
-  private static String priceField(Cluster cluster) {
+  static String priceField(Cluster cluster) {
     return switch (cluster.kind()) {
       case VM -> "max_price_per_gpu_hour";
       case K8S -> "limit_price_per_gpu_hour";

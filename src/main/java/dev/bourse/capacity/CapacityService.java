@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.access.Principal;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditedReads;
 import dev.bourse.core.ApiError;
@@ -83,7 +84,16 @@ public final class CapacityService {
    */
   public Future<Preview> preview(
       Principal caller, Optional<String> cluster, Capacity.Declare order) {
-    return previewing.preview(read(caller, cluster, "preview").cluster(), order);
+    Cluster standing = read(caller, cluster, "preview").cluster();
+    return owners
+        .leashes()
+        .of(caller)
+        .compose(leashes -> previewing.preview(standing, order, leashes.apply(standing)));
+  }
+
+  /** How far the caller's declarations may go, on this surface and on every other. */
+  public Future<TokenLimits> readLimits(Principal caller) {
+    return owners.leashes().readLimits(caller);
   }
 
   /**
@@ -95,10 +105,18 @@ public final class CapacityService {
    */
   public Future<ClusterView> declareCapacity(
       Principal caller, Optional<String> cluster, Capacity.Declare order, List<Statement> fences) {
-    return owners.submit(
-        access.resolve(caller, cluster).cluster().name(),
-        (state, now) -> Capacity.declare(state, order, terms(state), now),
-        fences);
+    String name = access.resolve(caller, cluster).cluster().name();
+    return owners
+        .leashes()
+        .of(caller)
+        .compose(
+            leashes ->
+                owners.submit(
+                    name,
+                    (state, now) ->
+                        Capacity.declare(
+                            state, order, terms(state).under(leashes.apply(state)), now),
+                    fences));
   }
 
   /**

@@ -41,6 +41,11 @@ public final class CapacityStore {
     this.database = database;
   }
 
+  /** What callers' declarations are held to. */
+  Leashes leashes(Clusters clusters) {
+    return new Leashes(clusters, database);
+  }
+
   /** Whether other processes may change what this one knows. */
   boolean isShared() {
     return database.isShared();
@@ -89,8 +94,16 @@ public final class CapacityStore {
    */
   Future<Void> commit(
       Transition transition, List<Statement> fences, List<Change> more, long nowMillis) {
-    List<Statement> statements = new ArrayList<>(fences);
+    HourlyLimit hourlyLimit = transition.hourlyLimit();
+    List<Statement> statements = new ArrayList<>();
+    if (hourlyLimit != null) {
+      statements.add(hourlyLimit.lock());
+    }
+    statements.addAll(fences);
     statements.add(ClusterRows.update(transition.next()));
+    if (hourlyLimit != null) {
+      statements.add(hourlyLimit.demand());
+    }
     allocationChanges(transition, nowMillis, statements);
     for (Activity entry : transition.activity()) {
       statements.add(ActivityRows.insert(entry, transition.next().name(), nowMillis));

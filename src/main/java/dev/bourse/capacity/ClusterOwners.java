@@ -36,6 +36,7 @@ public final class ClusterOwners implements Mirror {
   private final Clusters clusters;
   private final CapacityStore store;
   private final List<Owner> owners;
+  private final Leashes leashes;
 
   private record Owner(ClusterVerticle verticle, Context context) {
     /** Fails when one cannot be held. */
@@ -59,6 +60,7 @@ public final class ClusterOwners implements Mirror {
     this.clusters = clusters;
     this.store = store;
     this.owners = owners;
+    this.leashes = store.leashes(clusters);
   }
 
   /** Deploys the owners and gives each its clusters, as stored. */
@@ -169,6 +171,11 @@ public final class ClusterOwners implements Mirror {
                 .submit(cluster, command, fences, changes)
                 .onComplete(done -> caller.runOnContext(back -> answer.handle(done))));
     return answer.future();
+  }
+
+  /** What callers' declarations are held to. */
+  public Leashes leashes() {
+    return leashes;
   }
 
   /** Reads a cluster anew: another process changed it, or made it. */

@@ -58,6 +58,7 @@ final class ClusterRows {
           .changing("until_at", r -> r.declared(Declaration::untilMillis))
           .changing("max_spend_cents", r -> r.budget(Declaration.Budget::maxSpendCents))
           .changing("spend_since", r -> r.budget(Declaration.Budget::sinceMillis))
+          .changing("declared_with", r -> r.declared(Declaration::grantId))
           .changing("bid_too_low", r -> r.cluster.verdict().bidTooLow())
           .changing("capacity_unavailable", r -> r.cluster.verdict().capacityUnavailable())
           .changing("last_write_at", r -> r.cluster.lastWriteAtMillis())
@@ -267,7 +268,8 @@ final class ClusterRows {
                 share.apply(row.text("declared_by")),
                 smallIntegerOrNull(row, "min_gpus"),
                 row.integerOrNull("until_at"),
-                budget(row));
+                budget(row),
+                row.textOrNull("declared_with"));
     Long unavailable = row.integerOrNull("capacity_unavailable");
     Hold hold =
         row.textOrNull("hold_stage") == null

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param minGpus fewer GPUs than this are worth nothing to it; null for one node
  * @param untilMillis when it lapses; null for never
  * @param budget how much it may cost before it lapses; null for any amount
+ * @param grantId the consent by which an application declared it for a member; null when nobody's
+ *     application did
  */
 public record Declaration(
     int maxGpus,
@@ -22,7 +24,8 @@ public record Declaration(
     String updatedBy,
     @Nullable Integer minGpus,
     @Nullable Long untilMillis,
-    @Nullable Budget budget) {
+    @Nullable Budget budget,
+    @Nullable String grantId) {
   public Declaration {
     if (maxGpus < 0 || ceilingCents < 0) {
       throw new IllegalArgumentException(
@@ -33,6 +36,28 @@ public record Declaration(
       throw new IllegalArgumentException(
           "at least %s GPUs are declared; none is no minimum".formatted(minGpus));
     }
+  }
+
+  /** One that no application declared. */
+  public Declaration(
+      int maxGpus,
+      long ceilingCents,
+      long pricedAtMillis,
+      long updatedAtMillis,
+      String updatedBy,
+      @Nullable Integer minGpus,
+      @Nullable Long untilMillis,
+      @Nullable Budget budget) {
+    this(
+        maxGpus,
+        ceilingCents,
+        pricedAtMillis,
+        updatedAtMillis,
+        updatedBy,
+        minGpus,
+        untilMillis,
+        budget,
+        null);
   }
 
   /** One that stands until it is replaced, whatever it costs and however little it wins. */

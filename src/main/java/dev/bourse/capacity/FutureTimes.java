@@ -62,7 +62,8 @@ final class FutureTimes {
             declared.updatedBy(),
             declared.minGpus(),
             declared.untilMillis(),
-            corrected(declared.budget()));
+            corrected(declared.budget()),
+            declared.grantId());
   }
 
   private Declaration.@Nullable Budget corrected(Declaration.@Nullable Budget budget) {

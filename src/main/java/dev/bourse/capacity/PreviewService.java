@@ -29,11 +29,16 @@ public final class PreviewService {
     this.clock = clock;
   }
 
-  /** What an order would do to a cluster as it stands. */
+  /** What an order would do to a cluster as it stands, from a writer who is held to nothing. */
   public Future<Preview> preview(Cluster standing, Capacity.Declare order) {
+    return preview(standing, order, Leash.NONE);
+  }
+
+  /** What an order would do to a cluster as it stands. */
+  public Future<Preview> preview(Cluster standing, Capacity.Declare order, Leash leash) {
     Cluster next;
     try {
-      next = declared(standing, order, terms.apply(standing), clock.millis());
+      next = declared(standing, order, terms.apply(standing).under(leash), clock.millis());
     } catch (ApiError refusal) {
       return Future.succeededFuture(new Preview(refusal, null));
     }
@@ -45,9 +50,7 @@ public final class PreviewService {
   /** The cadence is left out: it delays a write but changes nothing of what the write does. */
   private static Cluster declared(
       Cluster standing, Capacity.Declare order, Terms terms, long nowMillis) {
-    Terms atAnyTime =
-        new Terms(terms.pool(), terms.admissionCents(), terms.writesArmed(), terms.hasSshKeys(), 0);
-    return Capacity.declare(standing, order, atAnyTime, nowMillis).next();
+    return Capacity.declare(standing, order, terms.atAnyTime(), nowMillis).next();
   }
 
   static Preview.Expected expected(Cluster standing, ClusterView next, TickPreview nextTick) {

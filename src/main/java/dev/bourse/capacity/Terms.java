@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param cadenceMillis how far apart accepted client writes of one cluster must be
  * @param lastOverMillis for how long at least the last of them is over though it lies ahead of the
  *     clock; 0 when it does not
+ * @param leash what declarations of whoever writes are held to
  */
 public record Terms(
     Pool pool,
@@ -20,7 +21,19 @@ public record Terms(
     boolean writesArmed,
     boolean hasSshKeys,
     long cadenceMillis,
-    long lastOverMillis) {
+    long lastOverMillis,
+    Leash leash) {
+
+  /** For writers who are held to nothing. */
+  public Terms(
+      Pool pool,
+      @Nullable Long admissionCents,
+      boolean writesArmed,
+      boolean hasSshKeys,
+      long cadenceMillis,
+      long lastOverMillis) {
+    this(pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, lastOverMillis, Leash.NONE);
+  }
 
   /** As long as no clock was set back. */
   public Terms(
@@ -30,5 +43,16 @@ public record Terms(
       boolean hasSshKeys,
       long cadenceMillis) {
     this(pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, 0);
+  }
+
+  /** The same for a writer who is held to this. */
+  public Terms under(Leash leash) {
+    return new Terms(
+        pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, lastOverMillis, leash);
+  }
+
+  /** The same for a write that waits for no other. */
+  Terms atAnyTime() {
+    return new Terms(pool, admissionCents, writesArmed, hasSshKeys, 0, 0, leash);
   }
 }

@@ -13,13 +13,26 @@ import org.jspecify.annotations.Nullable;
  * @param activity entries of the cluster's activity
  * @param audit the row of the audit trail, null for what the market does
  * @param ended allocations that are gone from the next state though they were open, as they ended
+ * @param hourlyLimit what must still hold of the writer's clusters when it is stored, null for
+ *     nothing
  */
 public record Transition(
     Cluster before,
     Cluster next,
     List<Activity> activity,
     @Nullable AuditRow audit,
-    List<Allocation> ended) {
+    List<Allocation> ended,
+    @Nullable HourlyLimit hourlyLimit) {
+
+  /** One by a writer whose clusters may cost any amount together. */
+  Transition(
+      Cluster before,
+      Cluster next,
+      List<Activity> activity,
+      @Nullable AuditRow audit,
+      List<Allocation> ended) {
+    this(before, next, activity, audit, ended, null);
+  }
 
   /** One after which no allocation is gone that was open. */
   Transition(Cluster before, Cluster next, List<Activity> activity, @Nullable AuditRow audit) {
@@ -33,7 +46,7 @@ public record Transition(
 
   /** The same with a row of the audit trail, in the place of any it had. */
   Transition recorded(AuditRow row) {
-    return new Transition(before, next, activity, row, ended);
+    return new Transition(before, next, activity, row, ended, hourlyLimit);
   }
 
   boolean changesNothing() {

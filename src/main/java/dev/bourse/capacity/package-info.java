@@ -20,6 +20,11 @@
  * <p>{@link dev.bourse.capacity.PreviewService} tries a declaration out: the same {@code declare},
  * then the market's own clearing upon what it makes.
  *
+ * <p>A writer under limits is held by a {@link dev.bourse.capacity.Leash}, which {@code declare}
+ * looks at last but for the cadence. What a token's clusters may cost together is looked at once
+ * more in the commit, under a lock on the token's row ({@code HourlyLimit}): other owners, other
+ * processes too, may be writing its other clusters.
+ *
  * <p>Rejected: a lock per cluster (holds a thread while the disk works), and asking the owner for
  * reads (a hop for each of thousands of reads a second that need no order).
  */

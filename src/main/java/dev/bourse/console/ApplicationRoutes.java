@@ -59,6 +59,7 @@ public final class ApplicationRoutes {
         .put("may", application.scopes())
         .put("created_at", Times.rfc3339(application.sinceMillis()))
         .put("last_used_at", Times.rfc3339OrNull(application.usedAtMillis()))
-        .put("expires_at", Times.rfc3339(application.expiresAtMillis()));
+        .put("expires_at", Times.rfc3339(application.expiresAtMillis()))
+        .put("limits", application.limits().json());
   }
 }

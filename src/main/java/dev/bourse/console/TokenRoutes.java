@@ -3,6 +3,7 @@ package dev.bourse.console;
 import dev.bourse.access.InsufficientScope;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
@@ -32,7 +33,7 @@ public final class TokenRoutes {
             call -> tokens.list(orgId(call), call.limit(), call.findText("after")),
             CommonFields.page("tokens", "token_id", TokenView::json))
         .created("mintConsoleToken", this::mint, TokenRoutes::minted)
-        .ok("renameConsoleToken", this::rename, TokenView::json)
+        .ok("renameConsoleToken", this::change, TokenView::json)
         .ok("revokeConsoleToken", this::revoke, Function.identity());
   }
 
@@ -48,22 +49,26 @@ public final class TokenRoutes {
                     .ifPresent(scopes::add));
     scopes.forEach(scope -> InsufficientScope.demand(caller, scope));
     return tokens.mint(
-        caller.actor(),
-        orgId(call),
+        caller,
         new TokenService.Order(
             body.getString("name"),
             scopes,
             body.getString("cluster"),
             CommonFields.expiry(body.getString("expires_at"), clock.millis()),
-            caller.member()));
+            caller.member(),
+            TokenLimits.of(body.getJsonObject("limits"))));
   }
 
-  private Future<TokenView> rename(Call call) {
-    return tokens.rename(
-        call.principal().actor(),
-        orgId(call),
-        call.text("token_id"),
-        call.body().getString("name"));
+  private Future<TokenView> change(Call call) {
+    JsonObject body = call.body();
+    String actor = call.principal().actor();
+    String tokenId = call.text("token_id");
+    TokenLimits asked = TokenLimits.of(body.getJsonObject("limits"));
+    String name = body.getString("name");
+    Future<TokenView> narrowed = tokens.narrow(actor, orgId(call), tokenId, asked);
+    return name == null
+        ? narrowed
+        : narrowed.compose(done -> tokens.rename(actor, orgId(call), tokenId, name));
   }
 
   private Future<JsonObject> revoke(Call call) {

@@ -11,6 +11,8 @@ public enum ErrorCode {
   MALFORMED_REQUEST(400, "malformed-request"),
   UNAUTHORIZED(401, "unauthorized"),
   FORBIDDEN(403, "forbidden"),
+  /** A declaration beyond what its token may declare. */
+  TOKEN_LIMIT(403, "token-limit"),
   NOT_FOUND(404, "not-found"),
   METHOD_NOT_ALLOWED(405, "method-not-allowed"),
   NOT_ACCEPTABLE(406, "not-acceptable"),

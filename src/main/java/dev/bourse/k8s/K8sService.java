@@ -99,17 +99,32 @@ public final class K8sService {
    */
   public Future<ClusterView> writeBid(Principal caller, Bid bid, List<Statement> fences) {
     String name = access.resolve(caller, bid.cluster()).cluster().name();
-    return owners.submit(
-        name,
-        (cluster, now) ->
-            Capacity.declare(cluster, order(caller, bid, cluster), terms.apply(cluster), now),
-        fences);
+    return owners
+        .leashes()
+        .of(caller)
+        .compose(
+            leashes ->
+                owners.submit(
+                    name,
+                    (cluster, now) ->
+                        Capacity.declare(
+                            cluster,
+                            order(caller, bid, cluster),
+                            terms.apply(cluster).under(leashes.apply(cluster)),
+                            now),
+                    fences));
   }
 
   /** What a bid would do at the next tick, or why it would be refused. Writes nothing. */
   public Future<Preview> previewBid(Principal caller, Bid bid) {
     Cluster standing = access.resolve(caller, bid.cluster()).cluster();
-    return previewing.preview(standing, order(caller, bid, standing));
+    return owners
+        .leashes()
+        .of(caller)
+        .compose(
+            leashes ->
+                previewing.preview(
+                    standing, order(caller, bid, standing), leashes.apply(standing)));
   }
 
   /** The declaration that a bid comes to, upon a cluster as it stands. */

@@ -2,6 +2,7 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.CapacityService;
@@ -19,6 +20,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -76,13 +78,18 @@ public final class BidWriteTool implements Tool {
     return switch (ClusterKind.of(arguments)) {
       case VM -> {
         FIELDS.require(arguments, "max_gpus");
-        yield preview ? previewVm(caller, arguments) : confirmVm(caller, arguments);
+        yield preview
+            ? capacity.readLimits(caller).compose(limits -> previewVm(caller, arguments, limits))
+            : confirmVm(caller, arguments);
       }
-      case K8S -> preview ? previewK8s(caller, arguments) : confirmK8s(caller, arguments);
+      case K8S ->
+          preview
+              ? capacity.readLimits(caller).compose(limits -> previewK8s(caller, arguments, limits))
+              : confirmK8s(caller, arguments);
     };
   }
 
-  private Future<Buffer> previewVm(Principal caller, JsonObject arguments) {
+  private Future<Buffer> previewVm(Principal caller, JsonObject arguments, TokenLimits limits) {
     CapacityService.Nominated named =
         capacity.nominate(
             caller, Optional.ofNullable(arguments.getString("cluster")), release(arguments));
@@ -92,17 +99,23 @@ public final class BidWriteTool implements Tool {
             caller,
             Optional.of(named.cluster()),
             order(caller, arguments, named.release(), version))
-        .map(preview -> told(caller, arguments, named, version, preview.orElseThrow()));
+        .map(
+            preview -> {
+              Preview.Expected expected = preview.orElseThrow();
+              JsonObject outlook = outlook(arguments, named.cluster(), version, expected, limits);
+              return told(caller, arguments, outlook, named, expected);
+            });
   }
 
   private Buffer told(
       Principal caller,
       JsonObject arguments,
+      JsonObject outlook,
       CapacityService.Nominated named,
-      long version,
       Preview.Expected expected) {
+    long version = outlook.getLong("version");
     JsonObject json =
-        outlook(arguments, named.cluster(), version, expected)
+        outlook
             .put("releases", list(expected.victims().stream().map(Allocation::publicIp).toList()))
             .put("nominations", list(named.nominations()))
             .put("replaced_nominations", list(named.replaced()))
@@ -143,7 +156,7 @@ public final class BidWriteTool implements Tool {
         .map(release -> release.stream().map(String.class::cast).toList());
   }
 
-  private Future<Buffer> previewK8s(Principal caller, JsonObject arguments) {
+  private Future<Buffer> previewK8s(Principal caller, JsonObject arguments, TokenLimits limits) {
     ClusterView standing =
         k8s.readCluster(caller, Optional.ofNullable(arguments.getString("cluster")));
     String cluster = standing.cluster().name();
@@ -153,7 +166,7 @@ public final class BidWriteTool implements Tool {
             preview -> {
               Preview.Expected expected = preview.orElseThrow();
               JsonObject json =
-                  outlook(arguments, cluster, version, expected)
+                  outlook(arguments, cluster, version, expected, limits)
                       .put(
                           "releases",
                           list(expected.victims().stream().map(Allocation::nodeId).toList()));
@@ -193,7 +206,11 @@ public final class BidWriteTool implements Tool {
 
   /** What a preview tells of either kind: what it may cost, and what the next tick would bring. */
   private static JsonObject outlook(
-      JsonObject arguments, String cluster, long version, Preview.Expected expected) {
+      JsonObject arguments,
+      String cluster,
+      long version,
+      Preview.Expected expected,
+      TokenLimits limits) {
     TickPreview nextTick = expected.nextTick();
     return answer(arguments, cluster, version)
         .put("most_per_hour", mostPerHour(arguments, expected.state()))
@@ -203,7 +220,9 @@ public final class BidWriteTool implements Tool {
         .put("nodes_unfilled", nextTick.nodesUnfilled())
         .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
-        .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
+        .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()))
+        .put("worst_case", worstCase(arguments, expected.state()))
+        .put("limits", limits.json());
   }
 
   private JsonObject confirmable(
@@ -227,6 +246,18 @@ public final class BidWriteTool implements Tool {
   private static double mostPerHour(JsonObject arguments, ClusterView declared) {
     Declaration bid = Objects.requireNonNull(declared.cluster().declared(), "declared just now");
     return price(arguments).multiply(BigDecimal.valueOf(bid.maxGpus())).doubleValue();
+  }
+
+  /** The most it can cost, and for how long, as a sentence to show. */
+  private static String worstCase(JsonObject arguments, ClusterView declared) {
+    Declaration bid = Objects.requireNonNull(declared.cluster().declared(), "declared just now");
+    Long until = bid.untilMillis();
+    return "at most $%s/h until %s"
+        .formatted(
+            price(arguments)
+                .multiply(BigDecimal.valueOf(bid.maxGpus()))
+                .setScale(2, RoundingMode.UNNECESSARY),
+            until == null ? "it is changed" : Times.rfc3339(until));
   }
 
   private static JsonArray list(List<? extends @Nullable String> texts) {

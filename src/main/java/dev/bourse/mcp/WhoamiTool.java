@@ -32,6 +32,14 @@ public final class WhoamiTool implements Tool {
   @Override
   public Future<Buffer> call(Principal caller, JsonObject arguments) {
     return org.listClusters(caller)
-        .map(clusters -> whoami.json(caller, clusters).put("username", caller.member()).toBuffer());
+        .compose(
+            clusters ->
+                org.readLimits(caller)
+                    .map(
+                        limits ->
+                            whoami
+                                .json(caller, clusters, limits)
+                                .put("username", caller.member())
+                                .toBuffer()));
   }
 }

@@ -1,5 +1,6 @@
 package dev.bourse.oauth;
 
+import dev.bourse.access.TokenLimits;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -120,7 +121,7 @@ final class AuthorizeRoutes {
     }
     consents.count(session.orgId() + '/' + session.username());
     return grants
-        .consent(session, request)
+        .consent(session, request, TokenLimits.of(form))
         .map(code -> back(to, address(to, asked, List.of("code", code))));
   }
 

@@ -1,6 +1,7 @@
 package dev.bourse.oauth;
 
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.core.SecretPrefix;
 import dev.bourse.core.Secrets;
 import dev.bourse.signin.Session;
@@ -189,14 +190,18 @@ final class DeviceFlow {
             });
   }
 
-  /** Stores what a member decided about a program; false when the program waits no longer. */
-  Future<Boolean> decide(Session session, Waiting waiting, boolean allowed) {
+  /**
+   * Stores what a member decided about a program; false when the program waits no longer.
+   *
+   * @param limits how far its declarations may go if it is allowed
+   */
+  Future<Boolean> decide(Session session, Waiting waiting, boolean allowed, TokenLimits limits) {
     List<Statement> statements = new ArrayList<>();
     @Nullable String grantId = null;
     if (allowed) {
       Grant grant =
           grants.grant(
-              session, waiting.client(), waiting.scopes(), waiting.resource(), LIFE_MILLIS);
+              session, waiting.client(), waiting.scopes(), waiting.resource(), LIFE_MILLIS, limits);
       statements.addAll(Grants.consented(grant, session));
       grantId = grant.grantId();
     }

@@ -1,5 +1,6 @@
 package dev.bourse.oauth;
 
+import dev.bourse.access.TokenLimits;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -13,7 +14,6 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** The pages on which a member types the code that a program shows, and allows or denies it. */
 final class DeviceRoutes {
@@ -73,16 +73,12 @@ final class DeviceRoutes {
               byMember.count(session.get().orgId() + '/' + session.get().username());
               return devices
                   .find(typed, call.clientKey())
-                  .compose(
-                      found -> decide(session.get(), found, typed, form.getString("decision")));
+                  .compose(found -> decide(session.get(), found, typed, form));
             });
   }
 
   private Future<Answer> decide(
-      Session session,
-      Optional<DeviceFlow.Waiting> found,
-      String typed,
-      @Nullable String decision) {
+      Session session, Optional<DeviceFlow.Waiting> found, String typed, JsonObject form) {
     if (found.isEmpty()) {
       return Future.succeededFuture(
           entry(
@@ -95,12 +91,13 @@ final class DeviceRoutes {
               """));
     }
     DeviceFlow.Waiting waiting = found.get();
+    String decision = form.getString("decision");
     if (decision == null) {
       return sessions.profile(session).map(who -> confirm(session, who, waiting));
     }
     boolean allowed = decision.equals("allow");
     return devices
-        .decide(session, waiting, allowed)
+        .decide(session, waiting, allowed, allowed ? TokenLimits.of(form) : TokenLimits.NONE)
         .map(
             decided ->
                 decided

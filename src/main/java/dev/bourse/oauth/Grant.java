@@ -1,6 +1,7 @@
 package dev.bourse.oauth;
 
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditRow;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAtMillis when it ends, however it is used
  * @param revokedAtMillis when it was ended, null while it was not
  * @param usedAtMillis when it last gave tokens, null before the first
+ * @param limits how far declarations by its tokens may go
  */
 record Grant(
     String grantId,
@@ -29,7 +31,8 @@ record Grant(
     long idleUntilMillis,
     long expiresAtMillis,
     @Nullable Long revokedAtMillis,
-    @Nullable Long usedAtMillis) {
+    @Nullable Long usedAtMillis,
+    TokenLimits limits) {
   Grant {
     scopes = Set.copyOf(scopes);
     if (grantId.isEmpty() || orgId.isEmpty() || username.isEmpty()) {
@@ -41,6 +44,25 @@ record Grant(
 
   boolean isInForce(long nowMillis) {
     return revokedAtMillis == null && nowMillis < idleUntilMillis && nowMillis < expiresAtMillis;
+  }
+
+  /** The same under other limits. */
+  Grant under(TokenLimits other) {
+    return new Grant(
+        grantId,
+        orgId,
+        username,
+        clientId,
+        clientName,
+        scopes,
+        resource,
+        refreshable,
+        createdAtMillis,
+        idleUntilMillis,
+        expiresAtMillis,
+        revokedAtMillis,
+        usedAtMillis,
+        other);
   }
 
   String actor() {
@@ -59,8 +81,13 @@ record Grant(
         actor(),
         action,
         orgId,
-        "grant_id=%s client_id=%s scopes=%s resource=%s%s"
+        "grant_id=%s client_id=%s scopes=%s resource=%s%s%s"
             .formatted(
-                grantId, clientId, String.join(",", Scope.labels(scopes)), resource, further));
+                grantId,
+                clientId,
+                String.join(",", Scope.labels(scopes)),
+                resource,
+                limits.detail(),
+                further));
   }
 }

@@ -3,6 +3,7 @@ package dev.bourse.oauth;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Revocations;
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.signin.ConnectedApplications;
@@ -93,7 +94,8 @@ final class GrantRevocation implements ConnectedApplications {
                                 Scope.labels(grant.scopes()),
                                 grant.createdAtMillis(),
                                 grant.usedAtMillis(),
-                                Math.min(grant.idleUntilMillis(), grant.expiresAtMillis())))
+                                Math.min(grant.idleUntilMillis(), grant.expiresAtMillis()),
+                                grant.limits()))
                     .toList());
   }
 
@@ -111,6 +113,28 @@ final class GrantRevocation implements ConnectedApplications {
                     .map(
                         ended ->
                             theirs.filter(grant -> grant.isInForce(clock.millis())).isPresent()));
+  }
+
+  @Override
+  public Future<Boolean> narrow(String orgId, String username, String id, TokenLimits asked) {
+    long now = clock.millis();
+    return store
+        .find(id)
+        .compose(
+            found -> {
+              Grant grant =
+                  found
+                      .filter(one -> one.orgId().equals(orgId) && one.username().equals(username))
+                      .filter(one -> one.isInForce(now))
+                      .orElse(null);
+              if (grant == null) {
+                return Future.succeededFuture(false);
+              }
+              TokenLimits next = grant.limits().narrowedTo(asked);
+              return next.equals(grant.limits())
+                  ? Future.succeededFuture(true)
+                  : store.narrow(grant, next, now).map(true);
+            });
   }
 
   @Override

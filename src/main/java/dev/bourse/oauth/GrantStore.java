@@ -1,6 +1,9 @@
 package dev.bourse.oauth;
 
+import dev.bourse.access.LimitStore;
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
+import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.signin.Session;
@@ -16,20 +19,22 @@ import java.util.function.Supplier;
 /** Rows of grants, codes and refresh tokens. */
 final class GrantStore {
   private static final Columns<Grant> GRANT =
-      Columns.<Grant>of("oauth_grant")
-          .fixed("grant_id", Grant::grantId)
-          .fixed("org_id", Grant::orgId)
-          .fixed("username", Grant::username)
-          .fixed("client_id", Grant::clientId)
-          .fixed("client_name", Grant::clientName)
-          .fixed("scopes", grant -> Scope.text(grant.scopes()))
-          .fixed("resource", Grant::resource)
-          .fixed("refreshable", Grant::refreshable)
-          .fixed("created_at", Grant::createdAtMillis)
-          .changing("idle_until", Grant::idleUntilMillis)
-          .fixed("expires_at", Grant::expiresAtMillis)
-          .changing("revoked_at", Grant::revokedAtMillis)
-          .changing("used_at", Grant::usedAtMillis);
+      LimitStore.columns(
+          Columns.<Grant>of("oauth_grant")
+              .fixed("grant_id", Grant::grantId)
+              .fixed("org_id", Grant::orgId)
+              .fixed("username", Grant::username)
+              .fixed("client_id", Grant::clientId)
+              .fixed("client_name", Grant::clientName)
+              .fixed("scopes", grant -> Scope.text(grant.scopes()))
+              .fixed("resource", Grant::resource)
+              .fixed("refreshable", Grant::refreshable)
+              .fixed("created_at", Grant::createdAtMillis)
+              .changing("idle_until", Grant::idleUntilMillis)
+              .fixed("expires_at", Grant::expiresAtMillis)
+              .changing("revoked_at", Grant::revokedAtMillis)
+              .changing("used_at", Grant::usedAtMillis),
+          Grant::limits);
 
   private static final String SELECT = "SELECT %s FROM oauth_grant g".formatted(GRANT.names("g"));
 
@@ -198,6 +203,24 @@ final class GrantStore {
         GrantStore::grant);
   }
 
+  /** Stores narrower limits of a grant; they are in force at the next write of its tokens. */
+  Future<Void> narrow(Grant grant, TokenLimits next, long nowMillis) {
+    return database.commit(
+        List.of(
+            LimitStore.narrow(
+                "oauth_grant",
+                "grant_id",
+                grant.grantId(),
+                grant.limits(),
+                next,
+                () ->
+                    ApiError.retryLater(
+                        ErrorCode.OVERLOADED,
+                        "the limits were changed at the same time; nothing was written",
+                        1_000)),
+            AuditStore.insert(grant.under(next).row("oauth_narrow", nowMillis, ""))));
+  }
+
   /** Deletes what cannot be used any more, a day late, so that errors can say why until then. */
   static List<Statement> sweep(long nowMillis, long keptMillis) {
     long before = nowMillis - keptMillis;
@@ -226,6 +249,7 @@ final class GrantStore {
         row.integer("idle_until"),
         row.integer("expires_at"),
         row.integerOrNull("revoked_at"),
-        row.integerOrNull("used_at"));
+        row.integerOrNull("used_at"),
+        TokenLimits.of(row));
   }
 }

@@ -4,6 +4,7 @@ import dev.bourse.access.MemberToken;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.access.Members;
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.Ids;
 import dev.bourse.core.SecretPrefix;
@@ -74,9 +75,15 @@ final class Grants {
    * A grant as a member consents to it; nothing is stored.
    *
    * @param beginMillis how long the client has to fetch its first tokens
+   * @param limits how far declarations by its tokens may go
    */
   Grant grant(
-      Session session, Client client, Set<Scope> scopes, String resource, long beginMillis) {
+      Session session,
+      Client client,
+      Set<Scope> scopes,
+      String resource,
+      long beginMillis,
+      TokenLimits limits) {
     long now = clock.millis();
     return new Grant(
         Ids.next("grt", random),
@@ -91,7 +98,8 @@ final class Grants {
         now + beginMillis,
         now + LONGEST_MILLIS,
         null,
-        null);
+        null,
+        limits);
   }
 
   /**
@@ -106,9 +114,9 @@ final class Grants {
   }
 
   /** Stores a member's consent; the code by which the client gets its tokens. */
-  Future<String> consent(Session session, AuthorizationRequest request) {
+  Future<String> consent(Session session, AuthorizationRequest request, TokenLimits limits) {
     Grant grant =
-        grant(session, request.client(), request.scopes(), request.resource(), CODE_MILLIS);
+        grant(session, request.client(), request.scopes(), request.resource(), CODE_MILLIS, limits);
     String code = CODE_PREFIX + Secrets.next(random);
     List<Statement> statements = new ArrayList<>(consented(grant, session));
     statements.add(

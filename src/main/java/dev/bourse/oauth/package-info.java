@@ -16,6 +16,9 @@
  * alike, so that one row tells a used one from one that is made up ({@link
  * dev.bourse.oauth.RefreshToken}).
  *
+ * <p>A consent may be under limits ({@link dev.bourse.access.TokenLimits}). The member can narrow
+ * them later; nothing widens them but another consent.
+ *
  * <p>Anybody may register, name a document, ask for device codes: each of these is throttled by the
  * caller's address and bounded in all, and what a stranger stores goes before what members use.
  * Suspending or removing a member ends their grants in its own commit.

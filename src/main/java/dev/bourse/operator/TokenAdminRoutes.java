@@ -1,6 +1,7 @@
 package dev.bourse.operator;
 
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
@@ -30,6 +31,7 @@ public final class TokenAdminRoutes {
             call -> tokens.list(call.text("org"), call.limit(), call.findText("after")),
             CommonFields.page("tokens", "token_id", TokenView::json))
         .created("mintToken", this::mint, TokenAdminRoutes::minted)
+        .ok("narrowToken", this::narrow, TokenView::json)
         .ok("revokeToken", this::revoke, Function.identity());
   }
 
@@ -50,7 +52,16 @@ public final class TokenAdminRoutes {
             scopes,
             body.getString("cluster"),
             CommonFields.expiry(body.getString("expires_at"), clock.millis()),
-            body.getString("member")));
+            body.getString("member"),
+            TokenLimits.of(body.getJsonObject("limits"))));
+  }
+
+  private Future<TokenView> narrow(Call call) {
+    return tokens.narrow(
+        call.actor(),
+        call.text("org"),
+        call.text("token_id"),
+        TokenLimits.of(call.body().getJsonObject("limits")));
   }
 
   private Future<JsonObject> revoke(Call call) {

@@ -1,6 +1,7 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Principal;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.TrailQuery;
 import dev.bourse.audit.TrailText;
 import dev.bourse.core.Times;
@@ -37,13 +38,20 @@ public final class OrgRoutes {
 
   private Future<Answer> whoami(Call call) {
     Principal caller = call.principal();
-    return service.listClusters(caller).map(clusters -> Answer.ok(whoami(caller, clusters)));
+    return service
+        .listClusters(caller)
+        .compose(
+            clusters ->
+                service
+                    .readLimits(caller)
+                    .map(limits -> Answer.ok(whoami(caller, clusters, limits))));
   }
 
-  private JsonObject whoami(Principal caller, List<AddressableCluster> clusters) {
+  private JsonObject whoami(
+      Principal caller, List<AddressableCluster> clusters, TokenLimits limits) {
     JsonObject told =
         whoami
-            .json(caller, clusters)
+            .json(caller, clusters, limits)
             .put("subject", caller.actor())
             .put("token_id", caller.member() == null ? caller.tokenId() : null)
             .put("cluster", caller.cluster());

@@ -1,6 +1,8 @@
 package dev.bourse.org;
 
+import dev.bourse.access.LimitStore;
 import dev.bourse.access.Principal;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
@@ -51,6 +53,11 @@ public final class OrgService {
   /** The clusters the caller can address, by name. */
   public Future<List<AddressableCluster>> listClusters(Principal caller) {
     return orgs.listClusters(caller.org().orgId(), caller.cluster());
+  }
+
+  /** How far the caller's declarations may go. */
+  public Future<TokenLimits> readLimits(Principal caller) {
+    return new LimitStore(database).limitsOf(caller);
   }
 
   /** Members, join rules and open invitations. */

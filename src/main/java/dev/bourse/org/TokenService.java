@@ -1,10 +1,14 @@
 package dev.bourse.org;
 
+import dev.bourse.access.LimitStore;
+import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Change;
@@ -58,13 +62,26 @@ public final class TokenService {
    * @param cluster the one cluster to bind it to, null for all
    * @param expiresAtMillis when it stops working, null for never
    * @param member the member on whose behalf it is minted: it goes when they go
+   * @param limits how far its declarations may go
    */
   public record Order(
       String name,
       Set<Scope> scopes,
       @Nullable String cluster,
       @Nullable Long expiresAtMillis,
-      @Nullable String member) {}
+      @Nullable String member,
+      TokenLimits limits) {
+
+    /** One whose declarations may go as far as anybody's. */
+    public Order(
+        String name,
+        Set<Scope> scopes,
+        @Nullable String cluster,
+        @Nullable Long expiresAtMillis,
+        @Nullable String member) {
+      this(name, scopes, cluster, expiresAtMillis, member, TokenLimits.NONE);
+    }
+  }
 
   /**
    * A token just minted.
@@ -73,6 +90,27 @@ public final class TokenService {
    * @param secret all of it; shown once, kept nowhere
    */
   public record Minted(Token token, TokenSecret secret) {}
+
+  /**
+   * Mints a token for a member, or for an application of theirs. Refused with {@code token-limit}
+   * when the caller is under limits and the token could write capacity: whatever its own limits
+   * were, they would come on top of the caller's.
+   */
+  public Future<Minted> mint(Principal caller, Order order) {
+    return new LimitStore(database)
+        .limitsOf(caller)
+        .compose(
+            limits -> {
+              if (!limits.isNone() && order.scopes().stream().anyMatch(Scope::writesCapacity)) {
+                throw ApiError.of(
+                    ErrorCode.TOKEN_LIMIT,
+                    "the caller is under limits (%s) and cannot mint a token with capacity:write or"
+                        + " bid:write; a member can, on the console",
+                    String.join(", ", limits.shown()));
+              }
+              return mint(caller.actor(), caller.org().orgId(), order);
+            });
+  }
 
   /**
    * Mints a token. Refused with {@code bad-request} for an unknown cluster or member or a time not
@@ -91,7 +129,8 @@ public final class TokenService {
             order.cluster(),
             order.member() == null ? actor : "member:" + order.member(),
             now,
-            order.expiresAtMillis());
+            order.expiresAtMillis(),
+            order.limits());
     OrgWrite write = new OrgWrite(database, orgId, actor);
     if (order.cluster() != null) {
       write.demand(
@@ -157,6 +196,68 @@ public final class TokenService {
         .compose(stored -> OrgWrite.inForce(tokens.refresh(tokenId)))
         .compose(known -> OrgWrite.inForce(store.find(orgId, tokenId)))
         .map(found -> found.orElseThrow(() -> ApiError.notFound("live token", tokenId)));
+  }
+
+  /**
+   * Narrows how far a live token's declarations may go, from this answer on here and within a
+   * second elsewhere. What is null in {@code asked} stays. Refused with {@code not-found} when the
+   * token is not live, with {@code token-limit} when a limit would be wider.
+   *
+   * @return the token as it is now
+   */
+  public Future<TokenView> narrow(String actor, String orgId, String tokenId, TokenLimits asked) {
+    long now = clock.millis();
+    return live(orgId, tokenId, now)
+        // Of a retired organization no token is live, which says less than that it is retired.
+        .recover(
+            e ->
+                new OrgWrite(database, orgId, actor)
+                    .commit()
+                    .compose(orgIsLive -> Future.failedFuture(e)))
+        .compose(
+            token -> {
+              TokenLimits next = token.limits().narrowedTo(asked);
+              return next.equals(token.limits())
+                  ? Future.succeededFuture(token)
+                  : narrow(actor, orgId, token, next, now);
+            });
+  }
+
+  private Future<TokenView> narrow(
+      String actor, String orgId, TokenView token, TokenLimits next, long now) {
+    String tokenId = token.tokenId();
+    return new OrgWrite(database, orgId, actor)
+        .add(
+            TokenStore.narrowing(
+                new AuditRow(now, orgId, actor, "vm_token_narrow", orgId, ""), tokenId, next))
+        .add(
+            LimitStore.narrow(
+                "token",
+                "token_id",
+                tokenId,
+                token.limits(),
+                next,
+                () ->
+                    ApiError.retryLater(
+                        ErrorCode.OVERLOADED,
+                        "the token's limits were changed at the same time; nothing was written",
+                        1_000)))
+        .commit(new Change(Tokens.CHANGED, tokenId))
+        .compose(stored -> OrgWrite.inForce(tokens.refresh(tokenId)))
+        .compose(known -> OrgWrite.inForce(live(orgId, tokenId, now)));
+  }
+
+  /** Fails with {@code not-found} when it is not live. */
+  private Future<TokenView> live(String orgId, String tokenId, long now) {
+    return store
+        .find(orgId, tokenId)
+        .map(
+            found ->
+                found
+                    .filter(token -> token.revokedAtMillis() == null)
+                    .filter(
+                        token -> token.expiresAtMillis() == null || token.expiresAtMillis() > now)
+                    .orElseThrow(() -> ApiError.notFound("live token", tokenId)));
   }
 
   /**

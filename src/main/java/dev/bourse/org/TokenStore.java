@@ -1,8 +1,10 @@
 package dev.bourse.org;
 
 import dev.bourse.access.AccessStore;
+import dev.bourse.access.LimitStore;
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
@@ -32,8 +34,9 @@ public final class TokenStore {
   private static final String SELECT =
       """
       SELECT token_id, name, scopes, cluster, created_by, created_at, expires_at, last_used_at,
-      revoked_at FROM token WHERE org_id = ?\
-      """;
+      revoked_at, %s FROM token WHERE org_id = ?\
+      """
+          .formatted(LimitStore.COLUMNS);
 
   private static final String NEWEST_FIRST = " ORDER BY created_at DESC, token_id DESC LIMIT ?";
 
@@ -62,13 +65,14 @@ public final class TokenStore {
 
   private static String detail(Token token) {
     Long expiresAt = token.expiresAtMillis();
-    return "token_id=%s name=%s scopes=[%s]%s%s created_by=%s"
+    return "token_id=%s name=%s scopes=[%s]%s%s%s created_by=%s"
         .formatted(
             token.tokenId(),
             Text.shown(token.name()),
             String.join(",", Scope.labels(token.scopes())),
             token.cluster() == null ? "" : " cluster=" + token.cluster(),
             expiresAt == null ? "" : " expires_at=" + Times.rfc3339(expiresAt),
+            token.limits().detail(),
             token.createdBy());
   }
 
@@ -85,6 +89,17 @@ public final class TokenStore {
         NAMED + " || ' new_name=' || CAST(? AS TEXT)",
         "token WHERE token_id = ? AND org_id = ?",
         Text.shown(name),
+        tokenId,
+        row.orgId());
+  }
+
+  /** The row that records that limits were narrowed; its detail has a space in front. */
+  static Statement narrowing(AuditRow row, String tokenId, TokenLimits next) {
+    return AuditStore.insertEach(
+        row,
+        NAMED + " || CAST(? AS TEXT)",
+        "token WHERE token_id = ? AND org_id = ?",
+        next.detail(),
         tokenId,
         row.orgId());
   }
@@ -224,6 +239,7 @@ public final class TokenStore {
         row.integer("created_at"),
         row.integerOrNull("expires_at"),
         row.integerOrNull("last_used_at"),
-        row.integerOrNull("revoked_at"));
+        row.integerOrNull("revoked_at"),
+        TokenLimits.of(row));
   }
 }

@@ -2,6 +2,7 @@ package dev.bourse.org;
 
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAtMillis when it stops working, null for never
  * @param lastUsedAtMillis when it was last used, to the minute; null for never
  * @param revokedAtMillis when it was revoked, null when it was not
+ * @param limits how far its declarations may go
  */
 public record TokenView(
     String tokenId,
@@ -30,7 +32,8 @@ public record TokenView(
     long createdAtMillis,
     @Nullable Long expiresAtMillis,
     @Nullable Long lastUsedAtMillis,
-    @Nullable Long revokedAtMillis) {
+    @Nullable Long revokedAtMillis,
+    TokenLimits limits) {
   public TokenView {
     scopes = List.copyOf(scopes);
   }
@@ -46,7 +49,8 @@ public record TokenView(
         token.createdAtMillis(),
         token.expiresAtMillis(),
         null,
-        null);
+        null,
+        token.limits());
   }
 
   /** The token as answers spell it. */
@@ -60,6 +64,7 @@ public record TokenView(
         .put("created_at", Times.rfc3339(createdAtMillis()))
         .put("expires_at", Times.rfc3339OrNull(expiresAtMillis()))
         .put("last_used_at", Times.rfc3339OrNull(lastUsedAtMillis()))
-        .put("revoked_at", Times.rfc3339OrNull(revokedAtMillis()));
+        .put("revoked_at", Times.rfc3339OrNull(revokedAtMillis()))
+        .put("limits", limits().json());
   }
 }

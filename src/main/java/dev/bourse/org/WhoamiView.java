@@ -2,6 +2,7 @@ package dev.bourse.org;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.core.Text;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonArray;
@@ -18,8 +19,8 @@ import java.util.function.Function;
  *     process has not seen the cluster
  */
 public record WhoamiView(int requestsPerMinute, Function<String, Optional<JsonObject>> pools) {
-  /** The organization, the scopes, the clusters that can be addressed and the budget. */
-  public JsonObject json(Principal caller, List<AddressableCluster> clusters) {
+  /** The organization, the scopes, the clusters that can be addressed, the budget and limits. */
+  public JsonObject json(Principal caller, List<AddressableCluster> clusters, TokenLimits limits) {
     JsonArray addressable = new JsonArray();
     for (AddressableCluster cluster : clusters) {
       addressable.add(
@@ -37,6 +38,7 @@ public record WhoamiView(int requestsPerMinute, Function<String, Optional<JsonOb
         .put("scopes", new JsonArray(Scope.labels(caller.scopes())))
         .put("expires_at", Times.rfc3339OrNull(caller.expiresAtMillis()))
         .put("clusters", addressable)
-        .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute));
+        .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute))
+        .put("limits", limits.json());
   }
 }

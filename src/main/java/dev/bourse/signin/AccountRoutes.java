@@ -1,5 +1,7 @@
 package dev.bourse.signin;
 
+import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -41,6 +43,7 @@ public final class AccountRoutes {
         .bind("signOut", call -> fromForm(call, this::signOut))
         .bind("signOutEverywhere", call -> fromForm(call, this::signOutEverywhere))
         .bind("disconnectApplication", call -> fromForm(call, session -> disconnect(call, session)))
+        .bind("narrowApplication", call -> fromForm(call, session -> narrow(call, session)))
         .bind("showSignedOut", call -> Future.succeededFuture(signedOut()));
   }
 
@@ -104,7 +107,15 @@ public final class AccountRoutes {
         "scopes", application.scopes(),
         "since", time(application.sinceMillis()),
         "used", usedAt == null ? "" : time(usedAt),
-        "until", time(application.expiresAtMillis()));
+        "until", time(application.expiresAtMillis()),
+        "limits", application.limits().words(),
+        "spends", spends(application));
+  }
+
+  private static boolean spends(ConnectedApplications.Application application) {
+    return application.scopeLabels().stream()
+        .flatMap(label -> Scope.find(label).stream())
+        .anyMatch(Scope::writesCapacity);
   }
 
   private static String time(long millis) {
@@ -165,6 +176,16 @@ public final class AccountRoutes {
     return applications
         .revoke(session.orgId(), session.username(), call.body().getString("application"))
         .map(revoked -> Sessions.redirect(ACCOUNT, List.of()));
+  }
+
+  private Future<Answer> narrow(Call call, Session session) {
+    return applications
+        .narrow(
+            session.orgId(),
+            session.username(),
+            call.body().getString("application"),
+            TokenLimits.of(call.body()))
+        .map(narrowed -> Sessions.redirect(ACCOUNT, List.of()));
   }
 
   private Answer.Page signedOut() {

@@ -1,5 +1,6 @@
 package dev.bourse.signin;
 
+import dev.bourse.access.TokenLimits;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
@@ -17,6 +18,7 @@ public interface ConnectedApplications {
    * @param sinceMillis when it was allowed
    * @param usedAtMillis when it was last given tokens, null when that is not known
    * @param expiresAtMillis when it ends unless it is used before, or at the latest
+   * @param limits how far its declarations may go
    */
   record Application(
       String id,
@@ -25,7 +27,8 @@ public interface ConnectedApplications {
       List<String> scopeLabels,
       long sinceMillis,
       @Nullable Long usedAtMillis,
-      long expiresAtMillis) {}
+      long expiresAtMillis,
+      TokenLimits limits) {}
 
   /** A member's, the newest first; at most 100. */
   Future<List<Application>> list(String orgId, String username);
@@ -36,6 +39,14 @@ public interface ConnectedApplications {
    * @return whether the member had one of this id
    */
   Future<Boolean> revoke(String orgId, String username, String id);
+
+  /**
+   * Narrows how far the declarations of one may go, at once; what is null in {@code asked} stays.
+   * Fails with {@code token-limit} when a limit would be wider.
+   *
+   * @return whether the member had one of this id
+   */
+  Future<Boolean> narrow(String orgId, String username, String id, TokenLimits asked);
 
   /**
    * Takes all of them back at once, and every token the member holds.

@@ -287,7 +287,8 @@ public final class Seeding {
         grant.cluster(),
         OPERATOR,
         now(),
-        null);
+        null,
+        grant.limits());
   }
 
   private void seedClusters(WorldFile.OrgSeed tenant, WorldFile world, Set<String> clusters) {

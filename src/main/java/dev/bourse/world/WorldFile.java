@@ -2,6 +2,7 @@ package dev.bourse.world;
 
 import dev.bourse.access.Organization;
 import dev.bourse.access.Scope;
+import dev.bourse.access.TokenLimits;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.IpAddress;
@@ -11,6 +12,7 @@ import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.pools.Pool;
 import dev.bourse.sshkeys.SshPublicKey;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.Reader;
 import java.math.BigDecimal;
@@ -67,7 +69,8 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
   public record MemberSeed(String username, String email, String name) {}
 
   /** A token to mint. */
-  public record TokenSeed(String name, Set<Scope> scopes, @Nullable String cluster) {}
+  public record TokenSeed(
+      String name, Set<Scope> scopes, @Nullable String cluster, TokenLimits limits) {}
 
   /**
    * Reads a world file.
@@ -174,7 +177,18 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
           .filter(Scope.grantableToTokens()::contains)
           .ifPresentOrElse(scopes::add, () -> yaml.fault("no such scope: " + label));
     }
-    return new TokenSeed(yaml.text("name"), scopes, yaml.textOrNull("cluster"));
+    return new TokenSeed(yaml.text("name"), scopes, yaml.textOrNull("cluster"), limits(yaml));
+  }
+
+  private static TokenLimits limits(Yaml yaml) {
+    JsonObject written = new JsonObject();
+    TokenLimits.FIELDS.forEach(field -> written.put(field, yaml.textOrNull(field)));
+    try {
+      return TokenLimits.of(written);
+    } catch (ApiError refused) {
+      yaml.fault(refused.detail());
+      return TokenLimits.NONE;
+    }
   }
 
   private static String name(String text) {

@@ -68,6 +68,7 @@ class ErrorExamplesApiTest {
           "403 useSignInLink",
           "403 endProviderSignIn",
           "403 disconnectApplication",
+          "403 narrowApplication",
           "403 signOut",
           "403 signOutEverywhere",
           "403 decideConsent",

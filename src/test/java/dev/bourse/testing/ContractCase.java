@@ -216,6 +216,7 @@ public record ContractCase(
           new ContractCase("listOrgTokens", ORG + "/tokens", null, List.of()),
           new ContractCase(
               "mintToken", ORG + "/tokens", "{\"name\":\"t\",\"scopes\":[]}", List.of()),
+          new ContractCase("narrowToken", ORG + "/tokens/t", "{\"limits\":{}}", List.of()),
           new ContractCase("revokeToken", ORG + "/tokens/t", null, List.of()),
           new ContractCase("listOperators", OPERATORS, null, List.of()),
           new ContractCase("mintOperator", OPERATORS, "{\"name\":\"o\"}", List.of()),
@@ -319,6 +320,7 @@ public record ContractCase(
           new ContractCase("showAccount", "/account", null, List.of()),
           new ContractCase(
               "disconnectApplication", "/account/applications/revoke", null, List.of()),
+          new ContractCase("narrowApplication", "/account/applications/narrow", null, List.of()),
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
           new ContractCase("showStart", "/", null, List.of()),

@@ -44,6 +44,7 @@ public final class ReplicaPair implements AutoCloseable {
   private final List<ChildBourse> children = new ArrayList<>();
   private final List<Path> folders = new ArrayList<>();
   private final JsonObject orgs;
+  private final String operatorToken;
 
   /**
    * @param extra settings in the place of the usual ones
@@ -59,9 +60,9 @@ public final class ReplicaPair implements AutoCloseable {
     start(settings);
     try {
       // Only the process that made the world was told its secrets.
-      orgs =
-          new JsonObject(Files.readString(folders.get(0).resolve("demo.json")))
-              .getJsonObject("orgs");
+      JsonObject told = new JsonObject(Files.readString(folders.get(0).resolve("demo.json")));
+      orgs = told.getJsonObject("orgs");
+      operatorToken = told.getString("operator_token");
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -91,6 +92,11 @@ public final class ReplicaPair implements AutoCloseable {
     String org = String.valueOf(CLUSTERS.get(cluster));
     String token = orgs.getJsonObject(org).getJsonObject("tokens").getString("orgwide");
     return new ClusterClient(new ApiClient(through.baseUrl(), token), org, cluster);
+  }
+
+  /** The operator as a client of one of the processes. */
+  public ApiClient operator(ChildBourse through) {
+    return new ApiClient(through.baseUrl(), operatorToken);
   }
 
   /** Registers a key for each organization, and waits until both processes know. */

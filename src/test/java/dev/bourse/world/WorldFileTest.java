@@ -82,7 +82,7 @@ class WorldFileTest {
                   - {name: c1, pool: nowhere, kind: mainframe, posture: lazy}
                   - {name: c2, pool: dear, held_nodes: 2}
                 tokens:
-                  - {name: t, scopes: ["capacity:own"], cluster: c9}
+                  - {name: t, scopes: ["capacity:own"], cluster: c9, max_gpus: many, max_lease: 8h}
             """);
     for (String fault :
         List.of(
@@ -102,6 +102,7 @@ class WorldFileTest {
             "cluster c2: held_nodes needs posture static",
             "pool dear: its clusters hold more nodes than it has",
             "no such scope: capacity:own",
+            "max_gpus: many is not acceptable",
             "token t: no such cluster: c9")) {
       assertTrue(message.contains(fault), fault + " in:\n" + message);
     }

@@ -96,6 +96,22 @@ final class MemberSamples {
           });
     }
     world.add(
+        "narrowApplication",
+        s -> {
+          String cookie = cookie();
+          app.tokens(cookie);
+          HttpResponse<String> account = app.browse("GET", "/account", null, cookie);
+          return browser(s, cookie)
+              .form(
+                  map(
+                      "application",
+                      Browser.field(account, "application"),
+                      "max_lease",
+                      "8h",
+                      "csrf",
+                      OAuthApplication.csrf(account)));
+        });
+    world.add(
         "disconnectApplication",
         s -> {
           String cookie = cookie();

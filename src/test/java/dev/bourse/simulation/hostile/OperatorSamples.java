@@ -134,6 +134,15 @@ final class OperatorSamples {
             s.value("org", "hostile")
                 .json(new JsonObject().put("email", world.fresh("i") + "@h.example")));
     world.add("mintToken", s -> s.value("org", "hostile").json(token()));
+    world.add(
+        "narrowToken",
+        s ->
+            s.value("org", "hostile")
+                .value("token_id", newToken())
+                .json(
+                    new JsonObject()
+                        .put(
+                            "limits", new JsonObject().put("max_gpus", 8).put("max_lease", "8h"))));
     world.add("revokeToken", s -> s.value("org", "hostile").value("token_id", newToken()));
   }
 

@@ -1,0 +1,242 @@
+package dev.bourse.access;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Price;
+import dev.bourse.store.Columns;
+import dev.bourse.store.Row;
+import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far the declarations of one token, or of one application, may go. What is null has no limit.
+ *
+ * @param maxGpus the most GPUs it may declare for one cluster; 0 for none
+ * @param maxPriceCents the highest ceiling, in cents per GPU-hour
+ * @param maxHourlyCents the most that all clusters it declared last may cost an hour together, by
+ *     their ceilings, in cents
+ * @param maxLeaseMillis how far ahead each declaration must lapse, in milliseconds; whole seconds
+ */
+public record TokenLimits(
+    @Nullable Integer maxGpus,
+    @Nullable Long maxPriceCents,
+    @Nullable Long maxHourlyCents,
+    @Nullable Long maxLeaseMillis) {
+
+  /** No limit at all. */
+  public static final TokenLimits NONE = new TokenLimits(null, null, null, null);
+
+  public static final String MAX_GPUS = "max_gpus";
+  public static final String MAX_PRICE = "max_price_per_gpu_hour";
+  public static final String MAX_HOURLY = "max_hourly_usd";
+  public static final String MAX_LEASE = "max_lease";
+
+  /** The limits as JSON and forms name them, in the order in which they are shown. */
+  public static final List<String> FIELDS = List.of(MAX_GPUS, MAX_PRICE, MAX_HOURLY, MAX_LEASE);
+
+  private static final int MOST_GPUS = 1_000_000;
+  private static final BigDecimal MOST_USD = BigDecimal.valueOf(1_000_000_000);
+  private static final long DAY_SECONDS = 86_400;
+  private static final long MOST_LEASE_SECONDS = 365 * DAY_SECONDS;
+
+  private static final Pattern GPUS = Pattern.compile("[0-9]{1,7}");
+  private static final Pattern USD = Pattern.compile("[0-9]{1,10}([.][0-9]{1,2}0*)?");
+  private static final Pattern DURATION = Pattern.compile("([1-9][0-9]{0,7})([smhd])");
+  private static final Map<String, Long> UNIT_SECONDS =
+      Map.of("s", 1L, "m", 60L, "h", 3_600L, "d", DAY_SECONDS);
+
+  public TokenLimits {
+    requireNotNegative(maxGpus);
+    requireNotNegative(maxPriceCents);
+    requireNotNegative(maxHourlyCents);
+    if (maxLeaseMillis != null && (maxLeaseMillis <= 0 || maxLeaseMillis % 1_000 != 0)) {
+      throw new IllegalArgumentException(
+          "a lease of %s ms; expected whole seconds".formatted(maxLeaseMillis));
+    }
+  }
+
+  private static void requireNotNegative(@Nullable Number limit) {
+    if (limit != null && limit.longValue() < 0) {
+      throw new IllegalArgumentException("a limit of %s; must not be negative".formatted(limit));
+    }
+  }
+
+  public boolean isNone() {
+    return equals(NONE);
+  }
+
+  /**
+   * Those of a body's object, or of a form; what is absent, null or blank has no limit.
+   *
+   * @throws ApiError {@code bad-request} naming the field that is none
+   */
+  public static TokenLimits of(@Nullable JsonObject sent) {
+    return sent == null
+        ? NONE
+        : new TokenLimits(
+            value(sent, MAX_GPUS, TokenLimits::gpus),
+            value(sent, MAX_PRICE, TokenLimits::cents),
+            value(sent, MAX_HOURLY, TokenLimits::cents),
+            value(sent, MAX_LEASE, TokenLimits::leaseMillis));
+  }
+
+  private interface Parsing<T> {
+    T parse(String field, String text);
+  }
+
+  private static <T> @Nullable T value(JsonObject sent, String field, Parsing<T> parsing) {
+    Object value = sent.getValue(field);
+    String text =
+        value instanceof Number number
+            ? new BigDecimal(number.toString()).toPlainString()
+            : value == null ? "" : value.toString().strip();
+    return text.isEmpty() ? null : parsing.parse(field, text);
+  }
+
+  private static Integer gpus(String field, String text) {
+    if (!GPUS.matcher(text).matches() || Integer.parseInt(text) > MOST_GPUS) {
+      throw ApiError.badField(field, text, "a whole number from 0 to " + MOST_GPUS);
+    }
+    return Integer.valueOf(text);
+  }
+
+  private static Long cents(String field, String text) {
+    if (!USD.matcher(text).matches() || new BigDecimal(text).compareTo(MOST_USD) > 0) {
+      throw ApiError.badField(
+          field, text, "US dollars from 0 to " + MOST_USD + ", with at most two decimals");
+    }
+    return Price.toCents(new BigDecimal(text));
+  }
+
+  private static Long leaseMillis(String field, String text) {
+    Matcher matcher = DURATION.matcher(text);
+    if (matcher.matches()) {
+      long seconds = Long.parseLong(matcher.group(1)) * UNIT_SECONDS.get(matcher.group(2));
+      if (seconds <= MOST_LEASE_SECONDS) {
+        return seconds * 1_000;
+      }
+    }
+    throw ApiError.badField(field, text, "a duration of at most 365d, such as 90m, 8h or 7d");
+  }
+
+  /** As answers show it; null when there is no limit. */
+  public @Nullable JsonObject json() {
+    return isNone()
+        ? null
+        : new JsonObject()
+            .put(MAX_GPUS, maxGpus)
+            .put(MAX_PRICE, Price.toUsdOrNull(maxPriceCents))
+            .put(MAX_HOURLY, Price.toUsdOrNull(maxHourlyCents))
+            .put(MAX_LEASE, maxLeaseMillis == null ? null : shownLease(maxLeaseMillis));
+  }
+
+  /** A duration in the largest unit in which it is a whole number. */
+  public static String shownLease(long millis) {
+    long seconds = millis / 1_000;
+    for (String unit : List.of("d", "h", "m")) {
+      if (seconds % UNIT_SECONDS.get(unit) == 0) {
+        return seconds / UNIT_SECONDS.get(unit) + unit;
+      }
+    }
+    return seconds + "s";
+  }
+
+  /** Each limit there is, as {@code name=value}. */
+  public List<String> shown() {
+    List<String> shown = new ArrayList<>();
+    if (maxGpus != null) {
+      shown.add(MAX_GPUS + '=' + maxGpus);
+    }
+    if (maxPriceCents != null) {
+      shown.add(MAX_PRICE + '=' + Price.shown(maxPriceCents));
+    }
+    if (maxHourlyCents != null) {
+      shown.add(MAX_HOURLY + '=' + Price.shown(maxHourlyCents));
+    }
+    if (maxLeaseMillis != null) {
+      shown.add(MAX_LEASE + '=' + shownLease(maxLeaseMillis));
+    }
+    return shown;
+  }
+
+  /** As audit rows record them, with a space before; empty for none. */
+  public String detail() {
+    return isNone() ? "" : " limits=[" + String.join(",", shown()) + ']';
+  }
+
+  /** In plain words, for members; empty for none. */
+  public String words() {
+    List<String> words = new ArrayList<>();
+    if (maxGpus != null) {
+      words.add("at most " + maxGpus + " GPUs a cluster");
+    }
+    if (maxPriceCents != null) {
+      words.add("at most $" + Price.shown(maxPriceCents) + " a GPU-hour");
+    }
+    if (maxHourlyCents != null) {
+      words.add("at most $" + Price.shown(maxHourlyCents) + " an hour in all");
+    }
+    if (maxLeaseMillis != null) {
+      words.add("for at most " + shownLease(maxLeaseMillis) + " at a time");
+    }
+    return String.join(", ", words);
+  }
+
+  /**
+   * These limits with those of another in their place that are given there.
+   *
+   * @param asked what is to be narrower; what is null in it stays
+   * @throws ApiError {@code token-limit} naming one that would be wider
+   */
+  public TokenLimits narrowedTo(TokenLimits asked) {
+    return new TokenLimits(
+        narrower(MAX_GPUS, maxGpus, asked.maxGpus, String::valueOf),
+        narrower(MAX_PRICE, maxPriceCents, asked.maxPriceCents, Price::shown),
+        narrower(MAX_HOURLY, maxHourlyCents, asked.maxHourlyCents, Price::shown),
+        narrower(MAX_LEASE, maxLeaseMillis, asked.maxLeaseMillis, TokenLimits::shownLease));
+  }
+
+  private static <T extends Comparable<T>> @Nullable T narrower(
+      String field, @Nullable T standing, @Nullable T asked, Function<T, String> shown) {
+    if (asked == null || standing == null) {
+      return asked == null ? standing : asked;
+    }
+    if (asked.compareTo(standing) > 0) {
+      throw ApiError.of(
+              ErrorCode.TOKEN_LIMIT,
+              "%s: %s is wider than %s, and limits can only be narrowed; what may go further takes"
+                  + " a new token, or the member's consent once more",
+              field,
+              shown.apply(asked),
+              shown.apply(standing))
+          .with("limit", field);
+    }
+    return asked;
+  }
+
+  /** Adds their columns to a table's. */
+  static <T> Columns<T> columns(Columns<T> table, Function<T, TokenLimits> limits) {
+    return table
+        .fixed(MAX_GPUS, row -> limits.apply(row).maxGpus)
+        .fixed("max_price_cents", row -> limits.apply(row).maxPriceCents)
+        .fixed("max_hourly_cents", row -> limits.apply(row).maxHourlyCents)
+        .fixed("max_lease_millis", row -> limits.apply(row).maxLeaseMillis);
+  }
+
+  /** Those of a row that has their columns. */
+  public static TokenLimits of(Row row) {
+    Long gpus = row.integerOrNull(MAX_GPUS);
+    return new TokenLimits(
+        gpus == null ? null : Integer.valueOf(Math.toIntExact(gpus)),
+        row.integerOrNull("max_price_cents"),
+        row.integerOrNull("max_hourly_cents"),
+        row.integerOrNull("max_lease_millis"));
+  }
+}
