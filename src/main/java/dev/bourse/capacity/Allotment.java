@@ -19,6 +19,7 @@ public final class Allotment {
    *     are void and the next tick decides anew
    * @param grants nodes to grant
    * @param reclaims allocations to take back
+   * @param notices allocations to give notice, and those whose notice is withdrawn
    * @param verdict why declared slots stay open
    * @param swapFreshnessMillis swaps waiting longer than this lapse
    */
@@ -26,8 +27,19 @@ public final class Allotment {
       long seenRevision,
       List<Grant> grants,
       List<Taken> reclaims,
+      NoticeOrders notices,
       Verdict verdict,
       long swapFreshnessMillis) {
+
+    /** Orders by which nobody is given notice. */
+    public Orders(
+        long seenRevision,
+        List<Grant> grants,
+        List<Taken> reclaims,
+        Verdict verdict,
+        long swapFreshnessMillis) {
+      this(seenRevision, grants, reclaims, NoticeOrders.NONE, verdict, swapFreshnessMillis);
+    }
 
     /** One node to grant. */
     public record Grant(
@@ -54,6 +66,7 @@ public final class Allotment {
           .filter(Allocation::isOpen)
           .ifPresent(a -> take(draft, a, taken.reason(), Activity.MARKET, nowMillis, activity));
     }
+    orders.notices().carryOut(draft, activity);
     for (Orders.Grant grant : orders.grants()) {
       Allocation granted =
           Allocation.granted(
@@ -134,7 +147,11 @@ public final class Allotment {
             .orElseGet(
                 () -> ready.active(nowMillis, isLowered ? null : nowMillis + protectionMillis)));
     replaced.ifPresent(
-        old -> take(draft, old, Allocation.Reason.SWAP, Activity.MARKET, nowMillis, activity));
+        old -> {
+          take(draft, old, Allocation.Reason.SWAP, Activity.MARKET, nowMillis, activity);
+          Optional.ofNullable(old.notice())
+              .ifPresent(notice -> activity.add(Activity.noticed(ready, notice)));
+        });
     return new Transition(cluster, draft.build(), activity, null);
   }
 

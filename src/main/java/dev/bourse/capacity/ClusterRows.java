@@ -343,8 +343,9 @@ final class ClusterRows {
             ? null
             : new Allocation.Reclaim(
                 row.value(Allocation.Reason.class, "reclaim_reason"), row.integer("reclaim_at"));
+    // The release before takes nodes back without a thought of their notice.
     Allocation.Notice notice =
-        row.textOrNull("notice_reason") == null
+        reclaim != null || row.textOrNull("notice_reason") == null
             ? null
             : new Allocation.Notice(
                 row.value(Allocation.Reason.class, "notice_reason"), row.integer("notice_ends_at"));
