@@ -59,7 +59,9 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
    */
   static List<Allocation> takingOrder(Cluster cluster) {
     List<Allocation> order = cluster.releaseOrder();
-    order.sort(OLDEST_NOTICE);
+    if (order.stream().anyMatch(Notices::isUnderNotice)) {
+      order.sort(OLDEST_NOTICE);
+    }
     return order;
   }
 
