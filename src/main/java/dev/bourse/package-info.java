@@ -60,6 +60,8 @@
  *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
  *   <dt>mirror
  *   <dd>what a process holds in memory of the store, kept in step with it
+ *   <dt>notice
+ *   <dd>how long before a rival takes a node its holder is told; a billing hold has one of its own
  *   <dt>occupancy
  *   <dd>how much of its connections and memory the process has given to clients
  *   <dt>operator commands

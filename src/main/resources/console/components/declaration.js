@@ -359,6 +359,10 @@ class Declaration extends Element {
         ? html`<div class="notice bad" id="victims"><p><b>Takes ${count(preview.victims.length, 'node')} away</b>, with what is stored there:</p>
             <p class="mono">${preview.victims.join(' ')}</p></div>`
         : nothing}
+      ${preview.noticed.length > 0
+        ? html`<div class="notice warn" id="noticed"><p><b>${count(preview.noticed.length, 'node')} under notice</b>: rivals bid more, and ${preview.noticed.length === 1 ? 'it goes' : 'they go'} when the notice is over.</p>
+            <p class="mono">${preview.noticed.join(' ')}</p></div>`
+        : nothing}
       ${state.billing_hold && state.billing_hold_enforced ? html`<p class="notice warn">Under a billing hold nothing new is granted.</p>` : nothing}
       <p class="hint">If nobody else does anything before the next tick.</p>`;
   }

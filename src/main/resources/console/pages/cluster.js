@@ -2,7 +2,7 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { CallError, call } from '../lib/client.js';
 import { Follower } from '../lib/events.js';
-import { count, dollars, whole } from '../lib/format.js';
+import { clock, count, dollars, whole } from '../lib/format.js';
 import { at, badge, empty, figure, tabs } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
 import { toast } from '../components/toast.js';
@@ -101,6 +101,14 @@ class ClusterPage extends Page {
       {
         capacity: (state) => this.take(state),
         grant: () => this.happened(),
+        notice: (event) => {
+          this.happened();
+          toast(`${event.public_ip ?? 'A node'} goes at ${clock(event.reclaim_at)} unless you raise your ceiling.`);
+        },
+        'notice-withdrawn': (event) => {
+          this.happened();
+          toast(`${event.public_ip ?? 'A node'} stays.`);
+        },
         reclaim: (event) => {
           this.happened();
           toast(`${event.public_ip ?? 'A node'} is being taken back: ${REASONS[event.reason] ?? event.reason}.`);
@@ -202,6 +210,10 @@ class ClusterPage extends Page {
             ? html`<p class="notice warn" id="pending">${pending} pending: there is no free machine of this class. A higher ceiling does not help; the market tries again by itself.</p>`
             : html`<p class="notice" id="pending">${pending} pending: granted at a next tick, as the pool allows.</p>`
         : nothing}
+      ${declared && leaving(state).length > 0
+        ? html`<p class="notice bad" id="leaving">${count(leaving(state).length, 'node')} ${leaving(state).length === 1 ? 'goes' : 'go'} at ${clock(leaving(state)[0].reclaim_at)} unless you raise your
+            ceiling of ${dollars(declared.max_price_per_gpu_hour)}${pool.admission_price_per_gpu_hour === null ? '.' : ` above ${dollars(pool.admission_price_per_gpu_hour)}.`}</p>`
+        : nothing}
       ${this.warning && declared
         ? html`<p class="notice warn">A rival bids ${dollars(this.warning.rival_price_per_gpu_hour)}, close to your ceiling of ${dollars(this.warning.max_price_per_gpu_hour)};
             ${count(this.warning.nodes_unprotected, 'node')} of yours ${this.warning.nodes_unprotected === 1 ? 'is' : 'are'} not protected any more.
@@ -227,6 +239,7 @@ class ClusterPage extends Page {
       {
         title: 'State',
         cell: (node) => html`<span>${badge(node.state, node.state === 'active' ? 'good' : node.state === 'reclaiming' ? 'bad' : 'calm')}
+          ${node.reclaim_at ? html`<span class="small">goes in <bourse-countdown until=${node.reclaim_at} over="a moment"></bourse-countdown></span>` : nothing}
           ${node.swap ? badge('swapping', 'warn') : nothing} ${state.nominations.includes(node.public_ip) ? badge('goes first') : nothing}</span>`,
       },
       { title: 'Granted', cell: (node) => html`<bourse-ago at=${node.granted_at}></bourse-ago>` },
@@ -313,6 +326,13 @@ class ClusterPage extends Page {
 /** @param {any} state */
 function held(state) {
   return state.allocations.filter((/** @type {any} */ one) => one.state !== 'reclaiming');
+}
+
+/** Nodes under notice, the first to go before the others. @param {any} state */
+function leaving(state) {
+  return state.allocations
+    .filter((/** @type {any} */ one) => one.reclaim_at)
+    .sort((/** @type {any} */ a, /** @type {any} */ b) => a.reclaim_at.localeCompare(b.reclaim_at));
 }
 
 /** @type {import('../components/table.js').Column[]} */

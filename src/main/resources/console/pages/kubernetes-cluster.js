@@ -191,7 +191,8 @@ const NODES = [
   {
     title: 'State',
     value: (row) => row.state,
-    cell: (row) => badge(row.state, /** @type {any} */ ({ active: 'good', provisioning: 'calm', reclaiming: 'warn' })[row.state]),
+    cell: (row) => html`${badge(row.state, /** @type {any} */ ({ active: 'good', provisioning: 'calm', reclaiming: 'warn' })[row.state])}
+      ${row.reclaim_at ? html`<span class="small">goes in <bourse-countdown until=${row.reclaim_at} over="a moment"></bourse-countdown></span>` : nothing}`,
   },
   { title: 'Granted', value: (row) => row.granted_at, cell: (row) => at(row.granted_at) },
   {

@@ -12,7 +12,7 @@ import java.util.List;
  * @param declaredSlots whole nodes it declares; never fewer than its held nodes
  * @param participation what the auction may do for it
  * @param held its open (provisioning or active) allocations but for the replacements of swaps in
- *     flight, in the order in which a shrink would take them
+ *     flight, in the order in which they go when it loses seats
  * @param swapsAwaiting allocations with a swap in flight and no replacement yet, oldest first
  */
 public record Bidder(

@@ -30,6 +30,11 @@ public record Clearing(
     }
   }
 
+  /** The same at this price. */
+  public Clearing at(long cents) {
+    return new Clearing(cents, admissionCents, grants, reclaims, unseated);
+  }
+
   /**
    * A node for a cluster.
    *

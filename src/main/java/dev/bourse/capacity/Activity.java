@@ -28,6 +28,12 @@ public record Activity(String actor, ClusterEvent event) {
     return new Activity(actor, new ClusterEvent.Released(node.publicIp(), reason));
   }
 
+  static Activity noticed(Allocation node, Allocation.Notice notice) {
+    return new Activity(
+        MARKET,
+        new ClusterEvent.NoticeGiven(node.publicIp(), notice.reason(), notice.endsAtMillis()));
+  }
+
   static Activity unwound(Allocation node, String cause) {
     return new Activity(MARKET, new ClusterEvent.Unwound(node.publicIp(), cause));
   }

@@ -41,6 +41,7 @@ public final class ActivityRows {
           .fixed("public_ip", w -> w.activity.event().publicIp())
           .fixed("reason", w -> w.activity.event().releaseReason())
           .fixed("cause", w -> w.activity.event().cause())
+          .fixed("ends_at", w -> w.activity.event().endsAtMillis())
           .fixed("note", w -> w.activity.event().note());
 
   /** The columns that {@link #activity} reads, and {@code id}, {@code ts} and {@code cluster}. */
@@ -70,6 +71,10 @@ public final class ActivityRows {
     return switch (kind) {
       case "granted" -> new ClusterEvent.Granted(node);
       case "released" -> new ClusterEvent.Released(node, Allocation.Reason.of(reason));
+      case "notice" ->
+          new ClusterEvent.NoticeGiven(
+              node, Allocation.Reason.of(reason), row.integer("ends_at"));
+      case "notice-withdrawn" -> new ClusterEvent.NoticeWithdrawn(node);
       case "unwound" -> new ClusterEvent.Unwound(node, cause);
       case "swap-lapsed" -> new ClusterEvent.SwapLapsed(node);
       case "swap-ended" -> new ClusterEvent.SwapEnded(node);

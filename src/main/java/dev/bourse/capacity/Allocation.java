@@ -112,7 +112,10 @@ public record Allocation(
    * @param reason why
    * @param endsAtMillis from when on
    */
-  public record Notice(Reason reason, long endsAtMillis) {}
+  public record Notice(Reason reason, long endsAtMillis) {
+    /** No notice is longer, so one that ends later was given by a clock that was ahead. */
+    public static final long LONGEST_MILLIS = 3_600_000;
+  }
 
   /** A fresh grant. */
   static Allocation granted(
@@ -177,10 +180,17 @@ public record Allocation(
         });
   }
 
-  /** Active in the place of another, whose protection it goes on with. */
+  /**
+   * Active in the place of another, whose protection it goes on with, and whose notice: else who
+   * swaps a node would keep it for longer.
+   */
   Allocation activeFor(Allocation replaced, long nowMillis) {
     return active(nowMillis, replaced.protectedUntilMillis)
-        .with(a -> a.grantCeilingCents = replaced.grantCeilingCents);
+        .with(
+            a -> {
+              a.grantCeilingCents = replaced.grantCeilingCents;
+              a.notice = replaced.notice;
+            });
   }
 
   /** Filling its slot by itself: the node it was to replace is gone already. */
@@ -191,6 +201,11 @@ public record Allocation(
   /** Open to rivals from now on. */
   Allocation unprotected() {
     return with(a -> a.protectedUntilMillis = null);
+  }
+
+  /** Under this notice, or under none any more. */
+  Allocation noticed(@Nullable Notice given) {
+    return with(a -> a.notice = given);
   }
 
   Allocation nominated(int rank) {

@@ -20,6 +20,7 @@ public final class Allotment {
    *     are void and the next tick decides anew
    * @param grants nodes to grant
    * @param reclaims allocations to take back
+   * @param notices allocations to give notice, and those whose notice is withdrawn
    * @param verdict why declared slots stay open
    * @param swapFreshnessMillis swaps waiting longer than this lapse
    * @param alerted what the tick has for the cluster to be told; null for nothing
@@ -28,19 +29,10 @@ public final class Allotment {
       long seenRevision,
       List<Grant> grants,
       List<Taken> reclaims,
+      NoticeOrders notices,
       Verdict verdict,
       long swapFreshnessMillis,
       @Nullable Alerted alerted) {
-
-    /** Those of a tick that has nothing to be told. */
-    public Orders(
-        long seenRevision,
-        List<Grant> grants,
-        List<Taken> reclaims,
-        Verdict verdict,
-        long swapFreshnessMillis) {
-      this(seenRevision, grants, reclaims, verdict, swapFreshnessMillis, null);
-    }
 
     /**
      * A cluster's alerts after a tick.
@@ -49,6 +41,16 @@ public final class Allotment {
      * @param told what was not before, and what is said of it
      */
     public record Alerted(Alerts next, Map<Alerts.Kind, String> told) {}
+
+    /** Orders by which nobody is given notice or told anything. */
+    public Orders(
+        long seenRevision,
+        List<Grant> grants,
+        List<Taken> reclaims,
+        Verdict verdict,
+        long swapFreshnessMillis) {
+      this(seenRevision, grants, reclaims, NoticeOrders.NONE, verdict, swapFreshnessMillis, null);
+    }
 
     /** One node to grant. */
     public record Grant(
@@ -75,6 +77,7 @@ public final class Allotment {
           .filter(Allocation::isOpen)
           .ifPresent(a -> take(draft, a, taken.reason(), Activity.MARKET, nowMillis, activity));
     }
+    orders.notices().carryOut(draft, activity);
     for (Orders.Grant grant : orders.grants()) {
       Allocation granted =
           Allocation.granted(
@@ -172,7 +175,11 @@ public final class Allotment {
             .orElseGet(
                 () -> ready.active(nowMillis, isLowered ? null : nowMillis + protectionMillis)));
     replaced.ifPresent(
-        old -> take(draft, old, Allocation.Reason.SWAP, Activity.MARKET, nowMillis, activity));
+        old -> {
+          take(draft, old, Allocation.Reason.SWAP, Activity.MARKET, nowMillis, activity);
+          Optional.ofNullable(old.notice())
+              .ifPresent(notice -> activity.add(Activity.noticed(ready, notice)));
+        });
     return new Transition(cluster, draft.build(), activity, null);
   }
 

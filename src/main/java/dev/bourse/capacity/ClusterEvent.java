@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.core.Times;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,8 +14,13 @@ public sealed interface ClusterEvent {
   /** How people read it; null for a declaration. Nothing is ever read out of this text. */
   @Nullable String note();
 
-  /** Why a node was released; null for everything else. */
+  /** Why a node was released, or will be; null for everything else. */
   default @Nullable String releaseReason() {
+    return null;
+  }
+
+  /** From when on something happens that it announces; null where nothing is announced. */
+  default @Nullable Long endsAtMillis() {
     return null;
   }
 
@@ -74,6 +80,47 @@ public sealed interface ClusterEvent {
     @Override
     public String releaseReason() {
       return reason.label();
+    }
+  }
+
+  /**
+   * A node will be taken back unless it wins a seat again.
+   *
+   * @param endsAt from when on
+   */
+  record NoticeGiven(@Nullable String publicIp, Allocation.Reason reason, long endsAt)
+      implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "notice";
+    }
+
+    @Override
+    public String note() {
+      return "notice for %s, until %s".formatted(publicIp, Times.rfc3339(endsAt));
+    }
+
+    @Override
+    public String releaseReason() {
+      return reason.label();
+    }
+
+    @Override
+    public Long endsAtMillis() {
+      return endsAt;
+    }
+  }
+
+  /** A node under notice won a seat again and stays. */
+  record NoticeWithdrawn(@Nullable String publicIp) implements ClusterEvent {
+    @Override
+    public String kind() {
+      return "notice-withdrawn";
+    }
+
+    @Override
+    public String note() {
+      return "notice for %s withdrawn".formatted(publicIp);
     }
   }
 

@@ -350,8 +350,9 @@ final class ClusterRows {
                 row.value(Allocation.Reason.class, "reclaim_reason"), row.integer("reclaim_at"));
     String noticeReason = row.textOrNull("notice_reason");
     Long noticeEndsAt = row.integerOrNull("notice_ends_at");
+    // The release before takes nodes back without a thought of their notice.
     Allocation.Notice notice =
-        noticeReason == null || noticeEndsAt == null
+        reclaim != null || noticeReason == null || noticeEndsAt == null
             ? null
             : new Allocation.Notice(Allocation.Reason.valueOf(noticeReason), noticeEndsAt);
     return new Allocation(

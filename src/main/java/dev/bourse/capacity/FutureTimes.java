@@ -76,6 +76,7 @@ final class FutureTimes {
     List<Allocation> corrected = new ArrayList<>();
     for (Allocation a : cluster.allocations()) {
       Allocation.Reclaim reclaim = a.reclaim();
+      Allocation.Notice notice = a.notice();
       corrected.add(
           a.with(
               at -> {
@@ -89,9 +90,18 @@ final class FutureTimes {
                     reclaim == null
                         ? null
                         : new Allocation.Reclaim(reclaim.reason(), corrected(reclaim.atMillis()));
+                at.notice = notice == null ? null : corrected(notice);
               }));
     }
     return corrected;
+  }
+
+  /** By the longest there is: one that was given must not become shorter because others are. */
+  private Allocation.Notice corrected(Allocation.Notice notice) {
+    long latest = nowMillis + Allocation.Notice.LONGEST_MILLIS;
+    return notice.endsAtMillis() <= latest + APART_MILLIS
+        ? notice
+        : new Allocation.Notice(notice.reason(), latest);
   }
 
   private long corrected(long millis) {

@@ -24,10 +24,15 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
    * @param nextTick the next tick
    * @param victims nodes the cluster holds now and would not after that tick: those the write
    *     itself takes first, then those the tick does
+   * @param noticed nodes that the tick would leave without a seat but not take yet
    * @param costCents what all nodes held and won would cost an hour, in cents
    */
   public record Expected(
-      ClusterView state, TickPreview nextTick, List<Allocation> victims, long costCents) {}
+      ClusterView state,
+      TickPreview nextTick,
+      List<Allocation> victims,
+      List<Allocation> noticed,
+      long costCents) {}
 
   /**
    * What it would do.
@@ -53,6 +58,7 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
           .putNull("nodes_granted")
           .putNull("nodes_unfilled")
           .put("victims", new JsonArray())
+          .put("noticed", new JsonArray())
           .putNull("clearing_price_per_gpu_hour")
           .putNull("admission_price_per_gpu_hour")
           .putNull("cost_per_hour")
@@ -63,16 +69,16 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
         .put("nodes_won", nextTick.nodesWon())
         .put("nodes_granted", nextTick.nodesGranted())
         .put("nodes_unfilled", nextTick.nodesUnfilled())
-        .put(
-            "victims",
-            new JsonArray(
-                would.victims().stream()
-                    .map(Allocation::publicIp)
-                    .filter(Objects::nonNull)
-                    .toList()))
+        .put("victims", addresses(would.victims()))
+        .put("noticed", addresses(would.noticed()))
         .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
         .put("cost_per_hour", Price.toUsd(would.costCents()))
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
+  }
+
+  private static JsonArray addresses(List<Allocation> nodes) {
+    return new JsonArray(
+        nodes.stream().map(Allocation::publicIp).filter(Objects::nonNull).toList());
   }
 }

@@ -56,11 +56,14 @@ public final class PreviewService {
   static Preview.Expected expected(Cluster standing, ClusterView next, TickPreview nextTick) {
     List<Allocation> shrunk = new ArrayList<>();
     List<Allocation> outbid = new ArrayList<>();
+    List<Allocation> noticed = new ArrayList<>();
     for (Allocation held : standing.releaseOrder()) {
       if (next.cluster().find(held.allocationId()).filter(Allocation::isOpen).isEmpty()) {
         shrunk.add(held);
       } else if (nextTick.lost().contains(held.allocationId())) {
         outbid.add(held);
+      } else if (nextTick.noticed().contains(held.allocationId())) {
+        noticed.add(held);
       }
     }
     shrunk.addAll(outbid);
@@ -69,6 +72,6 @@ public final class PreviewService {
     Long clearing = nextTick.clearingCents();
     long rate = clearing == null ? 0 : Math.min(clearing, next.cluster().ceilingCents());
     return new Preview.Expected(
-        next, nextTick, List.copyOf(shrunk), nodes * next.pool().gpusPerNode() * rate);
+        next, nextTick, List.copyOf(shrunk), List.copyOf(noticed), nodes * next.pool().gpusPerNode() * rate);
   }
 }

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param nodesGranted how many of those would be granted at the tick itself
  * @param nodesUnfilled declared nodes that would win nothing, those that cannot be afforded too
  * @param lost ids of allocations that would be taken back
+ * @param noticed ids of allocations that would stay though they have no seat: under notice, or
+ *     given notice once they are active
  * @param clearingCents the clearing price per GPU-hour; null when nothing would be seated
  * @param admissionCents the lowest ceiling that would take a node at the tick after; null when none
  * @param tickAtMillis when that tick is due
@@ -21,6 +23,7 @@ public record TickPreview(
     int nodesGranted,
     int nodesUnfilled,
     Set<String> lost,
+    Set<String> noticed,
     @Nullable Long clearingCents,
     @Nullable Long admissionCents,
     long tickAtMillis) {

@@ -44,13 +44,22 @@ final class EventText {
         .put("reason", event.releaseReason());
   }
 
-  /** What a stream tells of an entry of the activity: nodes that came or went, and alerts. */
+  /** What a stream tells of an entry of the activity: nodes that come or go or are to, and alerts. */
   static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
     ClusterEvent event = entry.activity().event();
     JsonObject node = new JsonObject().put("public_ip", event.publicIp());
     String at = Times.rfc3339(entry.atMillis());
     if (event instanceof ClusterEvent.Granted) {
       return Optional.of(event(entry.id(), "grant", node.put("granted_at", at)));
+    }
+    if (event instanceof ClusterEvent.NoticeGiven notice) {
+      node.put("reason", notice.releaseReason())
+          .put("noticed_at", at)
+          .put("reclaim_at", Times.rfc3339(notice.endsAt()));
+      return Optional.of(event(entry.id(), "notice", node));
+    }
+    if (event instanceof ClusterEvent.NoticeWithdrawn) {
+      return Optional.of(event(entry.id(), "notice-withdrawn", node.put("withdrawn_at", at)));
     }
     if (event instanceof ClusterEvent.Released || event instanceof ClusterEvent.Unwound) {
       String reason =

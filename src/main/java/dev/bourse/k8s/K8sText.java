@@ -69,11 +69,14 @@ public final class K8sText {
   }
 
   private static JsonObject node(Allocation a) {
+    Allocation.Notice notice = a.notice();
     return new JsonObject()
         .put("name", a.nodeId())
         .put("state", lower(a.state()))
         .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
-        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()));
+        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()))
+        .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
+        .put("reclaim_reason", notice == null ? null : notice.reason().label());
   }
 
   private static @Nullable JsonObject terms(ClusterView view) {

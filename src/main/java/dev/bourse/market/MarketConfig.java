@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.capacity.Allocation;
 import dev.bourse.core.Settings;
 import java.time.Duration;
 
@@ -9,6 +10,8 @@ import java.time.Duration;
  * @param tickMillis {@code market.tick}: from one clearing to the next
  * @param protectionMillis {@code market.protection}: how long after it became active a node is safe
  *     from rivals
+ * @param noticeMillis {@code market.notice}: how long before an active node is taken back for a
+ *     rival its holder is told; a pool may have its own
  * @param leaseMillis {@code market.lease}: how long a pool stays without a market when the process
  *     that runs it dies
  * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
@@ -17,6 +20,7 @@ import java.time.Duration;
 public record MarketConfig(
     long tickMillis,
     long protectionMillis,
+    long noticeMillis,
     long leaseMillis,
     long swapFreshnessMillis,
     long probeIntervalMillis) {
@@ -30,6 +34,11 @@ public record MarketConfig(
             "market.tick", Duration.ofSeconds(10), Duration.ofMillis(10), Duration.ofHours(1)),
         settings.millis(
             "market.protection", Duration.ofMinutes(60), Duration.ZERO, Duration.ofDays(7)),
+        settings.millis(
+            "market.notice",
+            Duration.ofMinutes(2),
+            Duration.ZERO,
+            Duration.ofMillis(Allocation.Notice.LONGEST_MILLIS)),
         settings.millis(
             "market.lease", Duration.ofSeconds(10), Duration.ofMillis(100), LONGEST_LEASE),
         swapFreshnessMillis,

@@ -121,6 +121,7 @@ final class Settlement {
         decided.seenRevision(),
         grants,
         decided.reclaims(),
+        decided.notices(),
         decided.verdict(),
         env.config().swapFreshnessMillis(),
         decided.alerted().orElse(null));

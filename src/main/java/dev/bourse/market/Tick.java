@@ -9,6 +9,7 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.pools.Demand;
@@ -38,6 +39,7 @@ final class Tick {
   private final long nowMillis;
   private final long swapFreshnessMillis;
   private final Allowance allowance;
+  private final Notices notices;
   private final List<Cluster> clusters;
   private final Map<String, Integer> affordable;
 
@@ -64,26 +66,41 @@ final class Tick {
       long seenRevision,
       List<Clearing.Grant> grants,
       List<Allotment.Orders.Taken> reclaims,
+      NoticeOrders notices,
       Verdict verdict,
       Optional<Allotment.Orders.Alerted> alerted) {}
 
+  /** One of a pool that gives no notice, where nobody has a limit. */
   Tick(Pool pool, Collection<ClusterView> views, long swapFreshnessMillis, long nowMillis) {
     this(pool, views, swapFreshnessMillis, Allowance.UNLIMITED, nowMillis);
   }
 
-  /**
-   * @param allowance what organizations may still commit to: slots they cannot afford are not bid
-   *     for
-   */
+  /** One of a pool that gives no notice. */
   Tick(
       Pool pool,
       Collection<ClusterView> views,
       long swapFreshnessMillis,
       Allowance allowance,
       long nowMillis) {
+    this(pool, views, swapFreshnessMillis, allowance, Notices.at(0, nowMillis), nowMillis);
+  }
+
+  /**
+   * @param allowance what organizations may still commit to: slots they cannot afford are not bid
+   *     for
+   * @param notices what becomes of nodes that lose their seats
+   */
+  Tick(
+      Pool pool,
+      Collection<ClusterView> views,
+      long swapFreshnessMillis,
+      Allowance allowance,
+      Notices notices,
+      long nowMillis) {
     this(
         pool,
         allowance,
+        notices,
         swapFreshnessMillis,
         nowMillis,
         views.stream().map(ClusterView::cluster).toList());
@@ -92,11 +109,13 @@ final class Tick {
   private Tick(
       Pool pool,
       Allowance allowance,
+      Notices notices,
       long swapFreshnessMillis,
       long nowMillis,
       List<Cluster> clusters) {
     this.pool = pool;
     this.allowance = allowance;
+    this.notices = notices;
     this.swapFreshnessMillis = swapFreshnessMillis;
     this.nowMillis = nowMillis;
     this.clusters = clusters;
@@ -108,6 +127,7 @@ final class Tick {
     return new Tick(
         pool,
         allowance,
+        notices,
         swapFreshnessMillis,
         nowMillis,
         // It may be one that a tick has nothing to do with as it stands.
@@ -120,12 +140,19 @@ final class Tick {
   /** What a clearing brings one of its clusters. */
   TickPreview preview(Cluster cluster, Outcome outcome) {
     Clearing clearing = outcome.clearing();
-    Set<String> lost = new HashSet<>();
+    Set<String> losing = new HashSet<>();
     for (Clearing.Reclaim reclaim : clearing.reclaims()) {
       if (reclaim.cluster().equals(cluster.name())) {
-        lost.add(reclaim.allocationId());
+        losing.add(reclaim.allocationId());
       }
     }
+    Set<String> lost = new HashSet<>();
+    Decided decided = outcome.decided().get(cluster.name());
+    if (decided != null) {
+      decided.reclaims().forEach(taken -> lost.add(taken.allocationId()));
+    }
+    Set<String> noticed = new HashSet<>(losing);
+    noticed.removeAll(lost);
     int granted = 0;
     for (Clearing.Grant grant : clearing.grants()) {
       granted += grant.cluster().equals(cluster.name()) && grant.replaces() == null ? 1 : 0;
@@ -136,10 +163,11 @@ final class Tick {
     int bid = Math.max(slots(cluster, held), held);
     int seated = bid - clearing.unseated().getOrDefault(cluster.name(), 0);
     return new TickPreview(
-        seated - (held - lost.size()),
+        seated - (held - losing.size()),
         granted,
         declared - seated,
         lost,
+        noticed,
         clearing.clearingCents(),
         clearing.admissionCents(),
         nowMillis);
@@ -153,7 +181,20 @@ final class Tick {
     Demand demand = demand(bidders);
     Rivalry rivalry = rivalry(bidders);
     AlertWatch alerts = new AlertWatch(pool, clearing, supply.seats(), demand, rivalry, nowMillis);
-    return new Outcome(clearing, supply, changed(clearing, alerts), demand, rivalry);
+    Map<String, Decided> decided = changed(clearing, alerts);
+    return new Outcome(priced(clearing, decided), supply, decided, demand, rivalry);
+  }
+
+  /**
+   * With a price while a node is held, though nobody has a seat: a reserve price over all ceilings
+   * ends every seat at once, and whoever is under notice for it pays on, at the own ceiling.
+   */
+  private Clearing priced(Clearing clearing, Map<String, Decided> decided) {
+    if (clearing.clearingCents() != null) {
+      return clearing;
+    }
+    int taken = decided.values().stream().mapToInt(part -> part.reclaims().size()).sum();
+    return taken < clearing.reclaims().size() ? clearing.at(pool.reserveCents()) : clearing;
   }
 
   /** What bids ask for; those under the reserve price lapse, and operators' clusters do not bid. */
@@ -187,7 +228,7 @@ final class Tick {
 
   private Bidder bidder(Cluster cluster) {
     List<Bidder.Held> held = new ArrayList<>();
-    for (Allocation a : cluster.releaseOrder()) {
+    for (Allocation a : Notices.takingOrder(cluster)) {
       held.add(new Bidder.Held(a.allocationId(), a.isShielded(nowMillis, cluster.ceilingCents())));
     }
     List<String> swaps = new ArrayList<>();
@@ -278,16 +319,21 @@ final class Tick {
                     .add(new Allotment.Orders.Taken(r.allocationId(), reason(r.reason()))));
     Map<String, Decided> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
+      Notices.Part part =
+          notices.part(
+              cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis);
       Decided decided =
           new Decided(
               cluster.revision(),
               grants.getOrDefault(cluster.name(), List.of()),
-              reclaims.getOrDefault(cluster.name(), List.of()),
-              verdict(cluster, clearing),
+              part.taken(),
+              part.orders(),
+              verdict(cluster, clearing, part.kept()),
               alerts.look(cluster));
       if (decided.alerted().isPresent()
           || !decided.grants().isEmpty()
           || !decided.reclaims().isEmpty()
+          || !decided.notices().areNone()
           || !decided.verdict().equals(cluster.verdict())
           || !Allotment.lapsedSwaps(cluster, swapFreshnessMillis, nowMillis).isEmpty()) {
         changed.put(cluster.name(), decided);
@@ -305,11 +351,15 @@ final class Tick {
 
   /**
    * Why a cluster's declared slots stay open. A slot that won a seat and waits for its node is
-   * neither too cheap nor unavailable, whatever a newcomer would have to pay.
+   * neither too cheap nor unavailable, whatever a newcomer would have to pay; one whose node is
+   * under notice is not open.
+   *
+   * @param kept how many lost their seats and are held for now all the same
    */
-  private Verdict verdict(Cluster cluster, Clearing clearing) {
+  private Verdict verdict(Cluster cluster, Clearing clearing, int kept) {
     boolean bids = cluster.posture() == Cluster.Posture.MARKET;
-    int unseated = bids ? clearing.unseated().getOrDefault(cluster.name(), 0) : 0;
+    int unseated =
+        bids ? Math.max(0, clearing.unseated().getOrDefault(cluster.name(), 0) - kept) : 0;
     boolean failing =
         cluster.provisionFailures() >= FAILURES_MEANING_UNAVAILABLE
             && cluster.pending(pool.gpusPerNode()) > 0;

@@ -23,11 +23,13 @@ final class TickRunner {
   private final Vertx vertx;
   private final String pool;
   private final MarketEnvironment env;
+  private final NoticeClock noticeClock;
 
   TickRunner(Vertx vertx, String pool, MarketEnvironment env) {
     this.vertx = vertx;
     this.pool = pool;
     this.env = env;
+    this.noticeClock = new NoticeClock(env.nanoTime());
   }
 
   /**
@@ -50,15 +52,29 @@ final class TickRunner {
     return allowance(nowMillis)
         .compose(
             allowance ->
-                storedNodes(nowMillis).compose(nodes -> decide(allowance, nodes, nowMillis)))
+                storedNodes(nowMillis)
+                    .compose(
+                        nodes -> {
+                          Supplier<Tick> tick = tick(allowance, nowMillis);
+                          return vertx.executeBlocking(() -> tick.get().decide(nodes), false);
+                        }))
         .onSuccess(outcome -> publish(outcome, nowMillis))
         .mapEmpty();
   }
 
   /** What a tick at this moment decides. */
   Future<Tick.Outcome> decide(Allowance allowance, Tick.Nodes nodes, long nowMillis) {
-    Supplier<Tick> tick = tick(allowance, nowMillis);
-    return vertx.executeBlocking(() -> tick.get().decide(nodes), false);
+    Pool terms = terms();
+    List<ClusterView> views = env.clusters().ofTick(terms);
+    return vertx.executeBlocking(
+        () -> {
+          Set<String> over = noticeClock.over(views, nowMillis);
+          Notices notices = new Notices(noticeMillis(terms), a -> over.contains(a.allocationId()));
+          Tick.Outcome outcome = tick(terms, views, allowance, notices, nowMillis).decide(nodes);
+          noticeClock.given(outcome.decided().values(), nowMillis);
+          return outcome;
+        },
+        false);
   }
 
   /**
@@ -92,10 +108,28 @@ final class TickRunner {
    * clusters are is read at once, together with the nodes; the rest is for a worker to make.
    */
   private Supplier<Tick> tick(Allowance allowance, long nowMillis) {
-    Pool terms = env.clusters().findPool(pool).orElseThrow();
+    Pool terms = terms();
     List<ClusterView> views = env.clusters().ofTick(terms);
-    long swapFreshnessMillis = env.config().swapFreshnessMillis();
-    return () -> new Tick(terms, views, swapFreshnessMillis, allowance, nowMillis);
+    Notices notices = Notices.at(noticeMillis(terms), nowMillis);
+    return () -> tick(terms, views, allowance, notices, nowMillis);
+  }
+
+  private Tick tick(
+      Pool terms,
+      List<ClusterView> views,
+      Allowance allowance,
+      Notices notices,
+      long nowMillis) {
+    return new Tick(
+        terms, views, env.config().swapFreshnessMillis(), allowance, notices, nowMillis);
+  }
+
+  private Pool terms() {
+    return env.clusters().findPool(pool).orElseThrow();
+  }
+
+  private long noticeMillis(Pool terms) {
+    return Notices.millis(terms.noticeMillis(), env.config().noticeMillis());
   }
 
   /** What the pool's buyers may still commit to. */
@@ -109,7 +143,7 @@ final class TickRunner {
    * @param instead a cluster as it would be instead of as it stands
    */
   private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
-    int gpusPerNode = env.clusters().findPool(pool).orElseThrow().gpusPerNode();
+    int gpusPerNode = terms().gpusPerNode();
     Set<String> buyers = new HashSet<>();
     for (ClusterView view : env.clusters().stirringIn(pool)) {
       if (Allowance.buys(view.cluster(), gpusPerNode)) {

@@ -14,6 +14,11 @@
  * dev.bourse.market.HoldingsScan} asks the machines what they hold meanwhile, and a cluster that
  * has a machine by the rows keeps it.
  *
+ * <p>The auction says who has no seat; {@link dev.bourse.market.Notices} says what becomes of the
+ * node. Who loses one to a rival is told first and bids on as an incumbent, so that the auction,
+ * and with it every price, knows nothing of notices. Rejected: notice in the auction as a kind of
+ * protection, for a protected node is no seat that rivals compete for, and the price would fall.
+ *
  * <p>{@link dev.bourse.market.NodeService} is what operators do to machines. Its rows ({@link
  * dev.bourse.market.NodeStore}) are the truth; the process that holds the lease keeps them in an
  * {@link dev.bourse.market.Inventory} and reads them again, before the next tick, when it hears

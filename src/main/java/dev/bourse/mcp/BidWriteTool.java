@@ -117,6 +117,7 @@ public final class BidWriteTool implements Tool {
     JsonObject json =
         outlook
             .put("releases", list(expected.victims().stream().map(Allocation::publicIp).toList()))
+            .put("noticed", list(expected.noticed().stream().map(Allocation::publicIp).toList()))
             .put("nominations", list(named.nominations()))
             .put("replaced_nominations", list(named.replaced()))
             .put("unknown_nodes", list(named.unknown()))
@@ -169,7 +170,10 @@ public final class BidWriteTool implements Tool {
                   outlook(arguments, cluster, version, expected, limits)
                       .put(
                           "releases",
-                          list(expected.victims().stream().map(Allocation::nodeId).toList()));
+                          list(expected.victims().stream().map(Allocation::nodeId).toList()))
+                      .put(
+                          "noticed",
+                          list(expected.noticed().stream().map(Allocation::nodeId).toList()));
               return state(
                   confirmable(json, caller, arguments, cluster, version),
                   K8sText.cluster(expected.state()).toBuffer());

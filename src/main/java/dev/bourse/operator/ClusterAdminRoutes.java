@@ -176,6 +176,7 @@ public final class ClusterAdminRoutes {
   }
 
   private static JsonObject node(Allocation a) {
+    Allocation.Notice notice = a.notice();
     return new JsonObject()
         .put("node_id", a.nodeId())
         .put("public_ip", a.publicIp())
@@ -183,6 +184,8 @@ public final class ClusterAdminRoutes {
         .put("state", lower(a.state()))
         .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
         .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()))
+        .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
+        .put("reclaim_reason", notice == null ? null : notice.reason().label())
         .put("pinned", a.pinned())
         .put("swap", a.isSwapping());
   }

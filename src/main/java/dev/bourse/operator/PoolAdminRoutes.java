@@ -1,5 +1,6 @@
 package dev.bourse.operator;
 
+import dev.bourse.capacity.Setting;
 import dev.bourse.core.Price;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -52,6 +53,7 @@ public final class PoolAdminRoutes {
             body.getBoolean("detector_armed"),
             body.getBoolean("swaps_enabled"),
             body.getBoolean("self_service"),
+            body.getLong("notice_ms"),
             new Pool.Environment(
                 body.getString("ssh_user"),
                 body.getInteger("ssh_port"),
@@ -70,6 +72,7 @@ public final class PoolAdminRoutes {
             Optional.ofNullable(body.getBoolean("detector_armed")),
             Optional.ofNullable(body.getBoolean("swaps_enabled")),
             Optional.ofNullable(body.getBoolean("self_service")),
+            Setting.in(body, "notice_ms", value -> ((Number) value).longValue()),
             Optional.ofNullable(body.getJsonObject("env")).map(PoolAdminRoutes::texts),
             Optional.ofNullable(body.getJsonObject("storage")).map(PoolAdminRoutes::texts));
     return pools.updatePool(call.actor(), call.text("pool"), changed);
@@ -100,6 +103,7 @@ public final class PoolAdminRoutes {
         .put("detector_armed", pool.detectorArmed())
         .put("swaps_enabled", pool.swapsEnabled())
         .put("self_service", pool.selfService())
+        .put("notice_ms", pool.noticeMillis())
         .put("ssh_user", pool.environment().sshUser())
         .put("ssh_port", pool.environment().sshPort())
         .put("env", texts(pool.environment().env()))

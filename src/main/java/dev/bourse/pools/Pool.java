@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param detectorArmed whether {@code capacity_unavailable} is judged here
  * @param swapsEnabled whether nodes can be swapped here
  * @param selfService whether members may make clusters here
+ * @param noticeMillis how long before nodes are taken back for a rival their holders are told, from
+ *     0 to an hour; null for as long as the service's setting says
  * @param environment what a tenant needs to know of the site
  */
 public record Pool(
@@ -29,6 +31,7 @@ public record Pool(
     boolean detectorArmed,
     boolean swapsEnabled,
     boolean selfService,
+    @Nullable Long noticeMillis,
     Environment environment) {
 
   public Pool {
@@ -37,6 +40,40 @@ public record Pool(
           "pool %s has %s GPUs per node, reserve price %s and cap %s; expected at least 1, 0 and 0"
               .formatted(name, gpusPerNode, reserveCents, capCents));
     }
+    if (noticeMillis != null && noticeMillis < 0) {
+      throw new IllegalArgumentException(
+          "pool %s has a notice of %s ms: must not be negative".formatted(name, noticeMillis));
+    }
+  }
+
+  /** One whose notice is the service's. */
+  public Pool(
+      String name,
+      String site,
+      String provider,
+      String gpuVendor,
+      @Nullable String gpuModel,
+      int gpusPerNode,
+      long reserveCents,
+      long capCents,
+      boolean detectorArmed,
+      boolean swapsEnabled,
+      boolean selfService,
+      Environment environment) {
+    this(
+        name,
+        site,
+        provider,
+        gpuVendor,
+        gpuModel,
+        gpusPerNode,
+        reserveCents,
+        capCents,
+        detectorArmed,
+        swapsEnabled,
+        selfService,
+        null,
+        environment);
   }
 
   /**

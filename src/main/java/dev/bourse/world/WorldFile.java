@@ -3,6 +3,7 @@ package dev.bourse.world;
 import dev.bourse.access.Organization;
 import dev.bourse.access.Scope;
 import dev.bourse.access.TokenLimits;
+import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.IpAddress;
@@ -22,6 +23,7 @@ import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -109,9 +111,27 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
             yaml.flag("detector_armed", true),
             yaml.flag("swaps_enabled", true),
             yaml.flag("self_service", false),
+            notice(yaml),
             environment),
         yaml.list("nodes", node -> machine(node, sshPort)),
         yaml.integer("simulated_nodes", 0, 0, MAX_SIMULATED));
+  }
+
+  /** A pool's own notice; null where the file names none. */
+  private static @Nullable Long notice(Yaml yaml) {
+    return yaml.parsed("notice_ms", "", WorldFile::noticeMillis).orElse(null);
+  }
+
+  private static Optional<Long> noticeMillis(String text) {
+    if (text.isEmpty()) {
+      return Optional.empty();
+    }
+    long millis = Long.parseLong(text);
+    if (millis < 0 || millis > Allocation.Notice.LONGEST_MILLIS) {
+      throw new IllegalArgumentException(
+          "expected a whole number from 0 to " + Allocation.Notice.LONGEST_MILLIS);
+    }
+    return Optional.of(millis);
   }
 
   private static Machine machine(Yaml yaml, int sshPort) {

@@ -43,6 +43,7 @@ class ConfigTest extends ConfigFixture {
     assertEquals(3_600_000, config.capacity().swapFreshnessMillis());
     assertEquals(10_000, config.market().tickMillis());
     assertEquals(3_600_000, config.market().protectionMillis());
+    assertEquals(120_000, config.market().noticeMillis());
     assertEquals(10_000, config.market().leaseMillis());
     assertEquals(300_000, config.market().probeIntervalMillis());
     assertEquals(0, config.simulated().failureRate());
@@ -91,6 +92,7 @@ class ConfigTest extends ConfigFixture {
     values.put("capacity.write-cadence", "250ms");
     values.put("market.tick", "2");
     values.put("market.protection", "5m");
+    values.put("market.notice", "90s");
     values.put("market.lease", "3s");
     values.put("market.swap-freshness", "PT2H");
     values.put("billing.spend-limit-enforced", "true");
@@ -146,6 +148,7 @@ class ConfigTest extends ConfigFixture {
     assertTrue(config.capacity().billingHoldEnforced());
     assertEquals(2_000, config.market().tickMillis());
     assertEquals(300_000, config.market().protectionMillis());
+    assertEquals(90_000, config.market().noticeMillis());
     assertEquals(3_000, config.market().leaseMillis());
     assertEquals(30_000, config.market().probeIntervalMillis());
     assertEquals(

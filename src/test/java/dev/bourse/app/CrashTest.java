@@ -48,6 +48,7 @@ class CrashTest {
           "port=0",
           "market.tick=20ms",
           "market.protection=50ms",
+          "market.notice=0",
           "capacity.write-cadence=0",
           "nodes.simulated.provision-delay=10ms",
           "nodes.simulated.reclaim-delay=10ms",

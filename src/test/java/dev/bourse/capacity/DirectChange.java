@@ -28,6 +28,11 @@ public final class DirectChange {
     return changing(draft -> draft.hold = hold);
   }
 
+  /** As a cluster would be had nobody been given notice. */
+  public static Cluster withoutNotices(Cluster cluster) {
+    return cluster.holding(cluster.allocations().stream().map(a -> a.noticed(null)).toList());
+  }
+
   private static Command changing(Consumer<Cluster.Draft> change) {
     return (cluster, now) -> {
       Cluster.Draft draft = cluster.draft();

@@ -86,6 +86,29 @@ class FutureTimesTest {
   }
 
   @Test
+  void aNoticeRunsNoLongerThanTheLongestThereIsAndIsNeverCutShort() {
+    long longest = Allocation.Notice.LONGEST_MILLIS;
+
+    assertEquals(NOW + longest, noticeEnds(NOW + DAYS));
+    assertEquals(NOW + longest, noticeEnds(NOW + longest));
+    assertEquals(NOW + 1_000, noticeEnds(NOW + 1_000));
+    assertEquals(NOW - DAYS, noticeEnds(NOW - DAYS));
+  }
+
+  /** When a notice ends that was to end at this time. */
+  private static long noticeEnds(long endsAt) {
+    Cluster cluster = Sample.active(1);
+    Cluster.Draft draft = cluster.draft();
+    draft.put(
+        cluster
+            .allocations()
+            .get(0)
+            .noticed(new Allocation.Notice(Allocation.Reason.OUTBID, endsAt)));
+    Cluster put = corrected(at(NOW, true), draft.build());
+    return Objects.requireNonNull(put.allocations().get(0).notice()).endsAtMillis();
+  }
+
+  @Test
   void aReclaimThatLiesAheadHasBegunByNow() {
     Cluster cluster = left();
     Cluster.Draft draft = cluster.draft();

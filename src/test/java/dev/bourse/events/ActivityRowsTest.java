@@ -33,7 +33,9 @@ class ActivityRowsTest extends StoreFixture {
           new ClusterEvent.HoldPlaced(Hold.Stage.GRACE, "balance"),
           new ClusterEvent.HoldPlaced(Hold.Stage.NOTICE, "spend because of much"),
           new ClusterEvent.HoldPlaced(Hold.Stage.ENFORCE, "balance"),
-          new ClusterEvent.HoldLifted());
+          new ClusterEvent.HoldLifted(),
+          new ClusterEvent.NoticeGiven("10.0.0.1", Allocation.Reason.OUTBID, 1_700_000_120_000L),
+          new ClusterEvent.NoticeWithdrawn("10.0.0.1"));
 
   /** Where the engine's steps are. */
   String steps() {

@@ -55,6 +55,29 @@ class EventTextTest {
   }
 
   @Test
+  void aNoticeIsToldWithWhenItEndsAndSoIsItsWithdrawal() {
+    assertEquals(
+        """
+        id: 7
+        event: notice
+        data: {"public_ip":"10.0.0.1","reason":"outbid",\
+        "noticed_at":"2023-11-14T22:13:20.000Z","reclaim_at":"2023-11-14T22:15:20.000Z"}
+
+        """,
+        told(
+            new ClusterEvent.NoticeGiven(
+                "10.0.0.1", Allocation.Reason.OUTBID, 1_700_000_120_000L)));
+    assertEquals(
+        """
+        id: 7
+        event: notice-withdrawn
+        data: {"public_ip":"10.0.0.1","withdrawn_at":"2023-11-14T22:13:20.000Z"}
+
+        """,
+        told(new ClusterEvent.NoticeWithdrawn("10.0.0.1")));
+  }
+
+  @Test
   void aGrantThatIsUnwoundIsToldAsAReclaim() {
     assertEquals(
         """

@@ -54,6 +54,7 @@ final class FaultWorld {
           "drain-delay=0",
           "market.tick=50ms",
           "market.protection=0",
+          "market.notice=0",
           "market.lease=1s",
           "capacity.write-cadence=0",
           "nodes.simulated.provision-delay=10ms",

@@ -39,6 +39,11 @@ abstract class MarketFixture extends ExchangeFixture {
     return 100;
   }
 
+  /** How long before a rival takes a node its holder is told. */
+  protected long noticeMillis() {
+    return 0;
+  }
+
   protected final MarketService newMarket() {
     return new MarketService(
         vertx,
@@ -50,7 +55,12 @@ abstract class MarketFixture extends ExchangeFixture {
             keys,
             Spending.UNLIMITED,
             new MarketConfig(
-                TICK_MILLIS, Sample.PROTECTION, LEASE_MILLIS, Sample.FRESHNESS, probeMillis()),
+                TICK_MILLIS,
+                Sample.PROTECTION,
+                noticeMillis(),
+                LEASE_MILLIS,
+                Sample.FRESHNESS,
+                probeMillis()),
             clock,
             clock,
             System::nanoTime,

@@ -22,7 +22,8 @@ final class AllocationLog {
       boolean swapping,
       @Nullable String replaces,
       @Nullable String reason,
-      @Nullable Long reclaimAt) {
+      @Nullable Long reclaimAt,
+      @Nullable Long noticeEndsAt) {
     boolean isOpen() {
       return !state.equals("RECLAIMING");
     }
@@ -36,6 +37,12 @@ final class AllocationLog {
     long activeNanos = -1;
     long reclaimingNanos = -1;
     long swappingNanos = -1;
+
+    /** Since when it is under notice; what replaces a node is under that one's. */
+    long noticeNanos = -1;
+
+    /** Since when it was when it was last under notice. */
+    long lastNoticeNanos = -1;
 
     /** Since when it is in the state it is in. */
     long stateNanos;
@@ -74,7 +81,8 @@ final class AllocationLog {
 
   private static final String LIVE =
       "SELECT allocation_id, cluster, node_id, state, protected_until, grant_ceiling_cents, pinned,"
-          + " swap_requested_at, replaces, reclaim_reason, reclaim_at FROM allocation WHERE ";
+          + " swap_requested_at, replaces, reclaim_reason, reclaim_at, notice_ends_at"
+          + " FROM allocation WHERE ";
 
   /** By id: those that are not gone. */
   private final TreeMap<String, Life> live = new TreeMap<>();
@@ -166,9 +174,19 @@ final class AllocationLog {
       }
     }
     life.swappingNanos = !stored.swapping ? -1 : life.swappingNanos < 0 ? now : life.swappingNanos;
+    life.noticeNanos =
+        stored.noticeEndsAt == null
+            ? -1
+            : life.noticeNanos < 0 ? noticeNanos(life, now) : life.noticeNanos;
+    life.lastNoticeNanos = life.noticeNanos < 0 ? life.lastNoticeNanos : life.noticeNanos;
     Buyer buyer = buyers.get(stored.cluster);
     life.isLowered |= buyer != null && buyer.ceiling < stored.grantCeiling;
     life.stored = stored;
+  }
+
+  private long noticeNanos(Life life, long now) {
+    Life replaced = life.stored.replaces == null ? null : live.get(life.stored.replaces);
+    return replaced == null || replaced.lastNoticeNanos < 0 ? now : replaced.lastNoticeNanos;
   }
 
   private void readBuyers(World world) {
@@ -208,6 +226,7 @@ final class AllocationLog {
         row.integerOrNull("swap_requested_at") != null,
         row.textOrNull("replaces"),
         row.textOrNull("reclaim_reason"),
-        row.integerOrNull("reclaim_at"));
+        row.integerOrNull("reclaim_at"),
+        row.integerOrNull("notice_ends_at"));
   }
 }

@@ -60,6 +60,24 @@ enum MarketBug implements Bug {
       return new Statement(
           statement.sql(), parameters, statement.refusal(), statement.demandedRows());
     }
+  },
+
+  /** A notice is given and not stored, so that whoever takes the market over gives it again. */
+  NOTICE_NOT_STORED {
+    private static final int REASON = 11;
+    private static final int ENDS_AT = 12;
+
+    @Override
+    Statement change(Statement statement) {
+      if (!statement.sql().startsWith("UPDATE allocation SET state = ?")) {
+        return statement;
+      }
+      List<@Nullable Object> parameters = new ArrayList<>(statement.parameters());
+      parameters.set(REASON, null);
+      parameters.set(ENDS_AT, null);
+      return new Statement(
+          statement.sql(), parameters, statement.refusal(), statement.demandedRows());
+    }
   };
 
   /** A statement as this bug has it; null for none. */

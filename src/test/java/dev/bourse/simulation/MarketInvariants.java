@@ -22,6 +22,7 @@ final class MarketInvariants {
     all.add(new OneMarketPerFence(log));
     all.add(new LeasesAreKept());
     all.add(new GrantInvariants.ProtectionHolds(log));
+    all.add(new NoticesRunWhole(log));
     all.add(new GrantInvariants.GrantsFitDeclarations(log));
     all.add(new GrantInvariants.GrantsAreOfUsableNodes(log));
     all.add(new PricesAreInTerms());

@@ -10,8 +10,10 @@ import java.util.SplittableRandom;
  * @param protectionSeconds {@code market.protection}
  * @param swapFreshnessSeconds {@code market.swap-freshness}
  * @param probeSeconds {@code nodes.probe-interval}
+ * @param noticeSeconds {@code market.notice}
  */
-record MarketSettings(int protectionSeconds, int swapFreshnessSeconds, int probeSeconds) {
+record MarketSettings(
+    int protectionSeconds, int swapFreshnessSeconds, int probeSeconds, int noticeSeconds) {
   /** Sets these draws apart from the plan's and the world's, which are made of the same seed. */
   private static final long SALT = 0x6d61726b6574L;
 
@@ -20,7 +22,8 @@ record MarketSettings(int protectionSeconds, int swapFreshnessSeconds, int probe
     return new MarketSettings(
         random.nextInt(4) == 0 ? 3_600 : random.nextInt(10, 120),
         random.nextInt(4) == 0 ? 3_600 : random.nextInt(20, 200),
-        random.nextInt(10, 150));
+        random.nextInt(10, 150),
+        random.nextInt(4) == 0 ? 0 : random.nextInt(15, 100));
   }
 
   /** As {@code --set} has them. */
@@ -29,6 +32,7 @@ record MarketSettings(int protectionSeconds, int swapFreshnessSeconds, int probe
         "event-loops", "1",
         "market.protection", protectionSeconds + "s",
         "market.swap-freshness", swapFreshnessSeconds + "s",
-        "nodes.probe-interval", probeSeconds + "s");
+        "nodes.probe-interval", probeSeconds + "s",
+        "market.notice", noticeSeconds + "s");
   }
 }

@@ -1,6 +1,7 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
+import dev.bourse.capacity.Setting;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.market.NodeService;
@@ -443,6 +444,7 @@ enum OperatorOperation implements Deed {
                 Optional.empty(),
                 Optional.of(swaps),
                 Optional.empty(),
+                Setting.kept(),
                 Optional.empty(),
                 Optional.empty()));
   }

@@ -34,6 +34,7 @@ public final class ReplicaPair implements AutoCloseable {
           "event-loops=2",
           "market.tick=20ms",
           "market.protection=0",
+          "market.notice=0",
           "capacity.write-cadence=0",
           "nodes.simulated.provision-delay=10ms",
           "nodes.simulated.reclaim-delay=10ms",

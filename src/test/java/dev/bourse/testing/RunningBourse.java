@@ -54,6 +54,8 @@ public final class RunningBourse implements AutoCloseable {
           Map.entry("drain-delay", "0"),
           Map.entry("market.tick", "50ms"),
           Map.entry("market.protection", "1h"),
+          // Nodes change hands within two ticks; what notice does is tested where it is set.
+          Map.entry("market.notice", "0"),
           Map.entry("capacity.write-cadence", "0"),
           Map.entry("nodes.simulated.provision-delay", "20ms"),
           Map.entry("nodes.simulated.reclaim-delay", "20ms"),

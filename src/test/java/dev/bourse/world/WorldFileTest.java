@@ -3,6 +3,7 @@ package dev.bourse.world;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Scope;
@@ -43,6 +44,7 @@ class WorldFileTest {
     assertEquals(16, site.simulatedNodes());
     assertEquals(100, site.pool().reserveCents());
     assertEquals(1_000, site.pool().capCents());
+    assertNull(site.pool().noticeMillis());
     assertEquals(
         List.of("acme", "globex", "openlab"),
         world.tenants().stream().map(t -> t.org().orgId()).toList());
@@ -72,7 +74,8 @@ class WorldFileTest {
             colour: red
             pools:
               - {name: P!, site: s, provider: cloud, gpu_vendor: v, ssh_user: u, gpus_per_node: 0,
-                 reserve_price_per_gpu_hour: 1.001, max_price_cap_per_gpu_hour: -1, nodes: 7}
+                 reserve_price_per_gpu_hour: 1.001, max_price_cap_per_gpu_hour: -1, nodes: 7,
+                 notice_ms: 3600001}
               - {name: dear, site: s, provider: simulated, gpu_vendor: v, ssh_user: u,
                  reserve_price_per_gpu_hour: 9, max_price_cap_per_gpu_hour: 8, simulated_nodes: 1}
             orgs:
@@ -93,6 +96,7 @@ class WorldFileTest {
             "reserve_price_per_gpu_hour: '1.001'",
             "max_price_cap_per_gpu_hour: '-1'",
             "nodes: expected a list",
+            "notice_ms: '3600001': expected a whole number from 0 to 3600000",
             "pool dear: the reserve price is above the cap",
             "kind: 'charity': expected standard or public_research",
             "display is missing",

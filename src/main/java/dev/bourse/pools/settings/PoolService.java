@@ -3,6 +3,7 @@ package dev.bourse.pools.settings;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Setting;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
@@ -129,7 +130,7 @@ public final class PoolService implements Mirror {
     String detail =
         """
         provider=%s site=%s gpu_vendor=%s gpu_model=%s gpus_per_node=%s \
-        reserve_price_per_gpu_hour=%s max_price_cap_per_gpu_hour=%s self_service=%s\
+        reserve_price_per_gpu_hour=%s max_price_cap_per_gpu_hour=%s self_service=%s notice_ms=%s\
         """
             .formatted(
                 pool.provider(),
@@ -139,7 +140,8 @@ public final class PoolService implements Mirror {
                 pool.gpusPerNode(),
                 Price.shown(pool.reserveCents()),
                 Price.shown(pool.capCents()),
-                pool.selfService());
+                pool.selfService(),
+                pool.noticeMillis());
     return store
         .create(pool, audit(actor, "pool_create", pool.name(), detail))
         .compose(created -> putInForce(pool.name()))
@@ -155,6 +157,8 @@ public final class PoolService implements Mirror {
    * @param detectorArmed whether {@code capacity_unavailable} is judged
    * @param swapsEnabled whether nodes can be swapped
    * @param selfService whether members may make clusters
+   * @param noticeMillis how long before nodes are taken back for a rival their holders are told;
+   *     cleared for as long as the service's setting says
    * @param env environment variables, in the place of all there were
    * @param storage storage paths by purpose, in the place of all there were
    */
@@ -165,6 +169,7 @@ public final class PoolService implements Mirror {
       Optional<Boolean> detectorArmed,
       Optional<Boolean> swapsEnabled,
       Optional<Boolean> selfService,
+      Setting<Long> noticeMillis,
       Optional<Map<String, String>> env,
       Optional<Map<String, String>> storage) {
 
@@ -177,6 +182,9 @@ public final class PoolService implements Mirror {
       detectorArmed.ifPresent(on -> fields.put("detector_armed", String.valueOf(on)));
       swapsEnabled.ifPresent(on -> fields.put("swaps_enabled", String.valueOf(on)));
       selfService.ifPresent(on -> fields.put("self_service", String.valueOf(on)));
+      if (!(noticeMillis instanceof Setting.Kept<Long>)) {
+        fields.put("notice_ms", String.valueOf(noticeMillis.over(null)));
+      }
       env.ifPresent(map -> fields.put("env", names(map)));
       storage.ifPresent(map -> fields.put("storage", names(map)));
       return String.join(

@@ -2,6 +2,7 @@ package dev.bourse.pools.settings;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.capacity.Setting;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Pool;
@@ -48,6 +49,7 @@ public final class PoolStore {
           .fixed("detector_armed", r -> r.pool.detectorArmed())
           .fixed("swaps_enabled", r -> r.pool.swapsEnabled())
           .fixed("self_service", r -> r.pool.selfService())
+          .fixed("notice_millis", r -> r.pool.noticeMillis())
           .fixed("ssh_user", r -> r.pool.environment().sshUser())
           .fixed("ssh_port", r -> r.pool.environment().sshPort())
           .fixed("env", r -> json(r.pool.environment().env()))
@@ -104,6 +106,9 @@ public final class PoolStore {
     changed.detectorArmed().ifPresent(on -> set("detector_armed", on, columns, values));
     changed.swapsEnabled().ifPresent(on -> set("swaps_enabled", on, columns, values));
     changed.selfService().ifPresent(on -> set("self_service", on, columns, values));
+    if (!(changed.noticeMillis() instanceof Setting.Kept<Long>)) {
+      set("notice_millis", changed.noticeMillis().over(null), columns, values);
+    }
     changed.env().ifPresent(env -> set("env", json(env), columns, values));
     changed.storage().ifPresent(storage -> set("storage", json(storage), columns, values));
     values.add(name);
@@ -125,7 +130,7 @@ public final class PoolStore {
   }
 
   private static void set(
-      String column, Object value, List<String> columns, List<@Nullable Object> values) {
+      String column, @Nullable Object value, List<String> columns, List<@Nullable Object> values) {
     columns.add(column + " = ?");
     values.add(value);
   }
@@ -148,6 +153,7 @@ public final class PoolStore {
         row.truth("detector_armed"),
         row.truth("swaps_enabled"),
         row.truth("self_service"),
+        row.integerOrNull("notice_millis"),
         new Pool.Environment(
             row.text("ssh_user"),
             row.smallInteger("ssh_port"),

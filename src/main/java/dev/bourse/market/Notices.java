@@ -1,0 +1,136 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment.Orders.Taken;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.NoticeOrders;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns the auction's word of who has no seat any more into what becomes of the nodes. The auction
+ * goes by what is bid and held alone, so prices are what they would be without any notice; whoever
+ * loses a seat to a rival is told first, bids on as an incumbent, and loses the node once the
+ * notice is over and the seat is still another's. Pure.
+ *
+ * @param noticeMillis how long before an active node is taken back for a rival its holder is told;
+ *     0 for not at all. A notice that was given runs as long as it was given for.
+ * @param isOver whether an allocation's notice is over
+ */
+record Notices(long noticeMillis, Predicate<Allocation> isOver) {
+  private static final Comparator<Allocation> OLDEST_NOTICE =
+      Comparator.comparingLong(
+          a -> {
+            Allocation.Notice notice = a.notice();
+            return notice == null ? Long.MAX_VALUE : notice.endsAtMillis();
+          });
+
+  /** By the wall clock, as told. */
+  static Notices at(long noticeMillis, long nowMillis) {
+    return new Notices(noticeMillis, allocation -> isPast(allocation, nowMillis));
+  }
+
+  /** Whether an allocation's notice is over by the wall clock; without a notice it is. */
+  static boolean isPast(Allocation allocation, long nowMillis) {
+    Allocation.Notice notice = allocation.notice();
+    return notice == null || nowMillis >= notice.endsAtMillis();
+  }
+
+  /**
+   * What becomes of one cluster's nodes.
+   *
+   * @param taken those that are taken back now
+   * @param orders those that are given notice, and those whose notice is withdrawn
+   * @param kept how many have no seat and are held for now all the same
+   */
+  record Part(List<Taken> taken, NoticeOrders orders, int kept) {}
+
+  /**
+   * A cluster's nodes in the order in which the auction takes them: those under notice first, the
+   * oldest notice before the others, so that no notice moves from one node to another while as many
+   * have to go; then as a shrink would.
+   */
+  static List<Allocation> takingOrder(Cluster cluster) {
+    List<Allocation> order = cluster.releaseOrder();
+    if (order.stream().anyMatch(Notices::isUnderNotice)) {
+      order.sort(OLDEST_NOTICE);
+    }
+    return order;
+  }
+
+  /**
+   * What becomes of a cluster's nodes.
+   *
+   * @param losing its nodes without a seat, as the auction has them
+   */
+  Part part(Cluster cluster, List<Taken> losing, long nowMillis) {
+    Map<String, Allocation> held = losing.isEmpty() ? Map.of() : open(cluster);
+    List<Taken> taken = new ArrayList<>();
+    Map<String, Allocation.Notice> given = new HashMap<>();
+    Set<String> losers = new HashSet<>();
+    for (Taken loser : losing) {
+      losers.add(loser.allocationId());
+      Allocation allocation = held.get(loser.allocationId());
+      if (allocation == null || isTaken(allocation, loser.reason())) {
+        taken.add(loser);
+      } else if (allocation.notice() == null && allocation.state() == Allocation.State.ACTIVE) {
+        given.put(
+            loser.allocationId(), new Allocation.Notice(loser.reason(), nowMillis + noticeMillis));
+      }
+    }
+    return new Part(
+        taken, orders(given, withdrawn(cluster, losers)), losing.size() - taken.size());
+  }
+
+  /**
+   * Whether one that has no seat goes now. What is being prepared is nobody's yet to work on, but
+   * its holder could not be told any sooner: it is given its notice when it is active.
+   */
+  private boolean isTaken(Allocation allocation, Allocation.Reason reason) {
+    return reason != Allocation.Reason.OUTBID
+        || (allocation.notice() == null ? noticeMillis == 0 : isOver.test(allocation));
+  }
+
+  private static NoticeOrders orders(
+      Map<String, Allocation.Notice> given, List<String> withdrawn) {
+    return given.isEmpty() && withdrawn.isEmpty()
+        ? NoticeOrders.NONE
+        : new NoticeOrders(given, withdrawn);
+  }
+
+  private static List<String> withdrawn(Cluster cluster, Set<String> losers) {
+    List<String> withdrawn = new ArrayList<>();
+    for (Allocation allocation : cluster.allocations()) {
+      if (isUnderNotice(allocation) && !losers.contains(allocation.allocationId())) {
+        withdrawn.add(allocation.allocationId());
+      }
+    }
+    return withdrawn;
+  }
+
+  static boolean isUnderNotice(Allocation allocation) {
+    return allocation.isOpen() && allocation.notice() != null;
+  }
+
+  private static Map<String, Allocation> open(Cluster cluster) {
+    Map<String, Allocation> open = new HashMap<>();
+    for (Allocation allocation : cluster.allocations()) {
+      if (allocation.isOpen()) {
+        open.put(allocation.allocationId(), allocation);
+      }
+    }
+    return open;
+  }
+
+  /** The notice that a pool gives: its own, or the service's. */
+  static long millis(@Nullable Long own, long byDefault) {
+    return own == null ? byDefault : own;
+  }
+}

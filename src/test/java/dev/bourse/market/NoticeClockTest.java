@@ -1,0 +1,125 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.NoticeOrders;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Verdict;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Whose notice is over when somebody sets the clock meanwhile. */
+@Tag("fast")
+class NoticeClockTest {
+  private static final long NOTICE = 120_000;
+  private static final long HOUR = 3_600_000;
+  private static final long GIVEN = Sample.T0;
+
+  private final AtomicLong monotonicMillis = new AtomicLong(77);
+  private final NoticeClock clock =
+      new NoticeClock(() -> TimeUnit.MILLISECONDS.toNanos(monotonicMillis.get()));
+
+  @Test
+  void itIsOverWhenTheWallClockSaysSo() {
+    Cluster told = told(GIVEN + NOTICE);
+
+    assertEquals(Set.of(), over(told, GIVEN));
+    monotonicMillis.addAndGet(NOTICE - 1);
+    assertEquals(Set.of(), over(told, GIVEN + NOTICE - 1));
+    monotonicMillis.addAndGet(1);
+    assertEquals(Set.of("a0"), over(told, GIVEN + NOTICE));
+  }
+
+  @Test
+  void aClockThatIsCorrectedALittleAtATimeIsBelieved() {
+    Cluster told = told(GIVEN + NOTICE);
+    over(told, GIVEN);
+    monotonicMillis.addAndGet(NOTICE - 900);
+
+    assertEquals(Set.of("a0"), over(told, GIVEN + NOTICE));
+  }
+
+  @Test
+  void aClockSetAheadCutsNoNoticeShort() {
+    Cluster told = told(GIVEN + NOTICE);
+    over(told, GIVEN);
+    monotonicMillis.addAndGet(10_000);
+
+    assertEquals(Set.of(), over(told, GIVEN + HOUR));
+    monotonicMillis.addAndGet(NOTICE - 10_000);
+    assertEquals(Set.of("a0"), over(told, GIVEN + HOUR + NOTICE));
+  }
+
+  @Test
+  void oneSetAheadBetweenATickThatGivesNoticeAndTheNextDoesNotEither() {
+    Allocation.Notice notice =
+        new Allocation.Notice(Allocation.Reason.OUTBID, GIVEN + NOTICE);
+    clock.given(
+        List.of(
+            new Tick.Decided(
+                1,
+                List.of(),
+                List.of(),
+                new NoticeOrders(Map.of("a0", notice), List.of()),
+                Verdict.NONE)),
+        GIVEN);
+    monotonicMillis.addAndGet(10_000);
+
+    assertEquals(Set.of(), over(told(GIVEN + NOTICE), GIVEN + HOUR));
+  }
+
+  @Test
+  void aClockSetBackEndsNoneBeforeItsHolderWasTold() {
+    Cluster told = told(GIVEN + NOTICE);
+    over(told, GIVEN);
+    monotonicMillis.addAndGet(NOTICE);
+
+    assertEquals(Set.of(), over(told, GIVEN + NOTICE - HOUR));
+    assertEquals(Set.of("a0"), over(told, GIVEN + NOTICE));
+  }
+
+  @Test
+  void whoTakesTheMarketOverGoesByTheTimeThatWasTold() {
+    assertEquals(Set.of("a0"), over(told(GIVEN + NOTICE), GIVEN + NOTICE));
+  }
+
+  @Test
+  void aSecondNoticeOfTheSameNodeIsTimedAnew() {
+    over(told(GIVEN + NOTICE), GIVEN);
+    monotonicMillis.addAndGet(HOUR);
+    Cluster again = told(GIVEN + HOUR + NOTICE);
+
+    assertEquals(Set.of(), over(again, GIVEN + HOUR));
+    assertEquals(Set.of(), over(again, GIVEN + 2 * HOUR), "the clock was set ahead");
+  }
+
+  private Set<String> over(Cluster cluster, long wallMillis) {
+    return clock.over(Sample.views(cluster), wallMillis);
+  }
+
+  /** A cluster whose node is under notice until then. */
+  private static Cluster told(long endsAt) {
+    Cluster cluster = Sample.active(1);
+    return Allotment.settle(
+            cluster,
+            new Allotment.Orders(
+                cluster.revision(),
+                List.of(),
+                List.of(),
+                new NoticeOrders(
+                    Map.of("a0", new Allocation.Notice(Allocation.Reason.OUTBID, endsAt)),
+                    List.of()),
+                cluster.verdict(),
+                Sample.FRESHNESS),
+            GIVEN)
+        .next();
+  }
+}

@@ -1,0 +1,339 @@
+package dev.bourse.market;
+
+import static dev.bourse.capacity.Sample.FRESHNESS;
+import static dev.bourse.capacity.Sample.POOL;
+import static dev.bourse.capacity.Sample.T0;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.auction.Bidder;
+import dev.bourse.auction.Clearing;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Capacity;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.DirectChange;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.OperatorCommands;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Terms;
+import dev.bourse.capacity.TickPreview;
+import dev.bourse.core.ApiError;
+import dev.bourse.nodes.Machine;
+import dev.bourse.pools.Pool;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Worlds in which everybody does as they like, with a notice: no node goes to a rival before its
+ * whole notice has run, nor later than the tick after it; a notice keeps no node from going for
+ * another reason; prices, grants and demand are those of the same world without notice.
+ */
+@Tag("fast")
+class NoticeWalkTest {
+  private static final int TICKS = 4_000;
+  private static final int NODES = 10;
+  private static final int CLUSTERS = 8;
+  private static final long TICK = 10_000;
+  private static final long NOTICE = 25_000;
+  private static final long PROTECTION = 3 * TICK;
+  private static final List<Hold.Stage> STAGES = List.of(Hold.Stage.values());
+
+  private final long seed = System.nanoTime();
+  private final Random random = new Random(seed);
+  private final Map<String, Cluster> world = new TreeMap<>();
+  private final List<Node> nodes = new ArrayList<>();
+
+  /** When notice was given, by allocation; a replacement has that of the node it replaced. */
+  private final Map<String, Long> givenAt = new HashMap<>();
+
+  private Pool pool = POOL;
+  private long now = T0;
+  private int granted;
+  private int outbid;
+  private int withdrawn;
+
+  @Test
+  void noticesRunWholeAndChangeNothingElse() {
+    System.out.println("seed " + seed);
+    for (int i = 0; i < CLUSTERS; i++) {
+      String name = "c" + i;
+      world.put(
+          name,
+          Cluster.created(
+              name, "org" + i % 3, POOL.name(), Cluster.Kind.VM, Cluster.Posture.MARKET));
+    }
+    for (int i = 0; i < NODES; i++) {
+      nodes.add(new Node(new Machine("n" + i, Sample.ip(i), 22, null), false, 0, 0, null));
+    }
+    for (int i = 0; i < TICKS; i++) {
+      now += TICK;
+      for (int deeds = random.nextInt(4); deeds > 0; deeds--) {
+        somebodyActs();
+      }
+      machinesFollow();
+      tick();
+    }
+    assertTrue(outbid > 100, "outbid " + outbid);
+    assertTrue(withdrawn > 50, "withdrawn " + withdrawn);
+  }
+
+  private void somebodyActs() {
+    String name = "c" + random.nextInt(CLUSTERS);
+    Cluster cluster = cluster(name);
+    switch (random.nextInt(12)) {
+      case 0 -> {
+        Hold.Stage stage = STAGES.get(random.nextInt(STAGES.size()));
+        Hold hold = random.nextInt(3) > 0 ? null : new Hold(stage, "balance", null);
+        world.put(name, DirectChange.hold(hold).apply(cluster, now).next());
+      }
+      case 1 -> {
+        Cluster.Posture posture =
+            random.nextInt(3) > 0 ? Cluster.Posture.MARKET : Cluster.Posture.STATIC;
+        world.put(name, DirectChange.posture(posture).apply(cluster, now).next());
+      }
+      case 2 -> pool = reserve(random.nextInt(4) == 0 ? 700 : 100);
+      case 3 ->
+          held(cluster)
+              .ifPresent(
+                  a ->
+                      world.put(
+                          name,
+                          OperatorCommands.pin(
+                                  String.valueOf(a.publicIp()), random.nextInt(3) == 0)
+                              .apply(cluster, now)
+                              .next()));
+      case 4 ->
+          held(cluster)
+              .ifPresent(
+                  a ->
+                      accepted(
+                          name,
+                          () ->
+                              Capacity.swap(
+                                      cluster,
+                                      Sample.ACTOR,
+                                      String.valueOf(a.publicIp()),
+                                      terms(),
+                                      now)
+                                  .next()));
+      default -> accepted(name, () -> Capacity.declare(cluster, order(cluster), terms(), now).next());
+    }
+  }
+
+  private void accepted(String name, Supplier<Cluster> write) {
+    try {
+      Cluster before = cluster(name);
+      Cluster after = write.get();
+      world.put(name, after);
+      for (Allocation a : after.allocations()) {
+        if (a.isOpen()) {
+          continue;
+        }
+        assertFalse(
+            before.find(a.allocationId()).filter(Allocation::isOpen).isPresent()
+                && reason(a) == Allocation.Reason.OUTBID,
+            "a write takes nothing for a rival");
+      }
+    } catch (ApiError refused) {
+      // It stays as it is.
+    }
+  }
+
+  private Terms terms() {
+    return new Terms(pool, null, true, true, 0);
+  }
+
+  private Capacity.Declare order(Cluster standing) {
+    List<String> named = new ArrayList<>();
+    standing.releaseOrder().stream()
+        .filter(a -> random.nextInt(3) == 0)
+        .forEach(a -> named.add(String.valueOf(a.publicIp())));
+    return new Capacity.Declare(
+        Sample.ACTOR,
+        8 * random.nextInt(6),
+        BigDecimal.valueOf(100 + 50L * random.nextInt(18), 2),
+        random.nextInt(4) == 0 ? Optional.of(named) : Optional.empty(),
+        standing.version());
+  }
+
+  private Optional<Allocation> held(Cluster cluster) {
+    List<Allocation> held = cluster.releaseOrder();
+    return held.isEmpty() ? Optional.empty() : Optional.of(held.get(random.nextInt(held.size())));
+  }
+
+  private void tick() {
+    Tick.Nodes seen = new Tick.Nodes(nodes, Set.of(), Map.of());
+    Tick tick = made(NOTICE, List.copyOf(world.values()));
+    Tick.Outcome outcome = tick.decide(seen);
+    isAsWithoutNotice(outcome, seen);
+    Map<String, Cluster> before = new TreeMap<>(world);
+    Map<String, TickPreview> previews = new HashMap<>();
+    before.forEach((name, cluster) -> previews.put(name, tick.preview(cluster, outcome)));
+    outcome.decided().forEach((name, decided) -> world.put(name, settled(name, decided)));
+    before.forEach(
+        (name, cluster) -> judge(cluster, cluster(name), outcome, previews.get(name)));
+  }
+
+  /** Of the very same world, and of one in which nobody has been told anything. */
+  private void isAsWithoutNotice(Tick.Outcome outcome, Tick.Nodes seen) {
+    List<Cluster> untold = new ArrayList<>();
+    world.values().forEach(cluster -> untold.add(DirectChange.withoutNotices(cluster)));
+    for (List<Cluster> clusters : List.of(List.copyOf(world.values()), untold)) {
+      Tick.Outcome without = made(0, clusters).decide(seen);
+      Long price = without.clearing().clearingCents();
+      // Nobody would hold a node then, and so nobody would pay.
+      if (price != null) {
+        assertEquals(price, outcome.clearing().clearingCents());
+      }
+      assertEquals(without.clearing().admissionCents(), outcome.clearing().admissionCents());
+      assertEquals(without.clearing().grants(), outcome.clearing().grants());
+      assertEquals(without.clearing().unseated(), outcome.clearing().unseated());
+      assertEquals(without.supply(), outcome.supply());
+      assertEquals(without.demand(), outcome.demand());
+      assertEquals(without.rivalry(), outcome.rivalry());
+    }
+  }
+
+  private void judge(
+      Cluster before, Cluster after, Tick.Outcome outcome, @Nullable TickPreview preview) {
+    assertNotNull(preview);
+    Set<String> losing = new HashSet<>();
+    for (Clearing.Reclaim reclaim : outcome.clearing().reclaims()) {
+      if (reclaim.cluster().equals(before.name())) {
+        losing.add(reclaim.allocationId());
+      }
+    }
+    boolean gaveNotice = false;
+    boolean withdrewOneThatLoses = false;
+    for (Allocation was : before.releaseOrder()) {
+      Allocation is = after.find(was.allocationId()).orElseThrow();
+      boolean loses = losing.contains(was.allocationId());
+      assertEquals(!is.isOpen(), preview.lost().contains(was.allocationId()));
+      assertEquals(loses && is.isOpen(), preview.noticed().contains(was.allocationId()));
+      Allocation.Notice notice = is.notice();
+      if (!is.isOpen()) {
+        goes(was, is);
+      } else if (notice == null) {
+        withdrawn += was.notice() == null ? 0 : 1;
+        withdrewOneThatLoses |= was.notice() != null && loses;
+        assertFalse(loses && was.state() == Allocation.State.ACTIVE, () -> "not told: " + is);
+        givenAt.remove(was.allocationId());
+      } else {
+        assertTrue(loses, () -> "has a seat: " + is);
+        assertEquals(Allocation.State.ACTIVE, is.state());
+        assertFalse(is.isShielded(now, after.ceilingCents()), () -> "shielded: " + is);
+        assertTrue(now < notice.endsAtMillis(), () -> "a tick too late: " + is);
+        gaveNotice |= was.notice() == null;
+        givenAt.putIfAbsent(was.allocationId(), now);
+      }
+    }
+    assertFalse(withdrewOneThatLoses, "a notice goes to another node");
+    boolean evicted = Tick.participation(before) == Bidder.Participation.EVICTED;
+    assertFalse(evicted && gaveNotice, "a hold waits for no notice");
+    assertFalse(
+        evicted && after.allocations().stream().anyMatch(Allocation::isOpen),
+        () -> "left by a hold: " + after);
+  }
+
+  private void goes(Allocation was, Allocation is) {
+    if (reason(is) != Allocation.Reason.OUTBID) {
+      return;
+    }
+    outbid++;
+    Allocation.Notice notice = was.notice();
+    assertNotNull(notice, () -> "not told: " + was);
+    Long since = givenAt.get(was.allocationId());
+    assertNotNull(since);
+    assertEquals(since + NOTICE, notice.endsAtMillis());
+    assertTrue(now >= notice.endsAtMillis() && now < notice.endsAtMillis() + TICK);
+  }
+
+  private static Allocation.Reason reason(Allocation gone) {
+    return Objects.requireNonNull(gone.reclaim()).reason();
+  }
+
+  private Tick made(long notice, List<Cluster> clusters) {
+    return new Tick(
+        pool,
+        Sample.views(pool, clusters),
+        FRESHNESS,
+        Allowance.UNLIMITED,
+        Notices.at(notice, now),
+        now);
+  }
+
+  private Cluster settled(String name, Tick.Decided decided) {
+    List<Allotment.Orders.Grant> grants = new ArrayList<>();
+    for (Clearing.Grant grant : decided.grants()) {
+      String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));
+      grants.add(
+          new Allotment.Orders.Grant(
+              "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of()));
+    }
+    return Allotment.settle(
+            cluster(name),
+            new Allotment.Orders(
+                decided.seenRevision(),
+                grants,
+                decided.reclaims(),
+                decided.notices(),
+                decided.verdict(),
+                FRESHNESS),
+            now)
+        .next();
+  }
+
+  private void machinesFollow() {
+    for (String name : List.copyOf(world.keySet())) {
+      for (Allocation a : cluster(name).allocations()) {
+        String id = a.allocationId();
+        if (a.state() == Allocation.State.RECLAIMING && random.nextInt(3) > 0) {
+          world.put(name, Allotment.reclaimed(cluster(name), id).next());
+        } else if (a.state() == Allocation.State.PROVISIONING && random.nextInt(3) > 0) {
+          Long since = a.replaces() == null ? null : givenAt.get(a.replaces());
+          Cluster ready = Allotment.provisioned(cluster(name), id, PROTECTION, now).next();
+          world.put(name, ready);
+          if (since != null && ready.find(id).filter(r -> r.notice() != null).isPresent()) {
+            givenAt.put(id, since);
+          }
+        }
+      }
+    }
+  }
+
+  private static Pool reserve(long cents) {
+    return new Pool(
+        POOL.name(),
+        POOL.site(),
+        POOL.provider(),
+        POOL.gpuVendor(),
+        POOL.gpuModel(),
+        POOL.gpusPerNode(),
+        cents,
+        POOL.capCents(),
+        true,
+        true,
+        false,
+        POOL.environment());
+  }
+
+  private Cluster cluster(String name) {
+    return Objects.requireNonNull(world.get(name), name);
+  }
+}

@@ -1,0 +1,366 @@
+package dev.bourse.market;
+
+import static dev.bourse.capacity.Sample.FRESHNESS;
+import static dev.bourse.capacity.Sample.POOL;
+import static dev.bourse.capacity.Sample.T0;
+import static dev.bourse.capacity.Sample.TERMS;
+import static dev.bourse.capacity.Sample.active;
+import static dev.bourse.capacity.Sample.at;
+import static dev.bourse.capacity.Sample.granted;
+import static dev.bourse.capacity.Sample.ip;
+import static dev.bourse.capacity.Sample.order;
+import static dev.bourse.capacity.Sample.provisioning;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.Capacity;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.DirectChange;
+import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.OperatorCommands;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.TickPreview;
+import dev.bourse.capacity.Transition;
+import dev.bourse.nodes.Machine;
+import dev.bourse.pools.Pool;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of nodes that lose their seats, tick by tick. */
+@Tag("fast")
+class NoticesTest {
+  /** Past every protection that {@link Sample} gives. */
+  private static final long NOW = T0 + 2 * Sample.PROTECTION;
+
+  private static final long NOTICE = 120_000;
+  private static final long TICK = 10_000;
+
+  private final List<Activity> activity = new ArrayList<>();
+
+  @Test
+  void whoLosesASeatIsGivenNoticeAndKeepsTheNodeUntilItIsOver() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+
+    assertEquals(new Allocation.Notice(Allocation.Reason.OUTBID, NOW + NOTICE), notice(told, 0));
+    assertEquals(Allocation.State.ACTIVE, at(told, 0).state());
+    assertEquals(
+        new ClusterEvent.NoticeGiven(ip(0), Allocation.Reason.OUTBID, NOW + NOTICE),
+        activity.get(0).event());
+    Cluster waiting = tick(NOW + NOTICE - 1, told, rival(1, "3"));
+    assertEquals(told, waiting, "nothing changes meanwhile");
+    Cluster gone = tick(NOW + NOTICE, waiting, rival(1, "3"));
+    assertEquals(
+        new Allocation.Reclaim(Allocation.Reason.OUTBID, NOW + NOTICE), at(gone, 0).reclaim());
+    assertNull(at(gone, 0).notice());
+  }
+
+  @Test
+  void itsSlotIsNotOpenUntilTheNodeIsGone() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+
+    assertFalse(told.verdict().bidTooLow());
+    assertTrue(tick(NOW + NOTICE, told, rival(1, "3")).verdict().bidTooLow());
+  }
+
+  @Test
+  void aCeilingRaisedInTimeKeepsTheNode() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+    Cluster raised =
+        Capacity.declare(told, order(8, "4.00", told.version()), TERMS, NOW + TICK).next();
+    activity.clear();
+
+    Cluster kept = tick(NOW + NOTICE, raised, rival(1, "3"));
+
+    assertNull(at(kept, 0).notice());
+    assertEquals(Allocation.State.ACTIVE, at(kept, 0).state());
+    assertEquals(List.of(new ClusterEvent.NoticeWithdrawn(ip(0))), events());
+  }
+
+  @Test
+  void aRivalThatGivesUpOrAnotherNodeLeavesItTheSeat() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+
+    assertNull(at(tick(NOW + TICK, told), 0).notice());
+    assertNull(at(tick(NOW + TICK, told, 2, rival(1, "3")), 0).notice());
+  }
+
+  @Test
+  void theRivalWaitsForTheNodeAsForASlowWipe() {
+    Tick.Outcome first = outcome(NOW, NOTICE, active(1), 1, rival(1, "3"));
+
+    assertEquals(List.of(), first.clearing().grants());
+    Tick.Decided waiting = first.decided().get("r");
+    assertTrue(waiting == null || !waiting.verdict().bidTooLow());
+    Cluster gone = tick(NOW + NOTICE, tick(NOW, active(1), rival(1, "3")), rival(1, "3"));
+    Cluster clean = Allotment.reclaimed(gone, "a0").next();
+    assertEquals(
+        "r",
+        outcome(NOW + NOTICE + TICK, NOTICE, clean, 1, rival(1, "3"))
+            .clearing()
+            .grants()
+            .get(0)
+            .cluster());
+  }
+
+  @Test
+  void aReserveAboveTheCeilingIsGivenNoticeOfAndPaidForMeanwhile() {
+    Pool dear = reserve(300);
+    Cluster cheap = active(1);
+
+    Tick.Outcome outcome = outcome(dear, NOW, NOTICE, cheap, 1);
+    Tick.Outcome over = outcome(dear, NOW + NOTICE, NOTICE, settled(cheap, outcome, NOW), 1);
+
+    assertEquals(300, outcome.clearing().clearingCents());
+    assertNull(over.clearing().clearingCents());
+    assertNull(outcome(dear, NOW, 0, cheap, 1).clearing().clearingCents());
+  }
+
+  @Test
+  void aNoticeOfNoneTakesTheNodeAtOnceButNotOneThatWasPromisedMore() {
+    Cluster lost = settled(active(1), outcome(NOW, 0, active(1), 1, rival(1, "3")), NOW);
+    assertEquals(Allocation.Reason.OUTBID, reason(lost, 0));
+
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+    long before = NOW + NOTICE - 1;
+    assertEquals(told, settled(told, outcome(before, 0, told, 1, rival(1, "3")), before));
+    long after = NOW + NOTICE;
+    assertEquals(
+        Allocation.Reason.OUTBID,
+        reason(settled(told, outcome(after, 0, told, 1, rival(1, "3")), after), 0));
+  }
+
+  @Test
+  void aNodeThatIsPreparedUnderALoweredCeilingIsGivenItsNoticeOnceItIsActive() {
+    Cluster lowered =
+        Capacity.declare(provisioning(1), order(8, "1.50", 1), TERMS, NOW).next();
+
+    Cluster waiting = tick(NOW, lowered, rival(1, "3"));
+    assertEquals(Allocation.State.PROVISIONING, at(waiting, 0).state());
+    assertNull(at(waiting, 0).notice());
+    Cluster ready = Allotment.provisioned(waiting, "a0", Sample.PROTECTION, NOW + TICK).next();
+    Cluster told = tick(NOW + TICK, ready, rival(1, "3"));
+    assertEquals(NOW + TICK + NOTICE, endsAt(told, 0));
+  }
+
+  @Test
+  void aNoticeStaysWithItsNodeWhoeverIsNominatedMeanwhile() {
+    Cluster told = tick(NOW, active(2), 2, rival(1, "3"));
+    assertNotNull(at(told, 1).notice(), "the newest grant goes first");
+    Cluster nominated =
+        Capacity.declare(
+                told, order(16, "2.00", told.version(), List.of(ip(0))), TERMS, NOW + TICK)
+            .next();
+
+    Cluster later = tick(NOW + 2 * TICK, nominated, 2, rival(1, "3"));
+
+    assertEquals(NOW + NOTICE, endsAt(later, 1));
+    assertNull(at(later, 0).notice());
+  }
+
+  @Test
+  void whenFewerHaveToGoTheOldestNoticeStands() {
+    Cluster one = tick(NOW, active(2), 2, rival(1, "3"));
+    Cluster both = tick(NOW + TICK, one, 2, rival(2, "3"));
+    assertEquals(NOW + TICK + NOTICE, endsAt(both, 0));
+
+    Cluster again = tick(NOW + 2 * TICK, both, 2, rival(1, "3"));
+
+    assertEquals(NOW + NOTICE, endsAt(again, 1));
+    assertNull(at(again, 0).notice());
+  }
+
+  @Test
+  void noOtherReclaimWaitsForANotice() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+
+    Cluster shrunk =
+        Capacity.declare(told, order(0, "2.00", told.version()), TERMS, NOW + TICK).next();
+    assertEquals(Allocation.Reason.SCALE_DOWN, reason(shrunk, 0));
+    assertNull(at(shrunk, 0).notice());
+    Cluster held =
+        DirectChange.hold(new Hold(Hold.Stage.ENFORCE, "unpaid", null))
+            .apply(told, NOW + TICK)
+            .next();
+    assertEquals(Allocation.Reason.HOLD, reason(tick(NOW + TICK, held, rival(1, "3")), 0));
+    Cluster retired = OperatorCommands.retire().apply(told, NOW + TICK).next();
+    assertEquals(Allocation.Reason.OPERATOR, reason(retired, 0));
+  }
+
+  @Test
+  void aPinOrAnOperatorsPostureWithdrawsIt() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+
+    Cluster pinned = OperatorCommands.pin(ip(0), true).apply(told, NOW + TICK).next();
+    assertNull(at(tick(NOW + TICK, pinned, rival(1, "3")), 0).notice());
+    Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(told, NOW + TICK).next();
+    assertNull(at(tick(NOW + TICK, fixed, rival(1, "3")), 0).notice());
+  }
+
+  @Test
+  void whatReplacesANodeUnderNoticeIsUnderTheSameNotice() {
+    Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, NOW).next();
+    Cluster inTransit = granted(swapping, 1, "a0", NOW);
+    Cluster told = tick(NOW + TICK, inTransit, 2, rival(1, "3"));
+    assertNotNull(at(told, 0).notice());
+
+    Transition landed = Allotment.provisioned(told, "a1", Sample.PROTECTION, NOW + 2 * TICK);
+
+    assertEquals(at(told, 0).notice(), at(landed.next(), 1).notice());
+    assertEquals(Allocation.Reason.SWAP, reason(landed.next(), 0));
+    assertEquals(
+        List.of("released", "notice"),
+        landed.activity().stream().map(a -> String.valueOf(a.event().kind())).toList());
+  }
+
+  @Test
+  void aPreviewTellsWhoWouldBeGivenNoticeApartFromWhoWouldBeLost() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+
+    TickPreview first = preview(NOW, active(1));
+    TickPreview meanwhile = preview(NOW + TICK, told);
+    TickPreview last = preview(NOW + NOTICE, told);
+
+    assertEquals(Set.of("a0"), first.noticed());
+    assertEquals(Set.of(), first.lost());
+    assertEquals(Set.of("a0"), meanwhile.noticed());
+    assertEquals(Set.of(), last.noticed());
+    assertEquals(Set.of("a0"), last.lost());
+    assertEquals(0, first.nodesWon());
+    assertEquals(1, first.nodesUnfilled());
+  }
+
+  @Test
+  void ordersForAClusterThatHasMovedOnGiveNoNotice() {
+    Cluster standing = active(1);
+    Tick.Outcome outcome = outcome(NOW, NOTICE, standing, 1, rival(1, "3"));
+    Cluster raised = Capacity.declare(standing, order(8, "4.00", 1), TERMS, NOW).next();
+
+    assertEquals(raised, settle(raised, decided(outcome), NOW).next());
+  }
+
+  private TickPreview preview(long now, Cluster cluster) {
+    Tick tick = made(POOL, now, NOTICE, cluster, rival(1, "3"));
+    return tick.preview(cluster, tick.decide(nodes(1)));
+  }
+
+  /** So many nodes declared at this price by somebody else. */
+  private static Cluster rival(int nodes, String price) {
+    return Capacity.declare(
+            Cluster.created("r", "other", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),
+            order(nodes * 8, price, 0),
+            TERMS,
+            NOW)
+        .next();
+  }
+
+  private Cluster tick(long now, Cluster cluster, Cluster... others) {
+    return tick(now, cluster, 1, others);
+  }
+
+  /** The cluster after a tick of a pool of so many nodes. */
+  private Cluster tick(long now, Cluster cluster, int nodes, Cluster... others) {
+    return settled(cluster, outcome(now, NOTICE, cluster, nodes, others), now);
+  }
+
+  private Cluster settled(Cluster cluster, Tick.Outcome outcome, long now) {
+    if (!outcome.decided().containsKey(cluster.name())) {
+      return cluster;
+    }
+    Transition settled = settle(cluster, decided(outcome), now);
+    activity.addAll(settled.activity());
+    return settled.next();
+  }
+
+  private static Transition settle(Cluster cluster, Tick.Decided decided, long now) {
+    return Allotment.settle(
+        cluster,
+        new Allotment.Orders(
+            decided.seenRevision(),
+            List.of(),
+            decided.reclaims(),
+            decided.notices(),
+            decided.verdict(),
+            FRESHNESS),
+        now);
+  }
+
+  private static Tick.Decided decided(Tick.Outcome outcome) {
+    return Objects.requireNonNull(outcome.decided().get("c1"));
+  }
+
+  private static Tick.Outcome outcome(
+      long now, long notice, Cluster cluster, int nodes, Cluster... others) {
+    return made(POOL, now, notice, cluster, others).decide(nodes(nodes));
+  }
+
+  private static Tick.Outcome outcome(
+      Pool pool, long now, long notice, Cluster cluster, int nodes) {
+    return made(pool, now, notice, cluster).decide(nodes(nodes));
+  }
+
+  private static Tick made(
+      Pool pool, long now, long notice, Cluster cluster, Cluster... others) {
+    List<Cluster> all = new ArrayList<>(List.of(others));
+    all.add(cluster);
+    return new Tick(
+        pool,
+        Sample.views(all.toArray(new Cluster[0])),
+        FRESHNESS,
+        Allowance.UNLIMITED,
+        Notices.at(notice, now),
+        now);
+  }
+
+  private static Tick.Nodes nodes(int count) {
+    List<Node> nodes = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      nodes.add(new Node(new Machine("n" + i, ip(i), 22, null), false, 0, 0, null));
+    }
+    return new Tick.Nodes(nodes, Set.of(), Map.of());
+  }
+
+  private static Pool reserve(long cents) {
+    return new Pool(
+        POOL.name(),
+        POOL.site(),
+        POOL.provider(),
+        POOL.gpuVendor(),
+        POOL.gpuModel(),
+        POOL.gpusPerNode(),
+        cents,
+        POOL.capCents(),
+        true,
+        true,
+        false,
+        POOL.environment());
+  }
+
+  private List<ClusterEvent> events() {
+    return activity.stream().map(Activity::event).toList();
+  }
+
+  private static Allocation.@Nullable Notice notice(Cluster cluster, int i) {
+    return at(cluster, i).notice();
+  }
+
+  private static long endsAt(Cluster cluster, int i) {
+    return Objects.requireNonNull(notice(cluster, i)).endsAtMillis();
+  }
+
+  private static Allocation.Reason reason(Cluster cluster, int i) {
+    return Objects.requireNonNull(at(cluster, i).reclaim()).reason();
+  }
+}

@@ -1,0 +1,84 @@
+package dev.bourse.simulation;
+
+import static dev.bourse.simulation.MarketInvariants.SECOND;
+import static dev.bourse.simulation.MarketInvariants.contains;
+
+import dev.bourse.simulation.AllocationLog.Life;
+import dev.bourse.simulation.AllocationLog.Step;
+import dev.bourse.simulation.AllocationLog.Stored;
+import dev.bourse.store.Statement;
+import java.util.List;
+
+/**
+ * Rivals take no node before its holder was given notice and the whole of it has run; only what is
+ * active is given notice; at rest no notice runs for longer than it was given for.
+ */
+final class NoticesRunWhole extends Invariant {
+  /** From a decision to its commit: two time-outs, and what clocks may differ by. */
+  private static final long COMMIT_SECONDS = 12;
+
+  /** Two ticks, and a market that changes hands in between. */
+  private static final long LATE_SECONDS = 60;
+
+  private final AllocationLog log;
+
+  NoticesRunWhole(AllocationLog log) {
+    this.log = log;
+  }
+
+  @Override
+  void everySecond(World world) {
+    log.areClocksRight(world);
+  }
+
+  @Override
+  void afterCommit(World world, String process, List<Statement> statements) {
+    if (!contains(statements, "allocation")) {
+      return;
+    }
+    for (Step step : log.steps(world, statements)) {
+      Stored before = step.before();
+      Stored after = step.after();
+      if (before == null || after == null) {
+        continue;
+      }
+      if (after.noticeEndsAt() != null && !after.state().equals("ACTIVE")) {
+        throw violated("{} is under notice", after);
+      }
+      boolean isTaken = before.isOpen() && "OUTBID".equals(after.reason());
+      if (isTaken && before.replaces() == null && world.settings.noticeSeconds() > 0) {
+        judge(world, step.life(), before, after);
+      }
+    }
+  }
+
+  private void judge(World world, Life life, Stored before, Stored after) {
+    Long endsAt = before.noticeEndsAt();
+    if (endsAt == null) {
+      throw violated("{} was taken at {} without notice", before, after.reclaimAt());
+    }
+    if (!log.areClocksRight(world)) {
+      return;
+    }
+    Long at = after.reclaimAt();
+    if (at == null || at < endsAt) {
+      throw violated("{} was taken at {}", before, at);
+    }
+    long seconds = (world.scheduler.nowNanos() - life.lastNoticeNanos) / SECOND;
+    if (seconds < world.settings.noticeSeconds() - COMMIT_SECONDS) {
+      throw violated("{} was taken {} s after it was given notice", before, seconds);
+    }
+  }
+
+  @Override
+  void atRest(World world) {
+    for (Life life : log.live().values()) {
+      long seconds = (world.scheduler.nowNanos() - life.noticeNanos) / SECOND;
+      if (life.noticeNanos >= 0
+          && log.areClocksRight(world)
+          && seconds > world.settings.noticeSeconds() + LATE_SECONDS) {
+        throw violated("{} is under notice for {} s", life.stored, seconds);
+      }
+    }
+  }
+}
