@@ -10,6 +10,7 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Verdict;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -69,7 +70,8 @@ class NoticeClockTest {
                 List.of(),
                 List.of(),
                 new NoticeOrders(Map.of("a0", notice), List.of()),
-                Verdict.NONE)),
+                Verdict.NONE,
+                Optional.empty())),
         GIVEN);
     monotonicMillis.addAndGet(10_000);
 
@@ -118,7 +120,8 @@ class NoticeClockTest {
                     Map.of("a0", new Allocation.Notice(Allocation.Reason.OUTBID, endsAt)),
                     List.of()),
                 cluster.verdict(),
-                Sample.FRESHNESS),
+                Sample.FRESHNESS,
+                null),
             GIVEN)
         .next();
   }

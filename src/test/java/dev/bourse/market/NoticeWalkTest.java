@@ -294,7 +294,8 @@ class NoticeWalkTest {
                 decided.reclaims(),
                 decided.notices(),
                 decided.verdict(),
-                FRESHNESS),
+                FRESHNESS,
+                null),
             now)
         .next();
   }

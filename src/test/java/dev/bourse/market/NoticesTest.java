@@ -293,7 +293,8 @@ class NoticesTest {
             decided.reclaims(),
             decided.notices(),
             decided.verdict(),
-            FRESHNESS),
+            FRESHNESS,
+            null),
         now);
   }
 
