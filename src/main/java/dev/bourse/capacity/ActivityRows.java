@@ -58,8 +58,16 @@ public final class ActivityRows {
     return new Activity(
         row.text("actor"),
         row.text("kind").equals("request")
-            ? new Declared(row.smallInteger("max_gpus"), row.integer("ceiling_cents"))
+            ? declared(row)
             : action(row));
+  }
+
+  private static ClusterEvent declared(Row row) {
+    String lapse = row.textOrNull("reason");
+    return new Declared(
+        row.smallInteger("max_gpus"),
+        row.integer("ceiling_cents"),
+        lapse == null ? null : Allocation.Reason.of(lapse));
   }
 
   private static ClusterEvent action(Row row) {
@@ -69,7 +77,7 @@ public final class ActivityRows {
     String reason = row.textOrNull("reason");
     return switch (kind) {
       case "granted" -> new ClusterEvent.Granted(node);
-      case "released" -> new ClusterEvent.Released(node, Allocation.Reason.of(reason));
+      case "released", "given-up" -> new ClusterEvent.Released(node, Allocation.Reason.of(reason));
       case "unwound" -> new ClusterEvent.Unwound(node, cause);
       case "swap-lapsed" -> new ClusterEvent.SwapLapsed(node);
       case "swap-ended" -> new ClusterEvent.SwapEnded(node);

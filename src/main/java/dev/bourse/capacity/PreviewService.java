@@ -5,6 +5,7 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Function;
 
 /**
@@ -30,10 +31,14 @@ public final class PreviewService {
   }
 
   /** What an order would do to a cluster as it stands. */
-  public Future<Preview> preview(Cluster standing, Capacity.Declare order) {
+  public Future<Preview> preview(Cluster seen, Capacity.Declare order) {
+    long now = clock.millis();
+    // As its owner would before the write.
+    Cluster standing =
+        Lapse.isDue(seen, OptionalLong.of(now)) ? Lapse.atEnd(seen, now).next() : seen;
     Cluster next;
     try {
-      next = declared(standing, order, terms.apply(standing), clock.millis());
+      next = declared(standing, order, terms.apply(standing), now);
     } catch (ApiError refusal) {
       return Future.succeededFuture(new Preview(refusal, null));
     }
