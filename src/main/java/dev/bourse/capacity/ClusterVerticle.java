@@ -89,7 +89,7 @@ final class ClusterVerticle extends VerticleBase {
    * writes later than that writes upon what is left.
    */
   private Future<ClusterView> carryOut(Mailbox mailbox, Asked asked) {
-    return Lapse.isDue(mailbox.state, time.confirmedMillis())
+    return isDue(mailbox.state)
         ? perform(mailbox, new Asked(this::lapse, List.of(), List.of()), MAX_RELOADS)
             .compose(lapsed -> perform(mailbox, asked, MAX_RELOADS))
         : perform(mailbox, asked, MAX_RELOADS);
@@ -97,9 +97,12 @@ final class ClusterVerticle extends VerticleBase {
 
   /** Of the state in force by then, whose end may have been put off. */
   private Transition lapse(Cluster cluster, long nowMillis) {
-    return Lapse.isDue(cluster, time.confirmedMillis())
-        ? Lapse.atEnd(cluster, nowMillis)
-        : Transition.none(cluster);
+    return isDue(cluster) ? Lapse.atEnd(cluster, nowMillis) : Transition.none(cluster);
+  }
+
+  /** The time is asked for those alone that have an end. */
+  private boolean isDue(Cluster cluster) {
+    return Lapse.hasEnd(cluster) && Lapse.isDue(cluster, time.undoubtedMillis());
   }
 
   /** Reads a cluster anew: another process changed it, or made it. */

@@ -16,18 +16,23 @@ import java.util.OptionalLong;
 public final class Lapse {
   private Lapse() {}
 
+  /** Whether a declaration ends at some moment. */
+  static boolean hasEnd(Cluster cluster) {
+    return cluster.declared() != null && cluster.declared().untilMillis() != null;
+  }
+
   /**
    * Whether a declaration's end has come.
    *
-   * @param confirmedMillis confirmed time; while there is none nothing ends, for what is taken back
-   *     cannot be given again
+   * @param undoubtedMillis the time as far as nothing speaks against it; while there is none nothing
+   *     ends, for what is taken back cannot be given again
    */
-  public static boolean isDue(Cluster cluster, OptionalLong confirmedMillis) {
+  public static boolean isDue(Cluster cluster, OptionalLong undoubtedMillis) {
     Declaration declared = cluster.declared();
     return declared != null
         && declared.untilMillis() != null
-        && confirmedMillis.isPresent()
-        && declared.untilMillis() <= confirmedMillis.getAsLong();
+        && undoubtedMillis.isPresent()
+        && declared.untilMillis() <= undoubtedMillis.getAsLong();
   }
 
   /** The budget of what a cluster declares; empty without one. */

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Has declarations of a pool lapse that have come to their end, before each tick: whoever holds the
- * lease looks, so that the first tick after a restart or a fail-over does what is overdue. Only
- * confirmed time ends anything. A cluster that refuses keeps its state until the next tick.
+ * lease looks, so that the first tick after a restart or a fail-over does what is overdue. Nothing
+ * ends by a clock that has made a step, until that is confirmed. A cluster that refuses keeps its state until the next tick.
  */
 final class Lapses {
   private static final Logger LOG = LoggerFactory.getLogger(Lapses.class);
@@ -40,7 +40,7 @@ final class Lapses {
 
   /** Ends those whose time has come. Fails when the lease is lost. */
   Future<Void> atEnd() {
-    OptionalLong now = env.time().confirmedMillis();
+    OptionalLong now = env.time().undoubtedMillis();
     Map<String, Command> due = new HashMap<>();
     for (ClusterView view : env.clusters().stirringIn(lease.pool())) {
       if (Lapse.isDue(view.cluster(), now)) {
@@ -52,7 +52,7 @@ final class Lapses {
 
   /** Ends those whose budget is used up. Fails when the lease is lost. */
   Future<Void> spent(Budgets budgets) {
-    OptionalLong now = env.time().confirmedMillis();
+    OptionalLong now = env.time().undoubtedMillis();
     if (budgets.spent().isEmpty() || now.isEmpty()) {
       return Future.succeededFuture();
     }
