@@ -1,5 +1,7 @@
 package dev.bourse.capacity;
 
+import dev.bourse.audit.AuditRow;
+import dev.bourse.core.Times;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -9,6 +11,8 @@ import java.util.OptionalLong;
  * The end that a declaration comes to by itself: at its {@code until}, or when its budget is used
  * up. It then asks for nothing, its nodes go, and the version advances, so that no writer who does
  * not know of it overwrites it. Pure.
+ *
+ * <p>The organization's trail has a row of it, as of each write that makes a version.
  *
  * <p>Billing ended when the end was reached, however late it is carried out: what was held
  * meanwhile is the exchange's own lateness.
@@ -99,6 +103,17 @@ public final class Lapse {
     }
     Boolean unavailable = cluster.verdict().capacityUnavailable();
     draft.verdict = Verdict.of(false, unavailable == null ? null : Boolean.FALSE);
-    return new Transition(cluster, draft.build(), activity, null);
+    return new Transition(
+        cluster,
+        draft.build(),
+        activity,
+        new AuditRow(
+            nowMillis,
+            cluster.orgId(),
+            Activity.MARKET,
+            cluster.kind() == Cluster.Kind.VM ? "vm_capacity_lapse" : "k8s_bid_lapse",
+            cluster.name(),
+            "reason=%s at=%s version=%s"
+                .formatted(reason.label(), Times.rfc3339(endMillis), draft.version)));
   }
 }
