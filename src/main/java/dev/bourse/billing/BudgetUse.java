@@ -201,8 +201,7 @@ final class BudgetUse {
             Posted before = Objects.requireNonNull(known.get(one.cluster()));
             long total =
                 Math.addExact(before.centGpuMillis(), sums.getOrDefault(one.cluster(), 0L));
-            kept.put(
-                one.cluster(), new Posted(one.sinceMillis(), one.throughMillis(), total));
+            kept.put(one.cluster(), new Posted(one.sinceMillis(), one.throughMillis(), total));
             totals.put(one.cluster(), total);
           }
           return totals;
@@ -245,9 +244,7 @@ final class BudgetUse {
               one.budget(),
               posted.getOrDefault(one.cluster(), 0L),
               one.accruesFrom(),
-              timeline == null
-                  ? List.of()
-                  : Usage.spans(timeline, one.accruesFrom(), nowMillis)));
+              timeline == null ? List.of() : Usage.spans(timeline, one.accruesFrom(), nowMillis)));
     }
     return spent;
   }

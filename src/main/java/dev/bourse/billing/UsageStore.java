@@ -306,9 +306,7 @@ final class UsageStore {
     }
     List<Object> parameters = new ArrayList<>();
     hours.forEach(
-        h ->
-            parameters.addAll(
-                List.of(h.orgId(), h.fromMillis(), h.toMillis(), h.cluster())));
+        h -> parameters.addAll(List.of(h.orgId(), h.fromMillis(), h.toMillis(), h.cluster())));
     Map<String, Long> sums = new HashMap<>();
     return database
         .read(

@@ -56,10 +56,7 @@ public final class ActivityRows {
   /** An entry as stored. */
   public static Activity activity(Row row) {
     return new Activity(
-        row.text("actor"),
-        row.text("kind").equals("request")
-            ? declared(row)
-            : action(row));
+        row.text("actor"), row.text("kind").equals("request") ? declared(row) : action(row));
   }
 
   private static ClusterEvent declared(Row row) {

@@ -94,8 +94,8 @@ public record Allocation(
 
     /**
      * As an allocation's row has it: the release before reads every row of what is held, and none
-     * whose reason it does not know. What it does not know is a scale-down there; the activity tells
-     * which it was.
+     * whose reason it does not know. What it does not know is a scale-down there; the activity
+     * tells which it was.
      */
     Reason inRow() {
       return this == LAPSED || this == SPENT ? SCALE_DOWN : this;

@@ -105,7 +105,8 @@ public final class ClusterOwners implements Mirror {
     List<ClusterVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployments = new ArrayList<>();
     for (int i = 0; i < eventLoops; i++) {
-      ClusterVerticle verticle = new ClusterVerticle(clusters, store, clocks.clock(), clocks.time());
+      ClusterVerticle verticle =
+          new ClusterVerticle(clusters, store, clocks.clock(), clocks.time());
       verticles.add(verticle);
       deployments.add(vertx.deployVerticle(verticle, new DeploymentOptions()));
     }

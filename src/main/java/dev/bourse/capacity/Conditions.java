@@ -52,7 +52,11 @@ public record Conditions(
   void requireTenable(long nowMillis) {
     if (untilMillis instanceof Setting.To<Long> to) {
       long latest =
-          Instant.ofEpochMilli(nowMillis).atZone(ZoneOffset.UTC).plusYears(1).toInstant().toEpochMilli();
+          Instant.ofEpochMilli(nowMillis)
+              .atZone(ZoneOffset.UTC)
+              .plusYears(1)
+              .toInstant()
+              .toEpochMilli();
       if (to.value() <= nowMillis || to.value() > latest) {
         throw ApiError.badField(
             "until",

@@ -28,8 +28,8 @@ public final class Lapse {
   /**
    * Whether a declaration's end has come.
    *
-   * @param undoubtedMillis the time as far as nothing speaks against it; while there is none nothing
-   *     ends, for what is taken back cannot be given again
+   * @param undoubtedMillis the time as far as nothing speaks against it; while there is none
+   *     nothing ends, for what is taken back cannot be given again
    */
   public static boolean isDue(Cluster cluster, OptionalLong undoubtedMillis) {
     Declaration declared = cluster.declared();
@@ -45,7 +45,8 @@ public final class Lapse {
   }
 
   /**
-   * Changes nothing by itself: a cluster's owner ends what is due before it carries out any command.
+   * Changes nothing by itself: a cluster's owner ends what is due before it carries out any
+   * command.
    */
   public static Command due() {
     return (cluster, nowMillis) -> Transition.none(cluster);

@@ -20,7 +20,10 @@ final class PoolClusters {
 
   private final NavigableMap<String, ClusterView> all = new ConcurrentSkipListMap<>();
 
-  /** Those that declare or hold something or have an end to come to, and those whose verdict says that something lacks. */
+  /**
+   * Those that declare or hold something or have an end to come to, and those whose verdict says
+   * that something lacks.
+   */
   private final NavigableMap<String, ClusterView> stirring = new ConcurrentSkipListMap<>();
 
   /** The others, as a pool without an armed detector judges them. */

@@ -29,7 +29,9 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
   public record Expected(
       ClusterView state, TickPreview nextTick, List<Allocation> victims, long costCents) {
 
-    /** What it can cost at most until it lapses by itself, in US dollars; null when it never does. */
+    /**
+     * What it can cost at most until it lapses by itself, in US dollars; null when it never does.
+     */
     public @Nullable Double worstCaseUsd() {
       Declaration declared = state.cluster().declared();
       return declared == null ? null : Price.toUsdOrNull(declared.worstCaseCents());

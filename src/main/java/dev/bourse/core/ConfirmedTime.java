@@ -16,7 +16,8 @@ public interface ConfirmedTime {
   /**
    * The time as far as nothing speaks against it: confirmed, or by a clock that has made no step in
    * sight of this process, though that has not watched it for long. For what is due at a moment and
-   * cannot wait until a clock has proved itself after a start, at the risk that it is wrong already.
+   * cannot wait until a clock has proved itself after a start, at the risk that it is wrong
+   * already.
    */
   default OptionalLong undoubtedMillis() {
     return confirmedMillis();

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the budgets of declarations leave for the time until the next tick: a declaration that could
- * not pay for it has come to its end, and none bids for more nodes than it can pay until then. Pure.
+ * not pay for it has come to its end, and none bids for more nodes than it can pay until then.
+ * Pure.
  *
  * @param spent what was spent, by cluster; clusters without a budget are absent
  * @param tickMillis from one tick to the next
@@ -45,7 +46,9 @@ record Budgets(Map<String, Spent> spent, long tickMillis) {
         < (held == 0
             ? costMicros(1, gpusPerNode, ceiling)
             : costMicros(
-                held, gpusPerNode, clearingCents == null ? ceiling : Math.min(clearingCents, ceiling)));
+                held,
+                gpusPerNode,
+                clearingCents == null ? ceiling : Math.min(clearingCents, ceiling)));
   }
 
   /** How many slots, beyond those they hold, clusters that have a budget can pay for. */

@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Has declarations of a pool lapse that have come to their end, before each tick: whoever holds the
  * lease looks, so that the first tick after a restart or a fail-over does what is overdue. Nothing
- * ends by a clock that has made a step, until that is confirmed. A cluster that refuses keeps its state until the next tick.
+ * ends by a clock that has made a step, until that is confirmed. A cluster that refuses keeps its
+ * state until the next tick.
  */
 final class Lapses {
   private static final Logger LOG = LoggerFactory.getLogger(Lapses.class);

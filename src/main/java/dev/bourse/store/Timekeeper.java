@@ -295,7 +295,8 @@ public final class Timekeeper implements ConfirmedTime {
       long now = monotonicMillis();
       if (!hasServer(database)) {
         return isBelieved.test(machine, now)
-            ? OptionalLong.of(clock.millis()) : OptionalLong.empty();
+            ? OptionalLong.of(clock.millis())
+            : OptionalLong.empty();
       }
       Long read = serverMillis;
       long since = now - serverReadAt;

@@ -41,9 +41,7 @@ class BudgetUseTest {
   @Test
   void itTellsWhenTheBudgetWasReached() {
     List<Usage.Span> accrued =
-        List.of(
-            span(T0 + HOUR, T0 + 2 * HOUR, 8, 50),
-            span(T0 + 2 * HOUR, T0 + 3 * HOUR, 8, 100));
+        List.of(span(T0 + HOUR, T0 + 2 * HOUR, 8, 50), span(T0 + 2 * HOUR, T0 + 3 * HOUR, 8, 100));
     Spent spent = BudgetUse.spent(budget(1_100), 300 * CENT, T0 + HOUR, accrued);
     assertEquals(1_500 * 10_000, spent.micros());
     assertEquals(OptionalLong.of(T0 + 2 * HOUR + HOUR / 2), spent.reachedAtMillis());

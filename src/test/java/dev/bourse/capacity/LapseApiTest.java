@@ -158,7 +158,8 @@ class LapseApiTest {
                           e.data().getString("reason").equals("lapsed")
                               && e.data().getString("public_ip").equals(node)));
       until(
-          "and the state", () -> events.state().getJsonObject("declared").getInteger("max_gpus") == 0);
+          "and the state",
+          () -> events.state().getJsonObject("declared").getInteger("max_gpus") == 0);
     }
     List<JsonObject> told = activity(client, "lapsed");
     assertEquals(2, told.size());
@@ -223,8 +224,7 @@ class LapseApiTest {
 
   private static String tick(ClusterClient client) {
     String pool = client.state().getJsonObject("pool").getString("pool");
-    return ClusterClient.objects(
-            client.caller().get("/api/market/feed").ok().getJsonArray("pools"))
+    return ClusterClient.objects(client.caller().get("/api/market/feed").ok().getJsonArray("pools"))
         .stream()
         .filter(p -> p.getString("pool").equals(pool))
         .findFirst()
@@ -335,9 +335,7 @@ class LapseApiTest {
             .put("limit_price_per_gpu_hour", 2)
             .put("max_gpus", 8)
             .put("expected_version", 0);
-    caller
-        .put("/api/k8s/bid", bid.copy().put("until", in(-1)))
-        .refused(ErrorCode.BAD_REQUEST);
+    caller.put("/api/k8s/bid", bid.copy().put("until", in(-1))).refused(ErrorCode.BAD_REQUEST);
     JsonObject terms =
         caller
             .put("/api/k8s/bid", bid.put("until", in(HOUR)).put("max_spend_usd", 100))
@@ -390,8 +388,7 @@ class LapseApiTest {
   @Test
   void anApplicationsBidIsForAWhile() {
     try (RunningBourse demo = RunningBourse.demo("market.tick=50ms")) {
-      ClusterClient client =
-          new ClusterClient(demo.as("acme", "orgwide"), "acme", "acme-train");
+      ClusterClient client = new ClusterClient(demo.as("acme", "orgwide"), "acme", "acme-train");
       client.addKey();
       McpClient alice = McpClient.of(demo, "acme", "alice");
       String end = Times.rfc3339(System.currentTimeMillis() + 2_000);

@@ -66,17 +66,17 @@ class LapseTest {
 
   private static void refusedAt(String field, String value, JsonObject conditions) {
     ApiError error =
-        refused(
-            ErrorCode.BAD_REQUEST, () -> declared(Sample.active(1), 8, conditions, NOW));
-    assertTrue(error.detail().startsWith(field + ": " + value + " is not acceptable; expected "), error.detail());
+        refused(ErrorCode.BAD_REQUEST, () -> declared(Sample.active(1), 8, conditions, NOW));
+    assertTrue(
+        error.detail().startsWith(field + ": " + value + " is not acceptable; expected "),
+        error.detail());
   }
 
   @Test
   void anEndIsAheadAndNoFurtherThanAYear() {
     long year = Instant.parse("2024-11-14T22:15:20Z").toEpochMilli();
     assertEquals(NOW, Instant.parse("2023-11-14T22:15:20Z").toEpochMilli());
-    assertEquals(
-        year, declaration(declared(Sample.active(1), 8, until(year), NOW)).untilMillis());
+    assertEquals(year, declaration(declared(Sample.active(1), 8, until(year), NOW)).untilMillis());
     assertEquals(
         NOW + 1, declaration(declared(Sample.active(1), 8, until(NOW + 1), NOW)).untilMillis());
     refusedAt("until", Times.rfc3339(NOW), until(NOW));
@@ -109,12 +109,14 @@ class LapseTest {
     assertEquals(UNTIL, declaration(kept).untilMillis());
     assertEquals(new Declaration.Budget(10_000, NOW), declaration(kept).budget());
 
-    Cluster again = declared(kept, 8, spend(100).put("until", Times.rfc3339(UNTIL + 5)), NOW + 20_000);
+    Cluster again =
+        declared(kept, 8, spend(100).put("until", Times.rfc3339(UNTIL + 5)), NOW + 20_000);
     assertEquals(UNTIL + 5, declaration(again).untilMillis());
     assertEquals(new Declaration.Budget(10_000, NOW + 20_000), declaration(again).budget());
 
     Cluster cleared =
-        declared(again, 8, new JsonObject().putNull("until").putNull("max_spend_usd"), NOW + 30_000);
+        declared(
+            again, 8, new JsonObject().putNull("until").putNull("max_spend_usd"), NOW + 30_000);
     assertNull(declaration(cleared).untilMillis());
     assertNull(declaration(cleared).budget());
   }
@@ -144,8 +146,7 @@ class LapseTest {
 
     assertEquals(before.version() + 1, after.version());
     assertEquals(
-        new Declaration(
-            0, 200, declaration(before).pricedAtMillis(), UNTIL + 40, "system:market"),
+        new Declaration(0, 200, declaration(before).pricedAtMillis(), UNTIL + 40, "system:market"),
         after.declared());
     assertEquals(List.of(), after.releaseOrder());
     after
@@ -209,7 +210,8 @@ class LapseTest {
     assertEquals(0, declaration(lapse.next()).maxGpus());
     assertNull(declaration(lapse.next()).budget());
     assertEquals(
-        new ClusterEvent.Declared(0, 200, Allocation.Reason.SPENT), lapse.activity().get(0).event());
+        new ClusterEvent.Declared(0, 200, Allocation.Reason.SPENT),
+        lapse.activity().get(0).event());
     for (Allocation gone : lapse.next().allocations()) {
       assertEquals(
           new Allocation.Reclaim(Allocation.Reason.SCALE_DOWN, NOW + 5_000), gone.reclaim());
@@ -231,8 +233,7 @@ class LapseTest {
         cluster = Sample.granted(cluster, i, null, granted);
         if (random.nextInt(4) > 0) {
           cluster =
-              Allotment.provisioned(
-                      cluster, "a" + i, PROTECTION, granted + random.nextInt(200_000))
+              Allotment.provisioned(cluster, "a" + i, PROTECTION, granted + random.nextInt(200_000))
                   .next();
         }
       }
@@ -277,8 +278,12 @@ class LapseTest {
         Objects.requireNonNull(set.audit()).detail());
     Transition cleared =
         Capacity.declare(
-            set.next(), order(set.next(), 8, new JsonObject().putNull("until")), TERMS, NOW + 9_000);
+            set.next(),
+            order(set.next(), 8, new JsonObject().putNull("until")),
+            TERMS,
+            NOW + 9_000);
     assertEquals(
-        "max_gpus=8 max_price_per_gpu_hour=2.00 until=none version=3", Objects.requireNonNull(cleared.audit()).detail());
+        "max_gpus=8 max_price_per_gpu_hour=2.00 until=none version=3",
+        Objects.requireNonNull(cleared.audit()).detail());
   }
 }

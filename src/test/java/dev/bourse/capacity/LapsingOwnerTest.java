@@ -57,9 +57,7 @@ class LapsingOwnerTest extends ExchangeFixture {
     clock.advance(UNTIL + 1 - clock.millis());
 
     ApiError refusal =
-        fails(
-            ApiError.class,
-            owners.submit("c1", declaring(16, 2, until(UNTIL + 3_600_000))));
+        fails(ApiError.class, owners.submit("c1", declaring(16, 2, until(UNTIL + 3_600_000))));
 
     assertEquals(ErrorCode.VERSION_MISMATCH, refusal.code());
     assertEquals(3, cluster().version());
@@ -69,7 +67,8 @@ class LapsingOwnerTest extends ExchangeFixture {
     assertEquals(
         List.of("SCALE_DOWN", "SCALE_DOWN"), texts("SELECT reclaim_reason FROM allocation"));
     assertEquals(
-        List.of("lapsed"), texts("SELECT reason FROM activity WHERE kind = 'request' AND max_gpus = 0"));
+        List.of("lapsed"),
+        texts("SELECT reason FROM activity WHERE kind = 'request' AND max_gpus = 0"));
     assertEquals(16, Sample.declaration(submit(declaring(16, 3, new JsonObject()))).maxGpus());
   }
 

@@ -104,8 +104,7 @@ class BudgetsTest {
   @Test
   void aBudgetNobodyHasLookedAtYetBidsForNothingMore() {
     Cluster cluster = cluster(1, 5, "100");
-    assertEquals(
-        Map.of("c1", 0), new Budgets(Map.of(), TICK).affordable(List.of(cluster), GPUS));
+    assertEquals(Map.of("c1", 0), new Budgets(Map.of(), TICK).affordable(List.of(cluster), GPUS));
     assertFalse(new Budgets(Map.of(), TICK).isUsedUp(cluster, GPUS, null));
     Cluster renewed = cluster(1, 5, "200");
     assertEquals(
@@ -160,7 +159,8 @@ class BudgetsTest {
       for (int tick = 0; tick < 200; tick++) {
         now += TICK;
         if (spent(cluster, spent).isUsedUp(cluster, GPUS, price)) {
-          cluster = Lapse.spent(Lapse.budget(cluster).orElseThrow(), now).apply(cluster, now).next();
+          cluster =
+              Lapse.spent(Lapse.budget(cluster).orElseThrow(), now).apply(cluster, now).next();
           assertEquals(0, cluster.releaseOrder().size());
           lapsed++;
           break;

@@ -18,7 +18,11 @@ final class LapseInvariants {
 
   /** A declaration as it is stored. */
   private record Declared(
-      String cluster, long version, long maxGpus, @Nullable Long until, @Nullable Long budgetCents) {}
+      String cluster,
+      long version,
+      long maxGpus,
+      @Nullable Long until,
+      @Nullable Long budgetCents) {}
 
   private static List<Declared> declared(MemoryEngine engine) {
     return engine.query(
@@ -100,7 +104,8 @@ final class LapseInvariants {
               node);
       Long until = reason.equals("lapsed") ? before.until() : null;
       if (billedTo == Long.MAX_VALUE || (until != null && billedTo > Math.max(since, until))) {
-        throw violated("{} of {} is billed up to {} when it was {}", node, before, billedTo, reason);
+        throw violated(
+            "{} of {} is billed up to {} when it was {}", node, before, billedTo, reason);
       }
     }
   }
@@ -140,8 +145,7 @@ final class LapseInvariants {
     }
 
     private void judgeBudget(World world, MemoryEngine engine, Declared one, long cents) {
-      long since =
-          engine.number("SELECT spend_since FROM cluster WHERE name = ?", one.cluster());
+      long since = engine.number("SELECT spend_since FROM cluster WHERE name = ?", one.cluster());
       long spent =
           new Recount(engine).of(one.cluster(), since, world.nowMillis() - BOUND_MILLIS).micros();
       if (one.maxGpus() > 0 && spent > cents * MICROS_PER_CENT) {

@@ -14,7 +14,7 @@ import java.util.function.BiConsumer;
 
 /** What clients and operators ask for, of any process that takes requests. */
 enum Operation implements Deed {
-  /** A member declares how much a cluster wants, and at what price. */
+  /** A member declares how much a cluster wants, and at what price; some for a while or a sum. */
   DECLARE(
       (world, random) ->
           ready(world, random)
@@ -24,19 +24,7 @@ enum Operation implements Deed {
                           process,
                           anyCluster(world, random),
                           World.GPUS_PER_NODE * random.nextInt(0, 4),
-                          BigDecimal.valueOf(random.nextLong(50, 1_100), 2)))),
-
-  /** The same until a time, or for a sum. */
-  LEASE(
-      (world, random) ->
-          ready(world, random)
-              .ifPresent(
-                  process ->
-                      world.clients.declare(
-                          process,
-                          anyCluster(world, random),
-                          World.GPUS_PER_NODE * random.nextInt(1, 4),
-                          BigDecimal.valueOf(random.nextLong(100, 1_100), 2),
+                          BigDecimal.valueOf(random.nextLong(50, 1_100), 2),
                           conditions(process, random)))),
 
   /** A member asks for another machine in the place of one. */
@@ -76,6 +64,9 @@ enum Operation implements Deed {
   /** By the clock of the process that is asked, as a client that has just read from it has it. */
   private static Conditions conditions(Replica process, SplittableRandom random) {
     JsonObject conditions = new JsonObject();
+    if (random.nextInt(3) > 0) {
+      return Conditions.KEPT;
+    }
     if (random.nextInt(3) > 0) {
       long ahead = random.nextLong(1_000, random.nextBoolean() ? 20_000 : 200_000);
       conditions.put("until", Times.rfc3339(process.wall().millis() + ahead));

@@ -212,7 +212,7 @@ final class TrailInvariants {
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
                       + " AND t.event = 'granted') AS told_granted,"
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
-                      + " AND t.event = 'released') AS told_released,"
+                      + " AND t.event IN ('released', 'given-up')) AS told_released,"
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
                       + " AND t.event = 'unwound') AS told_unwound"
                       + " FROM cluster c) AS b WHERE b.granted <> b.told_granted"
