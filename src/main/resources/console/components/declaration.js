@@ -347,6 +347,7 @@ class Declaration extends Element {
           ? 'nobody would hold a node'
           : `at ${dollars(preview.clearing_price_per_gpu_hour)} a GPU`)}
         ${figure('At most', dollars(most), 'an hour, at the ceiling')}
+        ${preview.worst_case_usd === null ? nothing : figure('In all', dollars(preview.worst_case_usd), 'at most, until it ends')}
         ${figure('Nodes won', preview.nodes_won, preview.nodes_won === preview.nodes_granted ? 'at the next tick' : `${preview.nodes_granted} of them at the next tick`)}
         ${figure('Left pending', preview.nodes_unfilled, preview.nodes_unfilled > 0 ? 'nodes' : nothing)}
       </dl>

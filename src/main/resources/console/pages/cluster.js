@@ -33,6 +33,8 @@ const REASONS = /** @type {Record<string, string>} */ ({
   swap: 'swapped for another',
   hold: 'a billing hold',
   operator: 'taken back by an operator',
+  lapsed: 'the declaration came to its end',
+  spent: "the declaration's budget was used up",
   unwound: 'could not be prepared',
 });
 
@@ -183,6 +185,8 @@ class ClusterPage extends Page {
           ${figure('Held', count(held(state).length, 'node'), state.pending > 0 ? `${whole(state.pending)} pending` : nothing)}
           ${figure('Clearing price', dollars(state.pool.clearing_price_per_gpu_hour), 'a GPU-hour')}
           ${figure('Ceiling', dollars(state.declared?.max_price_per_gpu_hour), 'a GPU-hour')}
+          ${state.declared?.until ? figure('Ends', html`<bourse-countdown until=${state.declared.until} over="now"></bourse-countdown>`, at(state.declared.until)) : nothing}
+          ${state.declared?.max_spend_usd != null ? figure('Budget', dollars(state.declared.max_spend_usd), html`since ${at(state.declared.max_spend_since)}`) : nothing}
           ${figure('Machines', `${state.gpus_per_node} × ${state.gpu_model ?? state.gpu_vendor}`, html`<a href=${`/console/market?pool=${encodeURIComponent(state.pool.pool)}`}>${state.pool.pool}</a>`)}
         </dl>
       </section>
@@ -342,7 +346,7 @@ const ACTIVITY = [
     title: 'What',
     cell: (entry) =>
       entry.kind === 'request'
-        ? html`<span>declared ${entry.max_gpus === null ? '' : count(entry.max_gpus, 'GPU')} at ${dollars(entry.max_price_per_gpu_hour)} ${entry.who === 'system' ? badge('platform') : nothing}</span>`
+        ? html`<span>declared ${entry.max_gpus === null ? '' : count(entry.max_gpus, 'GPU')} at ${dollars(entry.max_price_per_gpu_hour)} ${entry.who === 'system' ? badge('platform') : nothing}${entry.reason ? html` <span class="faint">${REASONS[entry.reason] ?? entry.reason}</span>` : nothing}</span>`
         : html`<span>${entry.note ?? ''}${entry.reason ? html` <span class="faint">${REASONS[entry.reason] ?? entry.reason}</span>` : nothing}</span>`,
   },
   { title: 'Who', cell: (entry) => html`<span class="mono faint">${entry.actor ?? ''}</span>` },

@@ -183,7 +183,7 @@ final class ServiceCore {
                     context.vertx(),
                     memory.clusters,
                     new CapacityStore(database),
-                    context.clock(),
+                    new ClusterOwners.Clocks(context.clock(), context.time()),
                     context.config().eventLoops()))
         .compose(
             owners ->

@@ -4,9 +4,11 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.market.Allowance;
 import dev.bourse.market.Spending;
+import dev.bourse.market.Spent;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +23,7 @@ import java.util.Set;
 public final class LimitedSpending implements Spending {
   private final AccountStore accounts;
   private final Balances balances;
+  private final BudgetUse budgets;
   private final Clusters clusters;
 
   /**
@@ -29,6 +32,7 @@ public final class LimitedSpending implements Spending {
   public LimitedSpending(Database database, Clusters clusters, long protectionMillis, Clock clock) {
     this.accounts = new AccountStore(database);
     this.balances = new Balances(database, clusters, protectionMillis, clock);
+    this.budgets = new BudgetUse(database);
     this.clusters = clusters;
   }
 
@@ -45,6 +49,11 @@ public final class LimitedSpending implements Spending {
                 balances
                     .list(limited.stream().filter(buyers::contains).toList())
                     .map(read -> allowance(limited, read, instead, nowMillis)));
+  }
+
+  @Override
+  public Future<Map<String, Spent>> readSpent(Collection<Cluster> budgeted, long nowMillis) {
+    return budgets.read(budgeted, nowMillis);
   }
 
   private Allowance allowance(

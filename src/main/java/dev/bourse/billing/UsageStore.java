@@ -71,12 +71,15 @@ final class UsageStore {
             });
   }
 
-  /** Two ranges of one index: what is held still, and what was given back since. */
+  /**
+   * Two ranges of one index: what is held still, and what was given back since. Nothing is billed
+   * for the time after a declaration's end, though nobody has carried it out yet.
+   */
   private Future<List<Node>> listHeld(List<String> orgs, long fromMillis, long toMillis) {
     String held =
         """
-        SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at
-        FROM cluster c JOIN pool p ON p.name = c.pool
+        SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at,
+        c.until_at FROM cluster c JOIN pool p ON p.name = c.pool
         JOIN allocation a ON a.cluster = c.name WHERE c.org_id IN (%s)
         AND a.active_at < ? AND a.reclaim_at \
         """
@@ -97,7 +100,8 @@ final class UsageStore {
                 new Held(
                     row.smallInteger("gpus_per_node"),
                     row.integer("active_at"),
-                    row.integerOrNull("reclaim_at"))));
+                    row.integerOrNull(
+                        row.integerOrNull("reclaim_at") == null ? "until_at" : "reclaim_at"))));
   }
 
   private Future<Map<String, List<ChangePoint>>> ceilings(
@@ -285,6 +289,40 @@ final class UsageStore {
         row ->
             new Total(
                 row.text("cluster"), row.integer("gpu_millis"), row.integer("amount_micros")));
+  }
+
+  /**
+   * Hours of one cluster.
+   *
+   * @param fromMillis the first hour's beginning
+   * @param toMillis the end of the last
+   */
+  record Hours(String orgId, String cluster, long fromMillis, long toMillis) {}
+
+  /** What is posted for these hours, cents x GPU-milliseconds, by cluster; at most some hundred. */
+  Future<Map<String, Long>> sumPosted(List<Hours> hours) {
+    if (hours.isEmpty()) {
+      return Future.succeededFuture(Map.of());
+    }
+    List<Object> parameters = new ArrayList<>();
+    hours.forEach(
+        h -> parameters.addAll(List.of(h.orgId(), h.fromMillis(), h.toMillis(), h.cluster())));
+    Map<String, Long> sums = new HashMap<>();
+    return database
+        .read(
+            """
+            SELECT cluster, CAST(SUM(cent_gpu_millis) AS BIGINT) AS posted FROM usage_line
+            WHERE %s GROUP BY cluster\
+            """
+                .formatted(
+                    String.join(
+                        " OR ",
+                        Collections.nCopies(
+                            hours.size(),
+                            "(org_id = ? AND hour >= ? AND hour < ? AND cluster = ?)"))),
+            parameters,
+            row -> sums.put(row.text("cluster"), row.integer("posted")))
+        .map(read -> sums);
   }
 
   /** Posted usage between two hours, by day and cluster. */

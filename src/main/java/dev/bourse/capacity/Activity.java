@@ -20,6 +20,11 @@ public record Activity(String actor, ClusterEvent event) {
     return new Activity(actor, new ClusterEvent.Declared(maxGpus, ceilingCents));
   }
 
+  /** What is left of a declaration that came to its end by itself. */
+  static Activity lapsed(long ceilingCents, Allocation.Reason reason) {
+    return new Activity(MARKET, new ClusterEvent.Declared(0, ceilingCents, reason));
+  }
+
   static Activity granted(Allocation node) {
     return new Activity(MARKET, new ClusterEvent.Granted(node.publicIp()));
   }

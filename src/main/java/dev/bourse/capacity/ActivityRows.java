@@ -57,10 +57,15 @@ public final class ActivityRows {
   /** An entry as stored. */
   public static Activity activity(Row row) {
     return new Activity(
-        row.text("actor"),
-        row.text("kind").equals("request")
-            ? new Declared(row.smallInteger("max_gpus"), row.integer("ceiling_cents"))
-            : action(row));
+        row.text("actor"), row.text("kind").equals("request") ? declared(row) : action(row));
+  }
+
+  private static ClusterEvent declared(Row row) {
+    String lapse = row.textOrNull("reason");
+    return new Declared(
+        row.smallInteger("max_gpus"),
+        row.integer("ceiling_cents"),
+        lapse == null ? null : Allocation.Reason.of(lapse));
   }
 
   private static ClusterEvent action(Row row) {
@@ -70,7 +75,7 @@ public final class ActivityRows {
     String reason = row.textOrNull("reason");
     return switch (kind) {
       case "granted" -> new ClusterEvent.Granted(node);
-      case "released" -> new ClusterEvent.Released(node, Allocation.Reason.of(reason));
+      case "released", "given-up" -> new ClusterEvent.Released(node, Allocation.Reason.of(reason));
       case "notice" ->
           new ClusterEvent.NoticeGiven(
               node, Allocation.Reason.of(reason), row.integer("ends_at"));

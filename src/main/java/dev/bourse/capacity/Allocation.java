@@ -75,6 +75,10 @@ public record Allocation(
     SWAP("swap"),
     HOLD("hold"),
     OPERATOR("operator"),
+    /** The declaration came to its end. */
+    LAPSED("lapsed"),
+    /** The declaration's budget was used up. */
+    SPENT("spent"),
     /** The machine could not be prepared; never billed. */
     UNWOUND("unwound");
 
@@ -86,6 +90,15 @@ public record Allocation(
 
     public String label() {
       return label;
+    }
+
+    /**
+     * As an allocation's row has it: the release before reads every row of what is held, and none
+     * whose reason it does not know. What it does not know is a scale-down there; the activity
+     * tells which it was.
+     */
+    Reason inRow() {
+      return this == LAPSED || this == SPENT ? SCALE_DOWN : this;
     }
 
     /**
@@ -228,7 +241,7 @@ public record Allocation(
           a.nomination = 0;
           a.swapRequestedAtMillis = null;
           a.replaces = null;
-          a.reclaim = new Reclaim(reason, nowMillis);
+          a.reclaim = new Reclaim(reason.inRow(), nowMillis);
           a.notice = null;
           a.readyAtMillis = null;
         });

@@ -65,6 +65,7 @@ public final class Capacity {
           order.maxGpus(),
           "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
     }
+    order.conditions().requireTenable(nowMillis);
     Declaration standing = cluster.declared();
     boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
     long ceilingCents =
@@ -359,12 +360,13 @@ public final class Capacity {
   }
 
   private static String detail(Cluster cluster, Declare order, long ceilingCents, long version) {
-    return "max_gpus=%s %s=%s%s version=%s"
+    return "max_gpus=%s %s=%s%s%s version=%s"
         .formatted(
             order.maxGpus(),
             priceField(cluster),
             Price.shown(ceilingCents),
             order.release().map(r -> " release=[" + String.join(",", r) + "]").orElse(""),
+            order.conditions().recorded(),
             version);
   }
 }

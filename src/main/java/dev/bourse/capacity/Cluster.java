@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param posture who decides how much it holds
  * @param writesArmed whether its declaration can be written
  * @param maintenance whether an operator is working on it; swaps are refused meanwhile
- * @param version the clients' counter: one more for each accepted client write
+ * @param version the clients' counter: one more for each accepted client write, and when a
+ *     declaration lapses
  * @param revision the store's counter: one more for each change of any kind
  * @param declared what it asks for, null until the first declaration
  * @param allocations held nodes and those being reclaimed, by slot

@@ -14,7 +14,7 @@ public sealed interface ClusterEvent {
   /** How people read it; null for a declaration. Nothing is ever read out of this text. */
   @Nullable String note();
 
-  /** Why a node was released, or will be; null for everything else. */
+  /** Why a node was released, or will be, or a declaration lapsed; null for everything else. */
   default @Nullable String releaseReason() {
     return null;
   }
@@ -39,8 +39,20 @@ public sealed interface ClusterEvent {
    *
    * @param maxGpus GPUs wanted
    * @param ceilingCents the most to pay per GPU-hour, in cents
+   * @param lapse why the one before came to its end by itself, which left this; null for one that
+   *     somebody wrote
    */
-  record Declared(int maxGpus, long ceilingCents) implements ClusterEvent {
+  record Declared(int maxGpus, long ceilingCents, Allocation.@Nullable Reason lapse)
+      implements ClusterEvent {
+    public Declared(int maxGpus, long ceilingCents) {
+      this(maxGpus, ceilingCents, null);
+    }
+
+    @Override
+    public @Nullable String releaseReason() {
+      return lapse == null ? null : lapse.label();
+    }
+
     @Override
     public String kind() {
       return "declared";
@@ -67,14 +79,21 @@ public sealed interface ClusterEvent {
 
   /** A node is being taken back. */
   record Released(@Nullable String publicIp, Allocation.Reason reason) implements ClusterEvent {
+    /** Whether the release before knows of such. It fails at a reason that it does not know. */
+    private boolean isKnownBefore() {
+      return reason == reason.inRow();
+    }
+
     @Override
     public String kind() {
-      return "released";
+      return isKnownBefore() ? "released" : "given-up";
     }
 
     @Override
     public String note() {
-      return "released " + publicIp;
+      return isKnownBefore()
+          ? "released " + publicIp
+          : "released %s: %s".formatted(publicIp, reason.label());
     }
 
     @Override

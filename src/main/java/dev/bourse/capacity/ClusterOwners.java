@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.store.Change;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
@@ -63,18 +65,50 @@ public final class ClusterOwners implements Mirror {
     this.leashes = store.leashes(clusters);
   }
 
-  /** Deploys the owners and gives each its clusters, as stored. */
+  /** What the owners of clusters go by: the wall clock, and the time by which declarations end. */
+  public record Clocks(Clock clock, ConfirmedTime time) {
+    /** A clock that nobody doubts. */
+    public static Clocks of(Clock clock) {
+      return new Clocks(
+          clock,
+          new ConfirmedTime() {
+            @Override
+            public OptionalLong confirmedMillis() {
+              return OptionalLong.of(clock.millis());
+            }
+
+            @Override
+            public boolean isNewest() {
+              return true;
+            }
+          });
+    }
+  }
+
+  /** Deploys the owners and gives each its clusters, as stored; by a clock that nobody doubts. */
   public static Future<ClusterOwners> deploy(
       Vertx vertx, Clusters clusters, CapacityStore store, Clock clock, int eventLoops) {
-    return deploy(vertx, clusters, store, clock, eventLoops, PIECE);
+    return deploy(vertx, clusters, store, Clocks.of(clock), eventLoops, PIECE);
+  }
+
+  /** Deploys the owners and gives each its clusters, as stored. */
+  public static Future<ClusterOwners> deploy(
+      Vertx vertx, Clusters clusters, CapacityStore store, Clocks clocks, int eventLoops) {
+    return deploy(vertx, clusters, store, clocks, eventLoops, PIECE);
   }
 
   static Future<ClusterOwners> deploy(
-      Vertx vertx, Clusters clusters, CapacityStore store, Clock clock, int eventLoops, int most) {
+      Vertx vertx,
+      Clusters clusters,
+      CapacityStore store,
+      Clocks clocks,
+      int eventLoops,
+      int most) {
     List<ClusterVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployments = new ArrayList<>();
     for (int i = 0; i < eventLoops; i++) {
-      ClusterVerticle verticle = new ClusterVerticle(clusters, store, clock);
+      ClusterVerticle verticle =
+          new ClusterVerticle(clusters, store, clocks.clock(), clocks.time());
       verticles.add(verticle);
       deployments.add(vertx.deployVerticle(verticle, new DeploymentOptions()));
     }

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Statement;
@@ -40,12 +41,17 @@ final class ClusterVerticle extends VerticleBase {
   private final Clusters clusters;
   private final CapacityStore store;
   private final Clock clock;
+  private final ConfirmedTime time;
   private final Map<String, Mailbox> mailboxes = new HashMap<>();
 
-  ClusterVerticle(Clusters clusters, CapacityStore store, Clock clock) {
+  /**
+   * @param time by which declarations come to their ends
+   */
+  ClusterVerticle(Clusters clusters, CapacityStore store, Clock clock, ConfirmedTime time) {
     this.clusters = clusters;
     this.store = store;
     this.clock = clock;
+    this.time = time;
   }
 
   /** Where this verticle runs. */
@@ -74,7 +80,29 @@ final class ClusterVerticle extends VerticleBase {
               MAX_WAITING + " writes already wait for cluster " + name,
               1000));
     }
-    return enqueue(mailbox, () -> perform(mailbox, new Asked(command, fences, more), MAX_RELOADS));
+    Asked asked = new Asked(command, fences, more);
+    return enqueue(mailbox, () -> carryOut(mailbox, asked));
+  }
+
+  /**
+   * A declaration whose end has come is ended before anything else is done to the cluster: whoever
+   * writes later than that writes upon what is left.
+   */
+  private Future<ClusterView> carryOut(Mailbox mailbox, Asked asked) {
+    return isDue(mailbox.state)
+        ? perform(mailbox, new Asked(this::lapse, List.of(), List.of()), MAX_RELOADS)
+            .compose(lapsed -> perform(mailbox, asked, MAX_RELOADS))
+        : perform(mailbox, asked, MAX_RELOADS);
+  }
+
+  /** Of the state in force by then, whose end may have been put off. */
+  private Transition lapse(Cluster cluster, long nowMillis) {
+    return isDue(cluster) ? Lapse.atEnd(cluster, nowMillis) : Transition.none(cluster);
+  }
+
+  /** The time is asked for those alone that have an end. */
+  private boolean isDue(Cluster cluster) {
+    return Lapse.hasEnd(cluster) && Lapse.isDue(cluster, time.undoubtedMillis());
   }
 
   /** Reads a cluster anew: another process changed it, or made it. */

@@ -1,9 +1,13 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +42,57 @@ public record Conditions(
             () -> ApiError.badField("until", text, "a time as RFC 3339 writes it, with an offset"));
   }
 
+  /**
+   * Refuses what no declaration can be under. What stands and is kept is not looked at: whoever
+   * does not speak of it must still be able to release.
+   *
+   * @throws dev.bourse.core.ApiError {@code bad-request} for an end that has passed or lies too far
+   *     ahead, and a budget that is used up from the start or not in whole cents
+   */
+  void requireTenable(long nowMillis) {
+    if (untilMillis instanceof Setting.To<Long> to) {
+      long latest =
+          Instant.ofEpochMilli(nowMillis)
+              .atZone(ZoneOffset.UTC)
+              .plusYears(1)
+              .toInstant()
+              .toEpochMilli();
+      if (to.value() <= nowMillis || to.value() > latest) {
+        throw ApiError.badField(
+            "until",
+            Times.rfc3339(to.value()),
+            "a time after %s, which is now, and no later than %s; null for no end"
+                .formatted(Times.rfc3339(nowMillis), Times.rfc3339(latest)));
+      }
+    }
+    if (maxSpendUsd instanceof Setting.To<BigDecimal> to) {
+      if (!Price.isWholeCents(to.value())) {
+        throw ApiError.badField(
+            "max_spend_usd", to.value().toPlainString(), "whole cents: at most two decimals");
+      }
+      if (to.value().signum() <= 0) {
+        throw ApiError.badField(
+            "max_spend_usd",
+            to.value().toPlainString(),
+            "more than 0, for nothing of that is left to spend; max_gpus 0 releases everything, and"
+                + " null is no budget");
+      }
+    }
+  }
+
+  /** As the audit trail tells it: what is set or cleared, and nothing of what is kept. */
+  String recorded() {
+    return recorded("min_gpus", minGpus, String::valueOf)
+        + recorded("until", untilMillis, Times::rfc3339)
+        + recorded("max_spend_usd", maxSpendUsd, usd -> Price.shown(Price.toCents(usd)));
+  }
+
+  private static <T> String recorded(String field, Setting<T> setting, Function<T, String> shown) {
+    return setting instanceof Setting.To<T> to
+        ? " " + field + "=" + shown.apply(to.value())
+        : setting instanceof Setting.Cleared<T> ? " " + field + "=none" : "";
+  }
+
   /** The minimum in force after the write. */
   @Nullable Integer minGpusOver(@Nullable Declaration standing) {
     return minGpus.over(standing == null ? null : standing.minGpus());
@@ -51,7 +106,7 @@ public record Conditions(
   /** The budget in force after the write; one that is set counts from now. */
   Declaration.@Nullable Budget budgetOver(@Nullable Declaration standing, long nowMillis) {
     return maxSpendUsd instanceof Setting.To<BigDecimal> to
-        ? new Declaration.Budget(to.value().movePointRight(2).longValueExact(), nowMillis)
+        ? new Declaration.Budget(Price.toCents(to.value()), nowMillis)
         : maxSpendUsd instanceof Setting.Kept<BigDecimal> && standing != null
             ? standing.budget()
             : null;

@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +66,29 @@ public record Declaration(
       int maxGpus, long ceilingCents, long pricedAtMillis, long updatedAtMillis, String updatedBy) {
     this(maxGpus, ceilingCents, pricedAtMillis, updatedAtMillis, updatedBy, null, null, null);
   }
+
+  /**
+   * The most it can cost from its last write on, in cents rounded up: at its ceiling until it
+   * lapses, or its budget where that is less. Null when it has neither.
+   */
+  @Nullable Long worstCaseCents() {
+    Long most = budget == null ? null : Long.valueOf(budget.maxSpendCents());
+    if (untilMillis == null) {
+      return most;
+    }
+    BigInteger centGpuMillis =
+        BigInteger.valueOf(Math.max(0, untilMillis - updatedAtMillis))
+            .multiply(BigInteger.valueOf(maxGpus))
+            .multiply(BigInteger.valueOf(ceilingCents));
+    long atCeiling =
+        centGpuMillis
+            .add(BigInteger.valueOf(HOUR_MILLIS - 1))
+            .divide(BigInteger.valueOf(HOUR_MILLIS))
+            .longValueExact();
+    return most == null ? atCeiling : Math.min(most, atCeiling);
+  }
+
+  private static final long HOUR_MILLIS = 3_600_000;
 
   /**
    * How much a declaration may cost.

@@ -20,7 +20,10 @@ final class PoolClusters {
 
   private final NavigableMap<String, ClusterView> all = new ConcurrentSkipListMap<>();
 
-  /** Those that declare or hold something, and those whose verdict says that something lacks. */
+  /**
+   * Those that declare or hold something or have an end to come to, and those whose verdict says
+   * that something lacks.
+   */
   private final NavigableMap<String, ClusterView> stirring = new ConcurrentSkipListMap<>();
 
   /** The others, as a pool without an armed detector judges them. */
@@ -47,8 +50,10 @@ final class PoolClusters {
 
   private NavigableMap<String, ClusterView> place(Cluster cluster) {
     Declaration declared = cluster.declared();
+    // One with an end has to be looked at when that comes.
     boolean isIdle =
-        (declared == null || declared.maxGpus() == 0) && cluster.allocations().isEmpty();
+        (declared == null || (declared.maxGpus() == 0 && declared.untilMillis() == null))
+            && cluster.allocations().isEmpty();
     if (isIdle && cluster.verdict().equals(UNDETECTED)) {
       return idleUndetected;
     }

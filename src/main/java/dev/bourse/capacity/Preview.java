@@ -32,7 +32,16 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
       TickPreview nextTick,
       List<Allocation> victims,
       List<Allocation> noticed,
-      long costCents) {}
+      long costCents) {
+
+    /**
+     * What it can cost at most until it lapses by itself, in US dollars; null when it never does.
+     */
+    public @Nullable Double worstCaseUsd() {
+      Declaration declared = state.cluster().declared();
+      return declared == null ? null : Price.toUsdOrNull(declared.worstCaseCents());
+    }
+  }
 
   /**
    * What it would do.
@@ -62,6 +71,7 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
           .putNull("clearing_price_per_gpu_hour")
           .putNull("admission_price_per_gpu_hour")
           .putNull("cost_per_hour")
+          .putNull("worst_case_usd")
           .putNull("tick_at");
     }
     TickPreview nextTick = would.nextTick();
@@ -74,6 +84,7 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
         .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
         .put("cost_per_hour", Price.toUsd(would.costCents()))
+        .put("worst_case_usd", would.worstCaseUsd())
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
   }
 

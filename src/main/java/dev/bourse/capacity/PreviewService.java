@@ -5,6 +5,7 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Function;
 
 /**
@@ -30,15 +31,19 @@ public final class PreviewService {
   }
 
   /** What an order would do to a cluster as it stands, from a writer who is held to nothing. */
-  public Future<Preview> preview(Cluster standing, Capacity.Declare order) {
-    return preview(standing, order, Leash.NONE);
+  public Future<Preview> preview(Cluster seen, Capacity.Declare order) {
+    return preview(seen, order, Leash.NONE);
   }
 
   /** What an order would do to a cluster as it stands. */
-  public Future<Preview> preview(Cluster standing, Capacity.Declare order, Leash leash) {
+  public Future<Preview> preview(Cluster seen, Capacity.Declare order, Leash leash) {
+    long now = clock.millis();
+    // As its owner would before the write.
+    Cluster standing =
+        Lapse.isDue(seen, OptionalLong.of(now)) ? Lapse.atEnd(seen, now).next() : seen;
     Cluster next;
     try {
-      next = declared(standing, order, terms.apply(standing).under(leash), clock.millis());
+      next = declared(standing, order, terms.apply(standing).under(leash), now);
     } catch (ApiError refusal) {
       return Future.succeededFuture(new Preview(refusal, null));
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param before the state the command was applied to
  * @param next the state after it
  * @param activity entries of the cluster's activity
- * @param audit the row of the audit trail, null for what the market does
+ * @param audit the row of the audit trail, null for what the market does but for a lapse
  * @param ended allocations that are gone from the next state though they were open, as they ended
  * @param hourlyLimit what must still hold of the writer's clusters when it is stored, null for
  *     nothing

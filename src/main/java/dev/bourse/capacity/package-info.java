@@ -12,7 +12,9 @@
  * never lose each other.
  *
  * <p>The rules themselves are pure functions: {@link dev.bourse.capacity.Capacity} for what clients
- * do, {@link dev.bourse.capacity.Allotment} for what the market does.
+ * do, {@link dev.bourse.capacity.Allotment} for what the market does, {@link
+ * dev.bourse.capacity.Lapse} for what ends by itself. The owner ends a declaration whose time has
+ * come before it carries out any command; the market's tick only sees to it that one comes.
  *
  * <p>What is in force for a pool's clusters, {@link dev.bourse.capacity.PoolInForce}, is shared by
  * their snapshots: to change it costs the same for one cluster as for a million.

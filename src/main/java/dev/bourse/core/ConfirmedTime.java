@@ -14,6 +14,16 @@ public interface ConfirmedTime {
   OptionalLong confirmedMillis();
 
   /**
+   * The time as far as nothing speaks against it: confirmed, or by a clock that has made no step in
+   * sight of this process, though that has not watched it for long. For what is due at a moment and
+   * cannot wait until a clock has proved itself after a start, at the risk that it is wrong
+   * already.
+   */
+  default OptionalLong undoubtedMillis() {
+    return confirmedMillis();
+  }
+
+  /**
    * Whether the time is no earlier than any that was ever confirmed. While it is not, one of the
    * two was wrong and nobody can tell which.
    */

@@ -81,6 +81,11 @@ public final class Pace {
     return begun ? Math.max(0, steadySinceMillis + patience - nowMillis) : patienceAtStart;
   }
 
+  /** Whether nothing speaks against it: it is steady, or has made no step since it is watched. */
+  public boolean isUndoubted(long nowMillis) {
+    return begun && (!stepped || leftMillis(nowMillis) == 0);
+  }
+
   /** Whether it is steady, as of a moment of the clock nobody sets. */
   public boolean isSteady(long nowMillis) {
     return begun && leftMillis(nowMillis) == 0;

@@ -1,6 +1,7 @@
 package dev.bourse.k8s;
 
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.core.Page;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -56,7 +57,8 @@ public final class K8sRoutes {
             Optional.ofNullable(body.getString("cluster")),
             new BigDecimal(body.getNumber("limit_price_per_gpu_hour").toString()),
             Optional.ofNullable(body.getInteger("max_gpus")),
-            body.getLong("expected_version"));
+            body.getLong("expected_version"),
+            Conditions.of(body));
     return service.writeBid(call.principal(), bid).map(view -> Answer.ok(K8sText.bid(view)));
   }
 

@@ -7,6 +7,7 @@ import dev.bourse.capacity.ClusterAccess;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.PreviewService;
@@ -77,12 +78,14 @@ public final class K8sService {
    * @param limitPricePerGpuHour the ceiling in US dollars
    * @param maxGpus GPUs wanted; empty to keep the standing size, which is 0 before the first bid
    * @param expectedVersion the version the client read
+   * @param conditions its end and budget
    */
   public record Bid(
       Optional<String> cluster,
       BigDecimal limitPricePerGpuHour,
       Optional<Integer> maxGpus,
-      long expectedVersion) {}
+      long expectedVersion,
+      Conditions conditions) {}
 
   /**
    * Bids; answers the state after it. Judged and refused as a VM cluster's declaration is, but that
@@ -136,6 +139,7 @@ public final class K8sService {
         bid.maxGpus().orElse(standingGpus),
         bid.limitPricePerGpuHour(),
         Optional.empty(),
-        bid.expectedVersion());
+        bid.expectedVersion(),
+        bid.conditions());
   }
 }

@@ -81,15 +81,20 @@ public final class K8sText {
 
   private static @Nullable JsonObject terms(ClusterView view) {
     Declaration declared = view.cluster().declared();
-    return declared == null
-        ? null
-        : new JsonObject()
-            .put("limit_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
-            .put("max_gpus", declared.maxGpus())
-            .put("bid_too_low", view.cluster().verdict().bidTooLow())
-            .put("capacity_unavailable", view.cluster().verdict().capacityUnavailable())
-            .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
-            .put("updated_by", declared.updatedBy());
+    if (declared == null) {
+      return null;
+    }
+    Declaration.Budget budget = declared.budget();
+    return new JsonObject()
+        .put("limit_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
+        .put("max_gpus", declared.maxGpus())
+        .put("bid_too_low", view.cluster().verdict().bidTooLow())
+        .put("capacity_unavailable", view.cluster().verdict().capacityUnavailable())
+        .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
+        .put("updated_by", declared.updatedBy())
+        .put("until", Times.rfc3339OrNull(declared.untilMillis()))
+        .put("max_spend_usd", budget == null ? null : Price.toUsd(budget.maxSpendCents()))
+        .put("max_spend_since", budget == null ? null : Times.rfc3339(budget.sinceMillis()));
   }
 
   private static int held(Cluster cluster) {

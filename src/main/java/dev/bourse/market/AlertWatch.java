@@ -6,17 +6,23 @@ import dev.bourse.capacity.Allotment.Orders.Alerted;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.pools.Demand;
-import dev.bourse.pools.Pool;
 import dev.bourse.pools.Rivalry;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * What a tick saw, as clusters' alerts look at it. Pure.
  *
  * @param seats nodes that bids compete for
+ * @param spent what was spent of budgets, by cluster
  */
 record AlertWatch(
-    Pool pool, Clearing clearing, int seats, Demand demand, Rivalry rivalry, long nowMillis) {
+    Clearing clearing,
+    int seats,
+    Demand demand,
+    Rivalry rivalry,
+    Map<String, Spent> spent,
+    long nowMillis) {
 
   /**
    * What a cluster is to be told after the tick; empty when that is nothing new. Who declares no
@@ -37,12 +43,15 @@ record AlertWatch(
 
   private Alerts.Readings readings(Cluster cluster, Declaration declared) {
     Long until = declared.untilMillis();
+    Spent used = spent.get(cluster.name());
     return new Alerts.Readings(
         declared.ceilingCents(),
         rivalry.rivalCents(cluster.orgId()),
         clearing.clearingCents(),
         Math.max(0, seats - demand.atOrAbove(declared.ceilingCents())),
-        null,
+        used == null || !used.budget().equals(declared.budget())
+            ? null
+            : Long.valueOf(used.spentMicros()),
         until == null ? null : Long.valueOf(until - nowMillis));
   }
 }

@@ -16,10 +16,21 @@ import java.util.Map;
  * @param remainingMicros micro-dollars left, by organization; organizations without a limit are
  *     absent
  * @param windowMillis how long a new grant commits its buyer
+ * @param budgets what declarations' own budgets leave
  */
-public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
+public record Allowance(Map<String, Long> remainingMicros, long windowMillis, Budgets budgets) {
   /** Nobody has a limit. */
   public static final Allowance UNLIMITED = new Allowance(Map.of(), 0);
+
+  /** One for declarations without a budget. */
+  public Allowance(Map<String, Long> remainingMicros, long windowMillis) {
+    this(remainingMicros, windowMillis, Budgets.NONE);
+  }
+
+  /** The same beside these budgets. */
+  Allowance with(Budgets others) {
+    return new Allowance(remainingMicros, windowMillis, others);
+  }
 
   public Allowance {
     remainingMicros = Map.copyOf(remainingMicros);
@@ -35,8 +46,9 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
    * has left: the highest ceiling first, for that one can win where the others do not.
    */
   Map<String, Integer> affordable(Collection<Cluster> clusters, int gpusPerNode) {
+    Map<String, Integer> budgeted = budgets.affordable(clusters, gpusPerNode);
     if (remainingMicros.isEmpty()) {
-      return Map.of();
+      return budgeted;
     }
     List<Cluster> limited = new ArrayList<>(clusters);
     limited.removeIf(
@@ -44,11 +56,14 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
     limited.sort(
         Comparator.comparingLong(Cluster::ceilingCents).reversed().thenComparing(Cluster::name));
     Map<String, Long> left = new HashMap<>(remainingMicros);
-    Map<String, Integer> slots = new HashMap<>();
+    Map<String, Integer> slots = new HashMap<>(budgeted);
     for (Cluster cluster : limited) {
       long micros = left.getOrDefault(cluster.orgId(), 0L);
       long cost = Price.costMicros(windowMillis, gpusPerNode, cluster.ceilingCents());
-      int pending = cluster.pending(gpusPerNode);
+      int pending =
+          Math.min(
+              cluster.pending(gpusPerNode),
+              budgeted.getOrDefault(cluster.name(), Integer.MAX_VALUE));
       int bought = micros <= 0 ? 0 : cost == 0 ? pending : (int) Math.min(pending, micros / cost);
       slots.put(cluster.name(), bought);
       left.put(cluster.orgId(), micros - bought * cost);

@@ -260,9 +260,12 @@ final class MarketVerticle extends VerticleBase {
       return;
     }
     long now = now();
+    Lapses lapses = new Lapses(env, held);
     ticking =
         followNodes(machines)
-            .compose(read -> tickRunner().allowance(now))
+            .compose(read -> lapses.atEnd())
+            .compose(ended -> tickRunner().allowance(now))
+            .compose(allowance -> lapses.spent(allowance.budgets()).map(allowance))
             .compose(allowance -> tickRunner().decide(allowance, machines.snapshot(now), now))
             .compose(outcome -> settlement.carryOut(outcome, now))
             .<Void>mapEmpty();

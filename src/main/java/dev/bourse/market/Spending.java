@@ -2,6 +2,8 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
 import io.vertx.core.Future;
+import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -20,4 +22,14 @@ public interface Spending {
    * @param instead a cluster as it would be instead of as it stands
    */
   Future<Allowance> readAllowance(Set<String> buyers, Optional<Cluster> instead, long nowMillis);
+
+  /**
+   * What declarations have spent of their budgets at this moment, by cluster. A tick for which this
+   * cannot be read is not held either.
+   *
+   * @param budgeted clusters; those whose declaration has no budget are left out
+   */
+  default Future<Map<String, Spent>> readSpent(Collection<Cluster> budgeted, long nowMillis) {
+    return Future.succeededFuture(Map.of());
+  }
 }

@@ -180,7 +180,9 @@ final class Tick {
     Clearing clearing = Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply);
     Demand demand = demand(bidders);
     Rivalry rivalry = rivalry(bidders);
-    AlertWatch alerts = new AlertWatch(pool, clearing, supply.seats(), demand, rivalry, nowMillis);
+    AlertWatch alerts =
+        new AlertWatch(
+            clearing, supply.seats(), demand, rivalry, allowance.budgets().spent(), nowMillis);
     Map<String, Decided> decided = changed(clearing, alerts);
     return new Outcome(priced(clearing, decided), supply, decided, demand, rivalry);
   }

@@ -3,11 +3,13 @@ package dev.bourse.market;
 import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Lapse;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -145,13 +147,28 @@ final class TickRunner {
   private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
     int gpusPerNode = terms().gpusPerNode();
     Set<String> buyers = new HashSet<>();
+    List<Cluster> budgeted = new ArrayList<>();
     for (ClusterView view : env.clusters().stirringIn(pool)) {
+      Cluster seen = view.cluster();
+      if (Lapse.budget(seen).isPresent()
+          && instead.filter(c -> c.name().equals(seen.name())).isEmpty()) {
+        budgeted.add(seen);
+      }
       if (Allowance.buys(view.cluster(), gpusPerNode)) {
         buyers.add(view.cluster().orgId());
       }
     }
     instead.ifPresent(changed -> buyers.add(changed.orgId()));
-    return env.spending().readAllowance(buyers, instead, nowMillis);
+    instead.filter(changed -> Lapse.budget(changed).isPresent()).ifPresent(budgeted::add);
+    Future<Allowance> allowance = env.spending().readAllowance(buyers, instead, nowMillis);
+    if (budgeted.isEmpty()) {
+      return allowance;
+    }
+    return allowance.compose(
+        read ->
+            env.spending()
+                .readSpent(budgeted, nowMillis)
+                .map(spent -> read.with(new Budgets(spent, env.config().tickMillis()))));
   }
 
   /** Shows what a tick at this moment came to. */

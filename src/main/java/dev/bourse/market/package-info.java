@@ -24,6 +24,10 @@
  * {@link dev.bourse.market.Inventory} and reads them again, before the next tick, when it hears
  * that an operator changed some. Reading all of them at each tick would cost as much for nothing.
  *
+ * <p>Before each tick {@link dev.bourse.market.Lapses} has declarations end whose time has come, or
+ * whose {@link dev.bourse.market.Budgets budget} does not pay for the time until the next tick.
+ * Bills stop at the end by themselves, so that a market that did not run costs nobody anything.
+ *
  * <p>A machine that cannot be prepared is left alone three times, for longer each time, and
  * quarantined at the failure after those: a fault of a few minutes mends itself without an
  * operator.

@@ -7,6 +7,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.TickPreview;
@@ -44,6 +45,8 @@ public final class BidWriteTool implements Tool {
               "max_gpus",
               "max_price_per_gpu_hour",
               "expected_version",
+              "until",
+              "max_spend_usd",
               "confirm_token"),
           Map.of(ClusterKind.VM.label(), Set.of("release"), ClusterKind.K8S.label(), Set.of()));
 
@@ -149,7 +152,12 @@ public final class BidWriteTool implements Tool {
   private static Capacity.Declare order(
       Principal caller, JsonObject arguments, Optional<List<String>> release, long version) {
     return new Capacity.Declare(
-        caller.actor(), arguments.getInteger("max_gpus"), price(arguments), release, version);
+        caller.actor(),
+        arguments.getInteger("max_gpus"),
+        price(arguments),
+        release,
+        version,
+        Conditions.of(arguments));
   }
 
   private static Optional<List<String>> release(JsonObject arguments) {
@@ -197,7 +205,8 @@ public final class BidWriteTool implements Tool {
         Optional.of(cluster),
         price(arguments),
         Optional.ofNullable(arguments.getInteger("max_gpus")),
-        version);
+        version,
+        Conditions.of(arguments));
   }
 
   private static JsonObject answer(JsonObject arguments, String cluster, long version) {
@@ -219,6 +228,7 @@ public final class BidWriteTool implements Tool {
     return answer(arguments, cluster, version)
         .put("most_per_hour", mostPerHour(arguments, expected.state()))
         .put("cost_per_hour", Price.toUsd(expected.costCents()))
+        .put("worst_case_usd", expected.worstCaseUsd())
         .put("nodes_won", nextTick.nodesWon())
         .put("nodes_granted", nextTick.nodesGranted())
         .put("nodes_unfilled", nextTick.nodesUnfilled())

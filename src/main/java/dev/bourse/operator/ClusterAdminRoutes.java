@@ -161,11 +161,14 @@ public final class ClusterAdminRoutes {
   }
 
   private static JsonObject declared(Declaration declared) {
+    Declaration.Budget budget = declared.budget();
     return new JsonObject()
         .put("max_gpus", declared.maxGpus())
         .put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
         .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
-        .put("updated_by", declared.updatedBy());
+        .put("updated_by", declared.updatedBy())
+        .put("until", Times.rfc3339OrNull(declared.untilMillis()))
+        .put("max_spend_usd", budget == null ? null : Price.toUsd(budget.maxSpendCents()));
   }
 
   private static JsonObject hold(Hold hold) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -277,6 +278,15 @@ public final class Timekeeper implements ConfirmedTime {
 
   @Override
   public OptionalLong confirmedMillis() {
+    return millis(Pace::isSteady);
+  }
+
+  @Override
+  public OptionalLong undoubtedMillis() {
+    return millis(Pace::isUndoubted);
+  }
+
+  private OptionalLong millis(BiPredicate<Pace, Long> isBelieved) {
     readMachine();
     synchronized (this) {
       if (database == null) {
@@ -284,11 +294,13 @@ public final class Timekeeper implements ConfirmedTime {
       }
       long now = monotonicMillis();
       if (!hasServer(database)) {
-        return machine.isSteady(now) ? OptionalLong.of(clock.millis()) : OptionalLong.empty();
+        return isBelieved.test(machine, now)
+            ? OptionalLong.of(clock.millis())
+            : OptionalLong.empty();
       }
       Long read = serverMillis;
       long since = now - serverReadAt;
-      return read == null || since > STALE_MILLIS || !server.isSteady(now)
+      return read == null || since > STALE_MILLIS || !isBelieved.test(server, now)
           ? OptionalLong.empty()
           : OptionalLong.of(read + since);
     }

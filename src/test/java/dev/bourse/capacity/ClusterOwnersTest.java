@@ -98,7 +98,9 @@ class ClusterOwnersTest extends StoreFixture {
     Clusters seen = new Clusters(new Switches(true, false, false), clock);
     seen.put(Sample.POOL);
 
-    await(ClusterOwners.deploy(vertx, seen, new CapacityStore(database), clock, 2, 1));
+    await(
+        ClusterOwners.deploy(
+            vertx, seen, new CapacityStore(database), ClusterOwners.Clocks.of(clock), 2, 1));
     assertEquals(count + 1, seen.ofPool("h100").size());
   }
 

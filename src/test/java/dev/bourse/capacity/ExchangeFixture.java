@@ -41,7 +41,12 @@ public abstract class ExchangeFixture extends StoreFixture {
                         + " 1, 'token:abc')",
                     KEY_LINE))));
     await(keys.load());
-    owners = await(ClusterOwners.deploy(vertx, clusters, new CapacityStore(database), clock, 2));
+    owners = await(ClusterOwners.deploy(vertx, clusters, new CapacityStore(database), clocks(), 2));
+  }
+
+  /** What owners go by. */
+  protected ClusterOwners.Clocks clocks() {
+    return ClusterOwners.Clocks.of(clock);
   }
 
   /** Stores a cluster and puts it into its owner's care. */

@@ -37,6 +37,13 @@ class ActivityRowsTest extends StoreFixture {
           new ClusterEvent.NoticeGiven("10.0.0.1", Allocation.Reason.OUTBID, 1_700_000_120_000L),
           new ClusterEvent.NoticeWithdrawn("10.0.0.1"));
 
+  /** What the release before does not know. */
+  private static final List<ClusterEvent> LAPSES =
+      List.of(
+          new ClusterEvent.Declared(0, 250, Allocation.Reason.LAPSED),
+          new ClusterEvent.Released("10.0.0.1", Allocation.Reason.LAPSED),
+          new ClusterEvent.Released(null, Allocation.Reason.SPENT));
+
   /** Where the engine's steps are. */
   String steps() {
     return "db/sqlite";
@@ -46,6 +53,7 @@ class ActivityRowsTest extends StoreFixture {
   void whatIsWrittenIsReadAsItWas() throws Exception {
     List<ClusterEvent> events = new ArrayList<>(ACTIONS);
     events.add(new ClusterEvent.Declared(16, 250));
+    events.addAll(LAPSES);
     List<Statement> rows = new ArrayList<>();
     events.forEach(e -> rows.add(ActivityRows.insert(new Activity("a", e), "c1", Sample.T0)));
     await(database.commit(rows));
@@ -66,6 +74,25 @@ class ActivityRowsTest extends StoreFixture {
         told.get(4),
         "no stream tells of it, so that its text is enough");
     assertEquals(notes(ACTIONS), notes(told.subList(0, ACTIONS.size())), "all read as before");
+  }
+
+  @Test
+  void theReleaseBeforeReadsALapseAsTextAndFailsAtNone() throws Exception {
+    List<Statement> rows = new ArrayList<>();
+    LAPSES.forEach(e -> rows.add(ActivityRows.insert(new Activity("a", e), "c1", Sample.T0)));
+    // It knows none of these kinds, and reads the text then.
+    rows.add(Statement.of("UPDATE activity SET event = 'unheard of' WHERE kind = 'action'"));
+    await(database.commit(rows));
+
+    List<ClusterEvent> told = stored();
+    assertEquals(
+        List.of(
+            new ClusterEvent.Unrecognized("released 10.0.0.1: lapsed", "lapsed"),
+            new ClusterEvent.Unrecognized("released null: spent", "spent")),
+        told.subList(1, 3));
+    assertEquals(
+        List.of(),
+        texts("SELECT reason AS value FROM activity WHERE kind = 'action' AND event = 'released'"));
   }
 
   @Test

@@ -217,7 +217,7 @@ class McpK8sApiTest extends McpApiFixture {
             "bid_write", bid(1, 2).put("release", new JsonArray()), ErrorCode.BAD_REQUEST);
     assertEquals(
         "release does not go with kind k8s, which takes cluster, confirm_token, expected_version,"
-            + " max_gpus, max_price_per_gpu_hour, phase",
+            + " max_gpus, max_price_per_gpu_hour, max_spend_usd, phase, until",
         release.getString("detail"));
     JsonObject sizeless =
         alice.refused(

@@ -6,6 +6,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.app.BareProcess;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
@@ -63,9 +64,15 @@ final class Clients {
 
   /** Declares what a cluster wants, by the version that the process shows. */
   void declare(Replica process, String cluster, int maxGpus, BigDecimal price) {
+    declare(process, cluster, maxGpus, price, Conditions.KEPT);
+  }
+
+  /** The same, for a while or a sum. */
+  void declare(
+      Replica process, String cluster, int maxGpus, BigDecimal price, Conditions conditions) {
     call(
         process,
-        "declares " + cluster + " " + maxGpus + " at " + price,
+        "declares " + cluster + " " + maxGpus + " at " + price + shown(conditions),
         core ->
             core.capacity()
                 .declareCapacity(
@@ -76,7 +83,8 @@ final class Clients {
                         maxGpus,
                         price,
                         Optional.empty(),
-                        version(core, cluster)),
+                        version(core, cluster),
+                        conditions),
                     List.of())
                 .onSuccess(
                     view ->
@@ -87,6 +95,10 @@ final class Clients {
                                 maxGpus,
                                 price,
                                 world.scheduler.nowNanos()))));
+  }
+
+  private static String shown(Conditions conditions) {
+    return conditions.equals(Conditions.KEPT) ? "" : " under " + conditions;
   }
 
   /** Asks for another machine in the place of one. */

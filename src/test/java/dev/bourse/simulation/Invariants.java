@@ -24,6 +24,7 @@ final class Invariants {
     all.add(new EveryProcessIsReady());
     all.addAll(MoneyInvariants.all());
     all.addAll(HoldInvariants.all());
+    all.addAll(LapseInvariants.all());
     all.addAll(TrailInvariants.all());
     all.addAll(MarketInvariants.all());
     all.addAll(AccessInvariants.all());

@@ -2,6 +2,9 @@ package dev.bourse.simulation;
 
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Conditions;
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +14,7 @@ import java.util.function.BiConsumer;
 
 /** What clients and operators ask for, of any process that takes requests. */
 enum Operation implements Deed {
-  /** A member declares how much a cluster wants, and at what price. */
+  /** A member declares how much a cluster wants, and at what price; some for a while or a sum. */
   DECLARE(
       (world, random) ->
           ready(world, random)
@@ -21,7 +24,8 @@ enum Operation implements Deed {
                           process,
                           anyCluster(world, random),
                           World.GPUS_PER_NODE * random.nextInt(0, 4),
-                          BigDecimal.valueOf(random.nextLong(50, 1_100), 2)))),
+                          BigDecimal.valueOf(random.nextLong(50, 1_100), 2),
+                          conditions(process, random)))),
 
   /** A member asks for another machine in the place of one. */
   SWAP(
@@ -55,6 +59,22 @@ enum Operation implements Deed {
   @Override
   public void happen(World world, SplittableRandom random) {
     what.accept(world, random);
+  }
+
+  /** By the clock of the process that is asked, as a client that has just read from it has it. */
+  private static Conditions conditions(Replica process, SplittableRandom random) {
+    JsonObject conditions = new JsonObject();
+    if (random.nextInt(3) > 0) {
+      return Conditions.KEPT;
+    }
+    if (random.nextInt(3) > 0) {
+      long ahead = random.nextLong(1_000, random.nextBoolean() ? 20_000 : 200_000);
+      conditions.put("until", Times.rfc3339(process.wall().millis() + ahead));
+    }
+    if (random.nextInt(3) == 0) {
+      conditions.put("max_spend_usd", random.nextLong(1, 300) / 100.0);
+    }
+    return Conditions.of(conditions);
   }
 
   static Optional<Replica> ready(World world, SplittableRandom random) {

@@ -61,7 +61,8 @@ final class TrailInvariants {
   }
 
   /**
-   * Each write of a cluster by its clients, acknowledged or not, has its row, and no row lacks one.
+   * Each write of a cluster by its clients, acknowledged or not, and each end that a declaration
+   * came to by itself has its row, and no row lacks one.
    */
   static final class WritesLeaveOneRow extends Invariant {
     @Override
@@ -72,7 +73,7 @@ final class TrailInvariants {
         long rows =
             engine.number(
                 "SELECT COUNT(*) FROM audit WHERE subject = ?"
-                    + " AND action IN ('vm_capacity_put', 'vm_capacity_swap')",
+                    + " AND action IN ('vm_capacity_put', 'vm_capacity_swap', 'vm_capacity_lapse')",
                 cluster);
         if (rows != version) {
           throw violated("{} was written {} times and has {} rows", cluster, version, rows);
@@ -211,7 +212,7 @@ final class TrailInvariants {
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
                       + " AND t.event = 'granted') AS told_granted,"
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
-                      + " AND t.event = 'released') AS told_released,"
+                      + " AND t.event IN ('released', 'given-up')) AS told_released,"
                       + " (SELECT COUNT(*) FROM activity t WHERE t.cluster = c.name"
                       + " AND t.event = 'unwound') AS told_unwound"
                       + " FROM cluster c) AS b WHERE b.granted <> b.told_granted"

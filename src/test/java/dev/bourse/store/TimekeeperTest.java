@@ -142,4 +142,19 @@ class TimekeeperTest extends StoreFixture {
     assertTrue(right.time.isNewest());
     right.end();
   }
+
+  @Test
+  void untilItMakesAStepNothingSpeaksAgainstAClockThatIsNotConfirmedYet() throws Exception {
+    Watcher process = new Watcher();
+    assertEquals(OptionalLong.empty(), process.time.confirmedMillis());
+    assertEquals(OptionalLong.of(wall.millis()), process.time.undoubtedMillis());
+
+    set.addAndGet(DAYS);
+    assertEquals(OptionalLong.empty(), process.time.undoubtedMillis(), "it made a step");
+    pass(PATIENCE - 1);
+    assertEquals(OptionalLong.empty(), process.time.undoubtedMillis());
+    pass(1);
+    assertEquals(OptionalLong.of(wall.millis()), process.time.undoubtedMillis());
+    process.end();
+  }
 }

@@ -1,0 +1,289 @@
+package dev.bourse.billing;
+
+import dev.bourse.billing.Usage.Timeline;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Lapse;
+import dev.bourse.core.Price;
+import dev.bourse.market.Spent;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What declarations have cost since their budgets were set: what is posted, and what is not yet. A
+ * budget begins within an hour, which is posted whole, so that hour is counted from change points
+ * and the hours after it from their lines. What is posted of a budget does not change any more and
+ * is kept in memory, so that a tick reads what came since the last.
+ */
+final class BudgetUse {
+  /** Clusters of one query; each is four parameters of it. */
+  private static final int CLUSTERS_PER_READ = 100;
+
+  /** Organizations of one round of queries. */
+  private static final int ORGS_PER_READ = 500;
+
+  /** Budgets whose posted part is kept; past them all are counted anew. */
+  private static final int MOST_KEPT = 200_000;
+
+  private final UsageStore usage;
+  private final WatermarkStore watermarks;
+  private final Map<String, Posted> kept = new ConcurrentHashMap<>();
+
+  BudgetUse(Database database) {
+    this.usage = new UsageStore(database);
+    this.watermarks = new WatermarkStore(database);
+  }
+
+  /**
+   * What is posted of a budget.
+   *
+   * @param sinceMillis from when on the budget counts
+   * @param throughMillis up to which hour
+   * @param centGpuMillis cents x GPU-milliseconds
+   */
+  private record Posted(long sinceMillis, long throughMillis, long centGpuMillis) {}
+
+  /** A budget that is asked about, and up to when its organization's usage is posted. */
+  private record Asked(
+      String orgId, String cluster, Declaration.Budget budget, long throughMillis) {
+    long sinceMillis() {
+      return budget.sinceMillis();
+    }
+
+    boolean hasPosted() {
+      return sinceMillis() < throughMillis;
+    }
+
+    /** The end of the hour in which it begins, as far as that is posted. */
+    long firstHourEnd() {
+      return Usage.hourOf(sinceMillis()) + Usage.HOUR_MILLIS;
+    }
+
+    /** From when on nothing is posted. */
+    long accruesFrom() {
+      return Math.max(sinceMillis(), throughMillis);
+    }
+  }
+
+  /** What those of these clusters that have a budget have spent of it at this moment, by name. */
+  Future<Map<String, Spent>> read(Collection<Cluster> clusters, long nowMillis) {
+    List<Cluster> budgeted = clusters.stream().filter(c -> Lapse.budget(c).isPresent()).toList();
+    if (budgeted.isEmpty()) {
+      return Future.succeededFuture(Map.of());
+    }
+    List<String> orgs = budgeted.stream().map(Cluster::orgId).distinct().toList();
+    return watermarks
+        .find()
+        .compose(
+            common ->
+                ownWatermarks(orgs)
+                    .map(
+                        own ->
+                            asked(
+                                budgeted,
+                                own,
+                                common.map(WatermarkStore.Common::throughMillis).orElse(0L))))
+        .compose(
+            asked ->
+                posted(asked)
+                    .compose(
+                        posted ->
+                            timelines(asked, nowMillis)
+                                .map(timelines -> spent(asked, posted, timelines, nowMillis))));
+  }
+
+  private Future<Map<String, Long>> ownWatermarks(List<String> orgs) {
+    Map<String, Long> own = new HashMap<>();
+    Future<Void> read = Future.succeededFuture();
+    for (List<String> some : pieces(orgs, ORGS_PER_READ)) {
+      read = read.compose(before -> watermarks.list(some)).onSuccess(own::putAll).mapEmpty();
+    }
+    return read.map(own);
+  }
+
+  private static List<Asked> asked(List<Cluster> budgeted, Map<String, Long> own, long common) {
+    List<Asked> asked = new ArrayList<>();
+    for (Cluster cluster : budgeted) {
+      asked.add(
+          new Asked(
+              cluster.orgId(),
+              cluster.name(),
+              Lapse.budget(cluster).orElseThrow(),
+              own.getOrDefault(cluster.orgId(), common)));
+    }
+    return asked;
+  }
+
+  /** The posted part of each, cents x GPU-milliseconds. */
+  private Future<Map<String, Long>> posted(List<Asked> asked) {
+    Map<String, Posted> known = new HashMap<>();
+    List<Asked> more = new ArrayList<>();
+    Future<Void> begun = Future.succeededFuture();
+    for (Asked one : asked) {
+      if (!one.hasPosted()) {
+        continue;
+      }
+      Posted before = kept.get(one.cluster());
+      boolean goesOn =
+          before != null
+              && before.sinceMillis() == one.sinceMillis()
+              && before.throughMillis() <= one.throughMillis();
+      if (goesOn) {
+        known.put(one.cluster(), Objects.requireNonNull(before));
+      } else {
+        begun =
+            begun.compose(
+                done ->
+                    firstHour(one)
+                        .map(
+                            first -> {
+                              known.put(one.cluster(), first);
+                              return null;
+                            }));
+      }
+      more.add(one);
+    }
+    return begun.compose(done -> addPosted(more, known));
+  }
+
+  /** Of the hour in which a budget begins only what comes after that is counted. */
+  private Future<Posted> firstHour(Asked one) {
+    long end = one.firstHourEnd();
+    return usage
+        .listTimelines(List.of(one.orgId()), one.sinceMillis(), end)
+        .map(
+            billed -> {
+              long sum = 0;
+              for (UsageStore.Billed of : billed) {
+                if (of.timeline().cluster().equals(one.cluster())) {
+                  sum = Math.addExact(sum, sum(of.timeline(), one.sinceMillis(), end));
+                }
+              }
+              return new Posted(one.sinceMillis(), end, sum);
+            });
+  }
+
+  private static long sum(Timeline timeline, long fromMillis, long toMillis) {
+    return Usage.spans(timeline, fromMillis, toMillis).stream()
+        .mapToLong(Usage.Span::centGpuMillis)
+        .reduce(0, Math::addExact);
+  }
+
+  private Future<Map<String, Long>> addPosted(List<Asked> asked, Map<String, Posted> known) {
+    List<UsageStore.Hours> hours = new ArrayList<>();
+    for (Asked one : asked) {
+      long from = Objects.requireNonNull(known.get(one.cluster())).throughMillis();
+      if (from < one.throughMillis()) {
+        hours.add(new UsageStore.Hours(one.orgId(), one.cluster(), from, one.throughMillis()));
+      }
+    }
+    Map<String, Long> sums = new HashMap<>();
+    Future<Void> read = Future.succeededFuture();
+    for (List<UsageStore.Hours> some : pieces(hours, CLUSTERS_PER_READ)) {
+      read = read.compose(before -> usage.sumPosted(some)).onSuccess(sums::putAll).mapEmpty();
+    }
+    return read.map(
+        all -> {
+          if (kept.size() > MOST_KEPT) {
+            kept.clear();
+          }
+          Map<String, Long> totals = new HashMap<>();
+          for (Asked one : asked) {
+            Posted before = Objects.requireNonNull(known.get(one.cluster()));
+            long total =
+                Math.addExact(before.centGpuMillis(), sums.getOrDefault(one.cluster(), 0L));
+            kept.put(one.cluster(), new Posted(one.sinceMillis(), one.throughMillis(), total));
+            totals.put(one.cluster(), total);
+          }
+          return totals;
+        });
+  }
+
+  /** What bears on usage that is not posted, read together for those with the same watermark. */
+  private Future<Map<String, Timeline>> timelines(List<Asked> asked, long nowMillis) {
+    Map<Long, List<Asked>> byMark = new TreeMap<>();
+    asked.forEach(
+        one -> byMark.computeIfAbsent(one.throughMillis(), m -> new ArrayList<>()).add(one));
+    Map<String, Timeline> timelines = new HashMap<>();
+    Future<Void> read = Future.succeededFuture();
+    for (List<Asked> group : byMark.values()) {
+      long from = group.stream().mapToLong(Asked::accruesFrom).min().orElse(nowMillis);
+      List<String> orgs = group.stream().map(Asked::orgId).distinct().toList();
+      for (List<String> some : pieces(orgs, ORGS_PER_READ)) {
+        read =
+            read.compose(before -> usage.listTimelines(some, from, nowMillis))
+                .onSuccess(
+                    billed ->
+                        billed.forEach(b -> timelines.put(b.timeline().cluster(), b.timeline())))
+                .mapEmpty();
+      }
+    }
+    return read.map(timelines);
+  }
+
+  private static Map<String, Spent> spent(
+      List<Asked> asked,
+      Map<String, Long> posted,
+      Map<String, Timeline> timelines,
+      long nowMillis) {
+    Map<String, Spent> spent = new HashMap<>();
+    for (Asked one : asked) {
+      Timeline timeline = timelines.get(one.cluster());
+      spent.put(
+          one.cluster(),
+          spent(
+              one.budget(),
+              posted.getOrDefault(one.cluster(), 0L),
+              one.accruesFrom(),
+              timeline == null ? List.of() : Usage.spans(timeline, one.accruesFrom(), nowMillis)));
+    }
+    return spent;
+  }
+
+  /**
+   * What is spent of a budget, and when it was reached.
+   *
+   * @param posted what is posted of it, cents x GPU-milliseconds
+   * @param fromMillis up to when that is
+   * @param accrued what came after, in order
+   */
+  static Spent spent(
+      Declaration.Budget budget, long posted, long fromMillis, List<Usage.Span> accrued) {
+    long most =
+        Math.multiplyExact(
+            budget.maxSpendCents(), MICROS_PER_CENT * Price.CENT_GPU_MILLIS_PER_MICRO);
+    long sum = posted;
+    OptionalLong reached = sum >= most ? OptionalLong.of(fromMillis) : OptionalLong.empty();
+    for (Usage.Span span : accrued) {
+      long before = sum;
+      sum = Math.addExact(sum, span.centGpuMillis());
+      if (reached.isEmpty() && sum >= most) {
+        long perMillis = span.rateCents() * span.gpus();
+        reached = OptionalLong.of(span.fromMillis() + (most - before) / perMillis);
+      }
+    }
+    return new Spent(
+        budget,
+        Math.addExact(sum, Price.CENT_GPU_MILLIS_PER_MICRO - 1) / Price.CENT_GPU_MILLIS_PER_MICRO,
+        reached);
+  }
+
+  private static final long MICROS_PER_CENT = 10_000;
+
+  private static <T> List<List<T>> pieces(List<T> all, int most) {
+    List<List<T>> pieces = new ArrayList<>();
+    for (int from = 0; from < all.size(); from += most) {
+      pieces.add(all.subList(from, Math.min(all.size(), from + most)));
+    }
+    return pieces;
+  }
+}
