@@ -66,6 +66,7 @@ public final class Capacity {
           "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
     }
     Declaration standing = cluster.declared();
+    Integer minGpus = Gang.minGpus(order, standing, pool);
     boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
     long ceilingCents =
         ceilingCents(order.pricePerGpuHour(), terms, cluster, isRaise ? null : standing);
@@ -101,9 +102,10 @@ public final class Capacity {
             samePriced == null ? nowMillis : samePriced.pricedAtMillis(),
             nowMillis,
             order.actor(),
-            order.conditions().minGpusOver(standing),
+            minGpus,
             order.conditions().untilOver(standing),
             order.conditions().budgetOver(standing, nowMillis));
+    draft.gangUnwoundAtMillis = null;
     if (order.release().isPresent()) {
       replaceNominations(draft, nominated);
     }
@@ -355,11 +357,14 @@ public final class Capacity {
   }
 
   private static String detail(Cluster cluster, Declare order, long ceilingCents, long version) {
-    return "max_gpus=%s %s=%s%s version=%s"
+    return "max_gpus=%s %s=%s%s%s version=%s"
         .formatted(
             order.maxGpus(),
             priceField(cluster),
             Price.shown(ceilingCents),
+            order.conditions().minGpus() instanceof Setting.Kept<Integer>
+                ? ""
+                : " min_gpus=" + order.conditions().minGpusOver(null),
             order.release().map(r -> " release=[" + String.join(",", r) + "]").orElse(""),
             version);
   }

@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param overrides what an operator set for it beside its pool's terms
  * @param description what its organization says of it, or null
  * @param retiredAtMillis since when it is retired, null while it is not
+ * @param gangUnwoundAtMillis when the market last gave the rest of its minimum up, null when it
+ *     never did since it was declared
  */
 public record Cluster(
     String name,
@@ -49,7 +51,8 @@ public record Cluster(
     @Nullable Hold hold,
     Overrides overrides,
     @Nullable String description,
-    @Nullable Long retiredAtMillis) {
+    @Nullable Long retiredAtMillis,
+    @Nullable Long gangUnwoundAtMillis) {
 
   /** The order in which a shrink takes nodes: nominated, provisioning, then the newest grant. */
   private static final Comparator<Allocation> RELEASE_ORDER =
@@ -66,6 +69,48 @@ public record Cluster(
           "cluster %s has version %s, revision %s and %s failures; none can be negative"
               .formatted(name, version, revision, provisionFailures));
     }
+  }
+
+  /** One that never waited in vain for its minimum. */
+  public Cluster(
+      String name,
+      String orgId,
+      String pool,
+      Kind kind,
+      Posture posture,
+      boolean writesArmed,
+      boolean maintenance,
+      long version,
+      long revision,
+      @Nullable Declaration declared,
+      List<Allocation> allocations,
+      Verdict verdict,
+      long lastWriteAtMillis,
+      int provisionFailures,
+      @Nullable Hold hold,
+      Overrides overrides,
+      @Nullable String description,
+      @Nullable Long retiredAtMillis) {
+    this(
+        name,
+        orgId,
+        pool,
+        kind,
+        posture,
+        writesArmed,
+        maintenance,
+        version,
+        revision,
+        declared,
+        allocations,
+        verdict,
+        lastWriteAtMillis,
+        provisionFailures,
+        hold,
+        overrides,
+        description,
+        retiredAtMillis,
+        null);
   }
 
   /** The surfaces. */
@@ -114,6 +159,14 @@ public record Cluster(
   /** Whole nodes declared. */
   public int declaredSlots(int gpusPerNode) {
     return declared == null ? 0 : declared.maxGpus() / gpusPerNode;
+  }
+
+  /** Fewer nodes than this are worth nothing to it: at least 1, which is no minimum. */
+  public int minimumSlots(int gpusPerNode) {
+    Integer minGpus = declared == null ? null : declared.minGpus();
+    return minGpus == null || declaredSlots(gpusPerNode) == 0
+        ? 1
+        : Math.max(1, -Math.floorDiv(-minGpus, gpusPerNode));
   }
 
   /** Declared ceiling in cents per GPU-hour; 0 before the first declaration. */
@@ -170,6 +223,11 @@ public record Cluster(
 
   /** The same with these allocations. */
   Cluster holding(List<Allocation> held) {
+    return holding(held, gangUnwoundAtMillis);
+  }
+
+  /** The same with these allocations, and the rest of its minimum given up then. */
+  Cluster holding(List<Allocation> held, @Nullable Long unwoundAtMillis) {
     return new Cluster(
         name,
         orgId,
@@ -188,7 +246,8 @@ public record Cluster(
         hold,
         overrides,
         description,
-        retiredAtMillis);
+        retiredAtMillis,
+        unwoundAtMillis);
   }
 
   Draft draft() {
@@ -215,6 +274,7 @@ public record Cluster(
     Overrides overrides;
     @Nullable String description;
     @Nullable Long retiredAtMillis;
+    @Nullable Long gangUnwoundAtMillis;
 
     private Draft(Cluster base) {
       this.base = base;
@@ -231,6 +291,7 @@ public record Cluster(
       this.overrides = base.overrides;
       this.description = base.description;
       this.retiredAtMillis = base.retiredAtMillis;
+      this.gangUnwoundAtMillis = base.gangUnwoundAtMillis;
     }
 
     /** Replaces the allocation of the same id. */
@@ -309,7 +370,8 @@ public record Cluster(
           hold,
           overrides,
           description,
-          retiredAtMillis);
+          retiredAtMillis,
+          gangUnwoundAtMillis);
     }
   }
 }

@@ -68,7 +68,8 @@ final class ClusterRows {
           .changing("cap_cents", r -> r.cluster.overrides().capCents())
           .changing("env", r -> json(r.cluster.overrides().env()))
           .changing("description", r -> r.cluster.description())
-          .changing("retired_at", r -> r.cluster.retiredAtMillis());
+          .changing("retired_at", r -> r.cluster.retiredAtMillis())
+          .changing("gang_unwound_at", r -> r.cluster.gangUnwoundAtMillis());
 
   private record AllocationRow(Allocation allocation, String cluster) {
     <V> @Nullable V reclaim(Function<Allocation.Reclaim, V> part) {
@@ -295,7 +296,8 @@ final class ClusterRows {
         hold,
         overrides(row.integerOrNull("cap_cents"), row.textOrNull("env")),
         row.textOrNull("description"),
-        row.integerOrNull("retired_at"));
+        row.integerOrNull("retired_at"),
+        row.integerOrNull("gang_unwound_at"));
   }
 
   private static @Nullable Integer smallIntegerOrNull(Row row, String column) {

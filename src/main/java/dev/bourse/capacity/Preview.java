@@ -52,6 +52,7 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
           .putNull("nodes_won")
           .putNull("nodes_granted")
           .putNull("nodes_unfilled")
+          .putNull("minimum_missed")
           .put("victims", new JsonArray())
           .putNull("clearing_price_per_gpu_hour")
           .putNull("admission_price_per_gpu_hour")
@@ -63,6 +64,7 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
         .put("nodes_won", nextTick.nodesWon())
         .put("nodes_granted", nextTick.nodesGranted())
         .put("nodes_unfilled", nextTick.nodesUnfilled())
+        .put("minimum_missed", TickPreview.MinimumMissed.label(nextTick.minimumMissed()))
         .put(
             "victims",
             new JsonArray(

@@ -95,7 +95,9 @@ final class TickRunner {
     Pool terms = env.clusters().findPool(pool).orElseThrow();
     List<ClusterView> views = env.clusters().ofTick(terms);
     long swapFreshnessMillis = env.config().swapFreshnessMillis();
-    return () -> new Tick(terms, views, swapFreshnessMillis, allowance, nowMillis);
+    long patienceMillis = env.config().gangPatienceMillis();
+    return () ->
+        new Tick(terms, views, swapFreshnessMillis, patienceMillis, allowance, nowMillis);
   }
 
   /** What the pool's buyers may still commit to. */

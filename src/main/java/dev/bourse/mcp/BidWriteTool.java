@@ -6,6 +6,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Preview;
 import dev.bourse.capacity.TickPreview;
@@ -43,7 +44,7 @@ public final class BidWriteTool implements Tool {
               "max_price_per_gpu_hour",
               "expected_version",
               "confirm_token"),
-          Map.of(ClusterKind.VM.label(), Set.of("release"), ClusterKind.K8S.label(), Set.of()));
+          Map.of(ClusterKind.VM.label(), Set.of("release", "min_gpus"), ClusterKind.K8S.label(), Set.of()));
 
   private final CapacityService capacity;
   private final K8sService k8s;
@@ -135,7 +136,12 @@ public final class BidWriteTool implements Tool {
   private static Capacity.Declare order(
       Principal caller, JsonObject arguments, Optional<List<String>> release, long version) {
     return new Capacity.Declare(
-        caller.actor(), arguments.getInteger("max_gpus"), price(arguments), release, version);
+        caller.actor(),
+        arguments.getInteger("max_gpus"),
+        price(arguments),
+        release,
+        version,
+        Conditions.of(arguments));
   }
 
   private static Optional<List<String>> release(JsonObject arguments) {
@@ -201,6 +207,7 @@ public final class BidWriteTool implements Tool {
         .put("nodes_won", nextTick.nodesWon())
         .put("nodes_granted", nextTick.nodesGranted())
         .put("nodes_unfilled", nextTick.nodesUnfilled())
+        .put("minimum_missed", TickPreview.MinimumMissed.label(nextTick.minimumMissed()))
         .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
