@@ -7,7 +7,6 @@ import dev.bourse.auction.Clearing.Reason;
 import dev.bourse.auction.Clearing.Reclaim;
 import dev.bourse.auction.Clearing.Shortfall;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -62,6 +61,9 @@ public final class Auction {
   /** Seats a cluster has so far: from shielded over defended to wanted. */
   private final int[] seated;
 
+  /** Up to where a cluster of the group that is being filled may rise. */
+  private final int[] goals;
+
   /** All seats so far. */
   private long taken;
 
@@ -84,6 +86,7 @@ public final class Auction {
     wanted = new int[ranked.length];
     minimum = new int[ranked.length];
     seated = new int[ranked.length];
+    goals = new int[ranked.length];
   }
 
   /**
@@ -228,48 +231,21 @@ public final class Auction {
    */
   private void fill(int from, int to, int[] target) {
     long left = left();
-    int level = highestLevel(from, to, target, left);
-    left -= needed(from, to, target, level);
+    for (int i = from; i < to; i++) {
+      goals[i] = goal(target, i);
+    }
+    int level = Water.highestLevel(seated, goals, from, to, left);
+    left -= Water.needed(seated, goals, from, to, level);
     taken = supply.seats() - left;
     for (int i = from; i < to; i++) {
-      int goal = goal(target, i);
-      boolean wantsMore = seated[i] <= level && goal > level;
-      seated[i] = Math.max(seated[i], Math.min(goal, level));
+      boolean wantsMore = seated[i] <= level && goals[i] > level;
+      seated[i] = Math.max(seated[i], Math.min(goals[i], level));
       if (wantsMore && left > 0) {
         seated[i]++;
         left--;
         taken++;
       }
     }
-  }
-
-  private int highestLevel(int from, int to, int[] target, long left) {
-    int low = 0;
-    int high = 0;
-    for (int i = from; i < to; i++) {
-      high = Math.max(high, goal(target, i));
-    }
-    if (needed(from, to, target, high) <= left) {
-      return high;
-    }
-    // Invariant: what low needs is there, what high needs is not.
-    while (high - low > 1) {
-      int middle = (low + high) >>> 1;
-      if (needed(from, to, target, middle) <= left) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  }
-
-  private long needed(int from, int to, int[] target, int level) {
-    long needed = 0;
-    for (int i = from; i < to; i++) {
-      needed += Math.max(0, Math.min(goal(target, i), level) - seated[i]);
-    }
-    return needed;
   }
 
   private void turnAwayLosers() {
@@ -406,7 +382,7 @@ public final class Auction {
   private List<Grant> grants() {
     Granting granting = new Granting(supply);
     for (int from = 0; from < marginalTo; from = endOfGroup(from)) {
-      granting.grant(ranked, newcomersInOrder(from, endOfGroup(from)));
+      granting.grant(ranked, from, endOfGroup(from), defended, seated);
     }
     for (int i = 0; i < ranked.length; i++) {
       if (admits(ranked[i])) {
@@ -414,24 +390,5 @@ public final class Auction {
       }
     }
     return granting.grants();
-  }
-
-  /**
-   * The seats a group's newcomers won: how many seats precede it, above the cluster's rank. None
-   * precedes those of a gang's minimum, which it won at one turn.
-   */
-  private long[] newcomersInOrder(int from, int to) {
-    int count = 0;
-    for (int i = from; i < to; i++) {
-      count += Math.max(0, seated[i] - defended[i]);
-    }
-    long[] seats = new long[count];
-    for (int i = from; i < to; i++) {
-      for (long level = defended[i]; level < seated[i]; level++) {
-        seats[--count] = (level < minimum[i] ? 0 : level) << Integer.SIZE | i;
-      }
-    }
-    Arrays.sort(seats);
-    return seats;
   }
 }

@@ -2,6 +2,7 @@ package dev.bourse.auction;
 
 import dev.bourse.auction.Clearing.Grant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
@@ -16,18 +17,41 @@ final class Granting {
   }
 
   /**
-   * Grants one group's seats.
+   * Grants the seats that one group's newcomers won, the best first.
    *
-   * @param seats the best first, each with its cluster's rank in its lower half
+   * @param kept seats of a cluster that are no newcomers'
    */
-  void grant(Bidder[] ranked, long[] seats) {
-    for (int i = 0; i < seats.length && !free.isEmpty(); i++) {
-      Bidder bidder = ranked[(int) seats[i]];
+  void grant(Bidder[] ranked, int from, int to, int[] kept, int[] seated) {
+    if (free.isEmpty()) {
+      return;
+    }
+    for (long seat : newcomersInOrder(ranked, from, to, kept, seated)) {
+      Bidder bidder = ranked[(int) seat];
       String node = free.take(bidder.org());
       if (node != null) {
         grants.add(new Grant(bidder.cluster(), node, null));
       }
     }
+  }
+
+  /**
+   * How many seats precede each, above the cluster's rank. None precedes those of a gang's minimum,
+   * which it won at one turn.
+   */
+  private static long[] newcomersInOrder(
+      Bidder[] ranked, int from, int to, int[] kept, int[] seated) {
+    int count = 0;
+    for (int i = from; i < to; i++) {
+      count += Math.max(0, seated[i] - kept[i]);
+    }
+    long[] seats = new long[count];
+    for (int i = from; i < to; i++) {
+      for (long level = kept[i]; level < seated[i]; level++) {
+        seats[--count] = (level < ranked[i].minimumSlots() ? 0 : level) << Integer.SIZE | i;
+      }
+    }
+    Arrays.sort(seats);
+    return seats;
   }
 
   /**
