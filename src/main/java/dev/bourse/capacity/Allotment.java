@@ -93,8 +93,7 @@ public final class Allotment {
     draft.put(grant.reclaiming(Allocation.Reason.UNWOUND, nowMillis));
     draft.gangUnwoundAtMillis = nowMillis;
     activity.add(Activity.unwound(grant, "min_gpus could not be completed in time"));
-    takeReplacement(
-        draft, grant, Allocation.Reason.UNWOUND, Activity.MARKET, nowMillis, activity);
+    takeReplacement(draft, grant, Allocation.Reason.UNWOUND, Activity.MARKET, nowMillis, activity);
   }
 
   /** A replacement takes the slot of the node it replaces, any other grant the lowest free one. */

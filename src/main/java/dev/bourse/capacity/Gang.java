@@ -26,8 +26,7 @@ public final class Gang {
   static int prepared(List<Allocation> allocations) {
     int prepared = 0;
     for (Allocation a : allocations) {
-      prepared +=
-          a.fillsSlot() && (a.state() == Allocation.State.ACTIVE || a.isReady()) ? 1 : 0;
+      prepared += a.fillsSlot() && (a.state() == Allocation.State.ACTIVE || a.isReady()) ? 1 : 0;
     }
     return prepared;
   }

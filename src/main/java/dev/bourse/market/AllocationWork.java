@@ -120,11 +120,7 @@ final class AllocationWork {
                     cluster,
                     (state, now) ->
                         Allotment.provisioned(
-                            state,
-                            id,
-                            gpusPerNode(),
-                            env.config().protectionMillis(),
-                            now)))
+                            state, id, gpusPerNode(), env.config().protectionMillis(), now)))
         .onFailure(refused -> clearIfLate(allocation))
         .compose(
             state ->

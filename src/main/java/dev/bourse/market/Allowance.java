@@ -33,8 +33,8 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis) {
   /**
    * How many slots, beyond those they hold, clusters can afford to bid for; a cluster that has no
    * limit, or could not win a node anyway, is absent. Clusters of one organization share what it
-   * has left: the highest ceiling first, for that one can win where the others do not.
-   * Less than its minimum none buys.
+   * has left: the highest ceiling first, for that one can win where the others do not. Less than
+   * its minimum none buys.
    */
   Map<String, Integer> affordable(Collection<Cluster> clusters, int gpusPerNode) {
     if (remainingMicros.isEmpty()) {

@@ -245,7 +245,9 @@ final class Fleet {
     }
   }
 
-  /** Whether nodes that are ready need not wait for others: there is nothing else to do for them. */
+  /**
+   * Whether nodes that are ready need not wait for others: there is nothing else to do for them.
+   */
   private boolean isComplete(Cluster cluster) {
     return env.clusters()
         .findPool(lease.pool())

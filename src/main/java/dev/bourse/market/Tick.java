@@ -130,8 +130,7 @@ final class Tick {
   }
 
   private Cluster seen(Cluster cluster) {
-    List<Allocation> late =
-        Gang.overdue(cluster, pool.gpusPerNode(), patienceMillis, nowMillis);
+    List<Allocation> late = Gang.overdue(cluster, pool.gpusPerNode(), patienceMillis, nowMillis);
     if (late.isEmpty()) {
       return cluster;
     }
@@ -329,9 +328,14 @@ final class Tick {
                     .computeIfAbsent(r.cluster(), c -> new ArrayList<>())
                     .add(new Allotment.Orders.Taken(r.allocationId(), reason(r.reason()))));
     overdue.forEach(
-        (cluster, late) -> late.forEach(a -> reclaims
-            .computeIfAbsent(cluster, c -> new ArrayList<>())
-            .add(new Allotment.Orders.Taken(a.allocationId(), Allocation.Reason.UNWOUND))));
+        (cluster, late) ->
+            late.forEach(
+                a ->
+                    reclaims
+                        .computeIfAbsent(cluster, c -> new ArrayList<>())
+                        .add(
+                            new Allotment.Orders.Taken(
+                                a.allocationId(), Allocation.Reason.UNWOUND))));
     Map<String, Decided> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
       Decided decided =

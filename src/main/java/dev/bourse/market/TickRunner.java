@@ -96,8 +96,7 @@ final class TickRunner {
     List<ClusterView> views = env.clusters().ofTick(terms);
     long swapFreshnessMillis = env.config().swapFreshnessMillis();
     long patienceMillis = env.config().gangPatienceMillis();
-    return () ->
-        new Tick(terms, views, swapFreshnessMillis, patienceMillis, allowance, nowMillis);
+    return () -> new Tick(terms, views, swapFreshnessMillis, patienceMillis, allowance, nowMillis);
   }
 
   /** What the pool's buyers may still commit to. */

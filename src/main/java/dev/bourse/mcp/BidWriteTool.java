@@ -44,7 +44,11 @@ public final class BidWriteTool implements Tool {
               "max_price_per_gpu_hour",
               "expected_version",
               "confirm_token"),
-          Map.of(ClusterKind.VM.label(), Set.of("release", "min_gpus"), ClusterKind.K8S.label(), Set.of()));
+          Map.of(
+              ClusterKind.VM.label(),
+              Set.of("release", "min_gpus"),
+              ClusterKind.K8S.label(),
+              Set.of()));
 
   private final CapacityService capacity;
   private final K8sService k8s;

@@ -36,8 +36,7 @@ class GangTest {
 
   /** A gang of two at least, granted three nodes at T0 + 1 s, 2 s and 3 s. */
   private static Cluster granted() {
-    Cluster cluster =
-        Capacity.declare(Sample.empty(), order(3, 2 * GPUS, 0), TERMS, T0).next();
+    Cluster cluster = Capacity.declare(Sample.empty(), order(3, 2 * GPUS, 0), TERMS, T0).next();
     for (int i = 0; i < 3; i++) {
       cluster = Sample.granted(cluster, i, null, T0 + 1_000L * (i + 1));
     }

@@ -50,7 +50,12 @@ abstract class MarketFixture extends ExchangeFixture {
             keys,
             Spending.UNLIMITED,
             new MarketConfig(
-                TICK_MILLIS, Sample.PROTECTION, LEASE_MILLIS, Sample.FRESHNESS, 600_000, probeMillis()),
+                TICK_MILLIS,
+                Sample.PROTECTION,
+                LEASE_MILLIS,
+                Sample.FRESHNESS,
+                600_000,
+                probeMillis()),
             clock,
             clock,
             System::nanoTime,
