@@ -46,6 +46,10 @@ public class AuctionBench {
   @Param({"400", "1"})
   public int ceilings;
 
+  /** How many of a hundred clusters are gangs that take all they declare or nothing. */
+  @Param({"0", "10"})
+  public int gangs;
+
   private List<Bidder> bidders = List.of();
   private Supply supply = new Supply(0, List.of());
 
@@ -93,6 +97,7 @@ public class AuctionBench {
         500 - random.nextInt(ceilings),
         EPOCH_MILLIS + random.nextLong(MONTH_MILLIS),
         declared,
+        index % 100 < gangs ? Math.max(1, declared) : 1,
         kind == 0
             ? Participation.STATIC
             : kind == 1 ? Participation.INCUMBENTS_ONLY : Participation.OPEN,

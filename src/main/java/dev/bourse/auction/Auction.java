@@ -5,8 +5,8 @@ import dev.bourse.auction.Bidder.Participation;
 import dev.bourse.auction.Clearing.Grant;
 import dev.bourse.auction.Clearing.Reason;
 import dev.bourse.auction.Clearing.Reclaim;
+import dev.bourse.auction.Clearing.Shortfall;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +24,12 @@ import org.jspecify.annotations.Nullable;
  *       that has fewer seats at that point, then the older price, then the cluster's name.
  * </ol>
  *
- * Held nodes without a seat are reclaimed. Seats won by newcomers take free nodes, the best seat
+ * A gang is a cluster to which fewer seats than its minimum are worth nothing. Its turn for all of
+ * them together is that of a first seat, among incumbents when it holds that many: then it takes
+ * what its shielded seats lack of the minimum, or, where fewer are left, is passed over and stays
+ * without; the seats go on. Beyond its minimum it is as any other.
+ *
+ * <p>Held nodes without a seat are reclaimed. Seats won by newcomers take free nodes, the best seat
  * first; a seat for which there is none yet waits. Swaps get what no seat claims.
  *
  * <p>Clusters may declare millions of slots, so only seats that are won ever materialize: the
@@ -50,8 +55,14 @@ public final class Auction {
   /** Seats a cluster has once it wins all it bids for. */
   private final int[] wanted;
 
+  /** Fewer contested seats are worth nothing; 1 for whoever takes any. */
+  private final int[] minimum;
+
   /** Seats a cluster has so far: from shielded over defended to wanted. */
   private final int[] seated;
+
+  /** Up to where a cluster of the group that is being filled may rise. */
+  private final int[] goals;
 
   /** All seats so far. */
   private long taken;
@@ -73,7 +84,9 @@ public final class Auction {
     shielded = new int[ranked.length];
     defended = new int[ranked.length];
     wanted = new int[ranked.length];
+    minimum = new int[ranked.length];
     seated = new int[ranked.length];
+    goals = new int[ranked.length];
   }
 
   /**
@@ -97,7 +110,8 @@ public final class Auction {
         auction.admissionPrice(),
         auction.grants(),
         Collections.unmodifiableList(auction.reclaims),
-        Collections.unmodifiableMap(auction.unseated));
+        Collections.unmodifiableMap(auction.unseated),
+        Collections.unmodifiableMap(auction.shortfalls()));
   }
 
   private void seatShielded() {
@@ -108,10 +122,23 @@ public final class Auction {
       shielded[i] = countShielded(bidder);
       defended[i] = contests(bidder) ? held : shielded[i];
       wanted[i] = admits(bidder) ? bidder.declaredSlots() : defended[i];
+      minimum[i] = takesPart(bidder) ? bidder.minimumSlots() : 1;
       seated[i] = shielded[i];
       taken += shielded[i];
       turnAway(bidder, held - defended[i], bidder.declaredSlots() - wanted[i]);
     }
+  }
+
+  private static boolean takesPart(Bidder bidder) {
+    return switch (bidder.participation()) {
+      case OPEN, INCUMBENTS_ONLY -> true;
+      case EVICTED, STATIC -> false;
+    };
+  }
+
+  /** Whether a cluster has fewer seats than are worth anything to it; a shielded one keeps them. */
+  private boolean isShort(int i) {
+    return minimum[i] > 1 && seated[i] < minimum[i];
   }
 
   private static int countShielded(Bidder bidder) {
@@ -150,8 +177,8 @@ public final class Auction {
     while (from < ranked.length && left() > 0) {
       int to = endOfGroup(from);
       long before = taken;
-      fill(from, to, defended);
-      fill(from, to, wanted);
+      seat(from, to, defended);
+      seat(from, to, wanted);
       if (taken > before) {
         marginalFrom = from;
         marginalTo = to;
@@ -168,6 +195,34 @@ public final class Auction {
     return to;
   }
 
+  private void seat(int from, int to, int[] target) {
+    boolean gangs = false;
+    for (int i = from; i < to && !gangs; i++) {
+      gangs = isShort(i);
+    }
+    if (gangs) {
+      seatFirst(from, to, target);
+    }
+    fill(from, to, target);
+  }
+
+  /** The turn of first seats, and of gangs for all of their minimum. */
+  private void seatFirst(int from, int to, int[] target) {
+    for (int i = from; i < to && left() > 0; i++) {
+      int goal = minimum[i];
+      int more = goal - seated[i];
+      if (more > 0 && goal <= target[i] && more <= left()) {
+        seated[i] = goal;
+        taken += more;
+      }
+    }
+  }
+
+  /** As far as a cluster may rise seat by seat: a gang that was passed over stays where it is. */
+  private int goal(int[] target, int i) {
+    return isShort(i) ? seated[i] : target[i];
+  }
+
   /**
    * Raises each cluster of a group towards its target, the lowest first, while seats are left.
    *
@@ -176,47 +231,21 @@ public final class Auction {
    */
   private void fill(int from, int to, int[] target) {
     long left = left();
-    int level = highestLevel(from, to, target, left);
-    left -= needed(from, to, target, level);
+    for (int i = from; i < to; i++) {
+      goals[i] = goal(target, i);
+    }
+    int level = Water.highestLevel(seated, goals, from, to, left);
+    left -= Water.needed(seated, goals, from, to, level);
     taken = supply.seats() - left;
     for (int i = from; i < to; i++) {
-      boolean wantsMore = seated[i] <= level && target[i] > level;
-      seated[i] = Math.max(seated[i], Math.min(target[i], level));
+      boolean wantsMore = seated[i] <= level && goals[i] > level;
+      seated[i] = Math.max(seated[i], Math.min(goals[i], level));
       if (wantsMore && left > 0) {
         seated[i]++;
         left--;
         taken++;
       }
     }
-  }
-
-  private int highestLevel(int from, int to, int[] target, long left) {
-    int low = 0;
-    int high = 0;
-    for (int i = from; i < to; i++) {
-      high = Math.max(high, target[i]);
-    }
-    if (needed(from, to, target, high) <= left) {
-      return high;
-    }
-    // Invariant: what low needs is there, what high needs is not.
-    while (high - low > 1) {
-      int middle = (low + high) >>> 1;
-      if (needed(from, to, target, middle) <= left) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  }
-
-  private long needed(int from, int to, int[] target, int level) {
-    long needed = 0;
-    for (int i = from; i < to; i++) {
-      needed += Math.max(0, Math.min(target[i], level) - seated[i]);
-    }
-    return needed;
   }
 
   private void turnAwayLosers() {
@@ -247,6 +276,9 @@ public final class Auction {
   /**
    * The highest losing bid that another organization's contested seat withstood, the reserve price
    * when there is none. Seats go by ceiling, so it is never above the ceiling of a contested seat.
+   *
+   * <p>A gang without its minimum lost to the price only where every seat has a ceiling above its
+   * own: where one at its ceiling or below has a seat, or a seat is free, it lost for its size.
    */
   private @Nullable Long clearingPrice() {
     if (taken == 0) {
@@ -260,13 +292,62 @@ public final class Auction {
         buyer = ranked[i].org();
       }
     }
+    long auctioned = auctionedSeats();
+    long above = 0;
+    long atCeiling = 0;
     for (int i = 0; i < ranked.length && buyer != null; i++) {
-      boolean loses = seated[i] < wanted[i] && admits(ranked[i]);
+      if (i > 0 && ceilings[i] != ceilings[i - 1]) {
+        above += atCeiling;
+        atCeiling = 0;
+      }
+      atCeiling += takesPart(ranked[i]) ? seated[i] : 0;
+      boolean forSize = isShort(i) && (above < auctioned || !bidsForMinimum(i, auctioned));
+      boolean loses = seated[i] < wanted[i] && admits(ranked[i]) && !forSize;
       if (loses && (rivals || !buyer.equals(ranked[i].org()))) {
         return ceilings[i];
       }
     }
     return reserveCents;
+  }
+
+  /** Seats but for those of operator-managed clusters. */
+  private long auctionedSeats() {
+    long seats = supply.seats();
+    for (int i = 0; i < ranked.length; i++) {
+      seats -= takesPart(ranked[i]) ? 0 : seated[i];
+    }
+    return seats;
+  }
+
+  /** Whether a gang bids for its minimum, in a pool that has as many nodes. */
+  private boolean bidsForMinimum(int i, long auctioned) {
+    return minimum[i] <= wanted[i] && minimum[i] <= auctioned;
+  }
+
+  /** Why each gang that has not its minimum has it not. */
+  private Map<String, Shortfall> shortfalls() {
+    Map<String, Shortfall> shortfalls = new HashMap<>();
+    long obtainable = supply.seats();
+    long takenAtCap = 0;
+    for (int i = 0; i < ranked.length; i++) {
+      obtainable -= ceilings[i] > capCents ? seated[i] : shielded[i];
+      if (ceilings[i] == capCents) {
+        // What it has at the latest when a newcomer that bids as much has its first turn.
+        int first = Math.min(seated[i], Math.max(defended[i], minimum[i]));
+        takenAtCap += Math.max(0, first - shielded[i]);
+      }
+    }
+    for (int i = 0; i < ranked.length; i++) {
+      Bidder bidder = ranked[i];
+      if (isShort(i)
+          && bidder.participation() == Participation.OPEN
+          && bidder.declaredSlots() >= minimum[i]) {
+        long most = obtainable - (bidder.held().size() < minimum[i] ? takenAtCap : 0);
+        boolean size = ceilings[i] >= capCents || minimum[i] - shielded[i] > most;
+        shortfalls.put(bidder.cluster(), size ? Shortfall.SIZE : Shortfall.PRICE);
+      }
+    }
+    return shortfalls;
   }
 
   /**
@@ -284,8 +365,14 @@ public final class Auction {
     long newcomers = 0;
     long firstSeats = 0;
     for (int i = marginalFrom; i < marginalTo; i++) {
-      newcomers += Math.max(0, seated[i] - defended[i]);
-      firstSeats += defended[i] == 0 && wanted[i] > 0 ? 1 : 0;
+      if (minimum[i] > 1 && defended[i] < minimum[i]) {
+        // All of it at the turn of first seats, or nothing.
+        newcomers += seated[i] - shielded[i];
+        firstSeats += isShort(i) ? 0 : minimum[i] - shielded[i];
+      } else {
+        newcomers += Math.max(0, seated[i] - defended[i]);
+        firstSeats += defended[i] == 0 && wanted[i] > 0 ? 1 : 0;
+      }
     }
     long raise = newcomers > firstSeats ? 0 : 1;
     long weakest = ceilings[marginalFrom];
@@ -293,56 +380,15 @@ public final class Auction {
   }
 
   private List<Grant> grants() {
-    List<Grant> grants = new ArrayList<>();
-    FreeNodes free = new FreeNodes(supply.free());
-    int from = 0;
-    while (from < marginalTo && !free.isEmpty()) {
-      int to = endOfGroup(from);
-      for (long seat : newcomersInOrder(from, to)) {
-        Bidder bidder = ranked[(int) seat];
-        String node = free.take(bidder.org());
-        if (node != null) {
-          grants.add(new Grant(bidder.cluster(), node, null));
-        }
-      }
-      from = to;
+    Granting granting = new Granting(supply);
+    for (int from = 0; from < marginalTo; from = endOfGroup(from)) {
+      granting.grant(ranked, from, endOfGroup(from), defended, seated);
     }
-    grantSwaps(free, grants);
-    return Collections.unmodifiableList(grants);
-  }
-
-  /** The seats a group's newcomers won: how many seats precede it, above the cluster's rank. */
-  private long[] newcomersInOrder(int from, int to) {
-    int count = 0;
-    for (int i = from; i < to; i++) {
-      count += Math.max(0, seated[i] - defended[i]);
-    }
-    long[] seats = new long[count];
-    for (int i = from; i < to; i++) {
-      for (long level = defended[i]; level < seated[i]; level++) {
-        seats[--count] = level << Integer.SIZE | i;
+    for (int i = 0; i < ranked.length; i++) {
+      if (admits(ranked[i])) {
+        granting.grantSwaps(ranked[i], left());
       }
     }
-    Arrays.sort(seats);
-    return seats;
-  }
-
-  /** Replacements only ever take nodes that no seat claims, and so never move the price. */
-  private void grantSwaps(FreeNodes free, List<Grant> grants) {
-    long spare = left();
-    for (int i = 0; i < ranked.length && spare > 0 && !free.isEmpty(); i++) {
-      Bidder bidder = ranked[i];
-      if (!admits(bidder)) {
-        continue;
-      }
-      for (String swap : bidder.swapsAwaiting()) {
-        String node = spare > 0 ? free.take(bidder.org()) : null;
-        if (node == null) {
-          break;
-        }
-        grants.add(new Grant(bidder.cluster(), node, swap));
-        spare--;
-      }
-    }
+    return granting.grants();
   }
 }

@@ -10,6 +10,8 @@ import java.util.List;
  * @param ceilingCents the most it pays per GPU-hour; 0 when it declares nothing
  * @param pricedAtMillis since when the ceiling stands; the older of two equal bids goes first
  * @param declaredSlots whole nodes it declares; never fewer than its held nodes
+ * @param minimumSlots fewer nodes than this are worth nothing to it: it is seated with as many or
+ *     with those that are shielded alone; 1 for whoever takes any
  * @param participation what the auction may do for it
  * @param held its open (provisioning or active) allocations but for the replacements of swaps in
  *     flight, in the order in which they go when it loses seats
@@ -21,6 +23,7 @@ public record Bidder(
     long ceilingCents,
     long pricedAtMillis,
     int declaredSlots,
+    int minimumSlots,
     Participation participation,
     List<Held> held,
     List<String> swapsAwaiting) {
@@ -34,6 +37,32 @@ public record Bidder(
           "%d declared slots for %s: must be at least the %d nodes it holds"
               .formatted(declaredSlots, cluster, held.size()));
     }
+    if (minimumSlots < 1) {
+      throw new IllegalArgumentException(
+          "a minimum of %d slots for %s: must be at least one".formatted(minimumSlots, cluster));
+    }
+  }
+
+  /** One that takes any number of nodes. */
+  public Bidder(
+      String cluster,
+      String org,
+      long ceilingCents,
+      long pricedAtMillis,
+      int declaredSlots,
+      Participation participation,
+      List<Held> held,
+      List<String> swapsAwaiting) {
+    this(
+        cluster,
+        org,
+        ceilingCents,
+        pricedAtMillis,
+        declaredSlots,
+        1,
+        participation,
+        held,
+        swapsAwaiting);
   }
 
   /** What the auction may do for a cluster. */

@@ -14,13 +14,16 @@ import org.jspecify.annotations.Nullable;
  * @param grants free nodes to grant now, best seat first
  * @param reclaims allocations to take back
  * @param unseated how many declared slots of a cluster won no seat; clusters without any are absent
+ * @param shortfalls why a cluster that bids for a minimum of several nodes was not seated with it;
+ *     others are absent
  */
 public record Clearing(
     @Nullable Long clearingCents,
     @Nullable Long admissionCents,
     List<Grant> grants,
     List<Reclaim> reclaims,
-    Map<String, Integer> unseated) {
+    Map<String, Integer> unseated,
+    Map<String, Shortfall> shortfalls) {
   public Clearing {
     if ((clearingCents != null && clearingCents < 0)
         || (admissionCents != null && admissionCents < 0)) {
@@ -32,7 +35,25 @@ public record Clearing(
 
   /** The same at this price. */
   public Clearing at(long cents) {
-    return new Clearing(cents, admissionCents, grants, reclaims, unseated);
+    return new Clearing(cents, admissionCents, grants, reclaims, unseated, shortfalls);
+  }
+
+  /** One without gangs that lost. */
+  public Clearing(
+      @Nullable Long clearingCents,
+      @Nullable Long admissionCents,
+      List<Grant> grants,
+      List<Reclaim> reclaims,
+      Map<String, Integer> unseated) {
+    this(clearingCents, admissionCents, grants, reclaims, unseated, Map.of());
+  }
+
+  /** Why a gang was not seated with its minimum. */
+  public enum Shortfall {
+    /** A higher ceiling could seat it. */
+    PRICE,
+    /** No ceiling up to the cap could: there are not as many seats to win. */
+    SIZE
   }
 
   /**

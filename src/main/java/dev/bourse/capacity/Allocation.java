@@ -193,6 +193,20 @@ public record Allocation(
         });
   }
 
+  /** Prepared, and waiting for the rest of its cluster's minimum; no replacement any more. */
+  Allocation ready(long nowMillis) {
+    return with(
+        a -> {
+          a.readyAtMillis = nowMillis;
+          a.replaces = null;
+        });
+  }
+
+  /** Whether its machine is ready though its grant is not complete. */
+  public boolean isReady() {
+    return state == State.PROVISIONING && readyAtMillis != null;
+  }
+
   /**
    * Active in the place of another, whose protection it goes on with, and whose notice: else who
    * swaps a node would keep it for longer.

@@ -75,7 +75,14 @@ public final class Allotment {
       draft
           .find(taken.allocationId())
           .filter(Allocation::isOpen)
-          .ifPresent(a -> take(draft, a, taken.reason(), Activity.MARKET, nowMillis, activity));
+          .ifPresent(
+              a -> {
+                if (taken.reason() == Allocation.Reason.UNWOUND) {
+                  giveUp(draft, a, nowMillis, activity);
+                } else {
+                  take(draft, a, taken.reason(), Activity.MARKET, nowMillis, activity);
+                }
+              });
     }
     orders.notices().carryOut(draft, activity);
     for (Orders.Grant grant : orders.grants()) {
@@ -121,6 +128,15 @@ public final class Allotment {
     return true;
   }
 
+  /** Unwinds a grant of a minimum that was not completed in time. */
+  private static void giveUp(
+      Cluster.Draft draft, Allocation grant, long nowMillis, List<Activity> activity) {
+    draft.put(grant.reclaiming(Allocation.Reason.UNWOUND, nowMillis));
+    draft.gangUnwoundAtMillis = nowMillis;
+    activity.add(Activity.unwound(grant, "min_gpus could not be completed in time"));
+    takeReplacement(draft, grant, Allocation.Reason.UNWOUND, Activity.MARKET, nowMillis, activity);
+  }
+
   /** A replacement takes the slot of the node it replaces, any other grant the lowest free one. */
   private static int slot(Cluster cluster, Cluster.Draft draft, @Nullable String replaces) {
     return Optional.ofNullable(replaces)
@@ -148,6 +164,20 @@ public final class Allotment {
    */
   public static Transition provisioned(
       Cluster cluster, String allocationId, long protectionMillis, long nowMillis) {
+    return provisioned(cluster, allocationId, Integer.MAX_VALUE, protectionMillis, nowMillis);
+  }
+
+  /**
+   * The machine is ready, as above. While fewer than the cluster's minimum are, it waits, and is
+   * not billed; the one that completes the minimum has all of them become active with it. Once more
+   * told of one that waits, it changes nothing unless the minimum is complete by now.
+   */
+  public static Transition provisioned(
+      Cluster cluster,
+      String allocationId,
+      int gpusPerNode,
+      long protectionMillis,
+      long nowMillis) {
     Optional<Allocation> found =
         cluster.find(allocationId).filter(a -> a.state() == Allocation.State.PROVISIONING);
     if (found.isEmpty()) {
@@ -163,24 +193,41 @@ public final class Allotment {
       endSwap(draft, saved.get(), nowMillis, ended);
       return new Transition(cluster, draft.build(), ended, null);
     }
-    // A ceiling lowered while the machine was made ready has given the protection up.
-    boolean isLowered = cluster.ceilingCents() < ready.grantCeilingCents();
     List<Activity> activity = new ArrayList<>();
     Optional<Allocation> replaced =
         Optional.ofNullable(ready.replaces()).flatMap(cluster::find).filter(Allocation::isOpen);
-    draft.put(
+    Optional<Allocation> landed =
         replaced
             .filter(old -> old.activeAtMillis() != null)
-            .map(old -> ready.activeFor(old, nowMillis))
-            .orElseGet(
-                () -> ready.active(nowMillis, isLowered ? null : nowMillis + protectionMillis)));
+            .map(old -> ready.activeFor(old, nowMillis));
+    draft.put(landed.orElseGet(() -> ready.isReady() ? ready : ready.ready(nowMillis)));
     replaced.ifPresent(
         old -> {
           take(draft, old, Allocation.Reason.SWAP, Activity.MARKET, nowMillis, activity);
           Optional.ofNullable(old.notice())
               .ifPresent(notice -> activity.add(Activity.noticed(ready, notice)));
         });
-    return new Transition(cluster, draft.build(), activity, null);
+    boolean activates =
+        landed.isEmpty()
+            && Gang.prepared(draft.allocations) >= Gang.minimumSlots(cluster, gpusPerNode);
+    if (activates) {
+      activate(draft, cluster.ceilingCents(), protectionMillis, nowMillis);
+    }
+    return ready.isReady() && !activates
+        ? Transition.none(cluster)
+        : new Transition(cluster, draft.build(), activity, null);
+  }
+
+  /** All that are ready become active at one moment. */
+  private static void activate(
+      Cluster.Draft draft, long ceilingCents, long protectionMillis, long nowMillis) {
+    for (Allocation ready : List.copyOf(draft.allocations)) {
+      if (ready.isReady()) {
+        // A ceiling lowered while the machine was made ready has given the protection up.
+        boolean isLowered = ceilingCents < ready.grantCeilingCents();
+        draft.put(ready.active(nowMillis, isLowered ? null : nowMillis + protectionMillis));
+      }
+    }
   }
 
   /**

@@ -67,6 +67,7 @@ public final class Capacity {
     }
     order.conditions().requireTenable(nowMillis);
     Declaration standing = cluster.declared();
+    Integer minGpus = Gang.minGpus(order, standing, pool);
     boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
     long ceilingCents =
         ceilingCents(order.pricePerGpuHour(), terms, cluster, isRaise ? null : standing);
@@ -101,10 +102,11 @@ public final class Capacity {
             samePriced == null ? nowMillis : samePriced.pricedAtMillis(),
             nowMillis,
             order.actor(),
-            order.conditions().minGpusOver(standing),
+            minGpus,
             order.conditions().untilOver(standing),
             order.conditions().budgetOver(standing, nowMillis),
             terms.leash().grantId());
+    draft.gangUnwoundAtMillis = null;
     terms.leash().require(cluster, standing, draft.declared, nowMillis);
     requireCadence(cluster, terms, nowMillis);
     if (order.release().isPresent()) {
@@ -365,6 +367,9 @@ public final class Capacity {
             order.maxGpus(),
             priceField(cluster),
             Price.shown(ceilingCents),
+            order.conditions().minGpus() instanceof Setting.Kept<Integer>
+                ? ""
+                : " min_gpus=" + order.conditions().minGpusOver(null),
             order.release().map(r -> " release=[" + String.join(",", r) + "]").orElse(""),
             order.conditions().recorded(),
             version);

@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * @param description what its organization says of it, or null
  * @param retiredAtMillis since when it is retired, null while it is not
  * @param alerts what it wants to be told of, and has been told
+ * @param gangUnwoundAtMillis when the market last gave the rest of its minimum up, null when it
+ *     never did since it was declared
  */
 public record Cluster(
     String name,
@@ -52,7 +54,8 @@ public record Cluster(
     Overrides overrides,
     @Nullable String description,
     @Nullable Long retiredAtMillis,
-    Alerts alerts) {
+    Alerts alerts,
+    @Nullable Long gangUnwoundAtMillis) {
 
   /** The order in which a shrink takes nodes: nominated, provisioning, then the newest grant. */
   private static final Comparator<Allocation> RELEASE_ORDER =
@@ -107,7 +110,8 @@ public record Cluster(
         Overrides.NONE,
         null,
         null,
-        Alerts.NONE);
+        Alerts.NONE,
+        null);
   }
 
   /** A cluster there is not, so that a bid can be tried out before there is one. */
@@ -127,6 +131,14 @@ public record Cluster(
   /** Whole nodes declared. */
   public int declaredSlots(int gpusPerNode) {
     return declared == null ? 0 : declared.maxGpus() / gpusPerNode;
+  }
+
+  /** Fewer nodes than this are worth nothing to it: at least 1, which is no minimum. */
+  public int minimumSlots(int gpusPerNode) {
+    Integer minGpus = declared == null ? null : declared.minGpus();
+    return minGpus == null || declaredSlots(gpusPerNode) == 0
+        ? 1
+        : Math.max(1, -Math.floorDiv(-minGpus, gpusPerNode));
   }
 
   /** Declared ceiling in cents per GPU-hour; 0 before the first declaration. */
@@ -183,6 +195,11 @@ public record Cluster(
 
   /** The same with these allocations. */
   Cluster holding(List<Allocation> held) {
+    return holding(held, gangUnwoundAtMillis);
+  }
+
+  /** The same with these allocations, and the rest of its minimum given up then. */
+  Cluster holding(List<Allocation> held, @Nullable Long unwoundAtMillis) {
     return new Cluster(
         name,
         orgId,
@@ -202,7 +219,8 @@ public record Cluster(
         overrides,
         description,
         retiredAtMillis,
-        alerts);
+        alerts,
+        unwoundAtMillis);
   }
 
   Draft draft() {
@@ -230,6 +248,7 @@ public record Cluster(
     @Nullable String description;
     @Nullable Long retiredAtMillis;
     Alerts alerts;
+    @Nullable Long gangUnwoundAtMillis;
 
     private Draft(Cluster base) {
       this.base = base;
@@ -247,6 +266,7 @@ public record Cluster(
       this.description = base.description;
       this.retiredAtMillis = base.retiredAtMillis;
       this.alerts = base.alerts;
+      this.gangUnwoundAtMillis = base.gangUnwoundAtMillis;
     }
 
     /** Replaces the allocation of the same id. */
@@ -326,7 +346,8 @@ public record Cluster(
           overrides,
           description,
           retiredAtMillis,
-          alerts);
+          alerts,
+          gangUnwoundAtMillis);
     }
   }
 }

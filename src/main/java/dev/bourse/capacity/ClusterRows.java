@@ -70,7 +70,8 @@ final class ClusterRows {
           .changing("env", r -> json(r.cluster.overrides().env()))
           .changing("description", r -> r.cluster.description())
           .changing("retired_at", r -> r.cluster.retiredAtMillis())
-          .changing("alerts", r -> AlertText.write(r.cluster.alerts()));
+          .changing("alerts", r -> AlertText.write(r.cluster.alerts()))
+          .changing("gang_unwound_at", r -> r.cluster.gangUnwoundAtMillis());
 
   private record AllocationRow(Allocation allocation, String cluster) {
     <V> @Nullable V reclaim(Function<Allocation.Reclaim, V> part) {
@@ -299,7 +300,8 @@ final class ClusterRows {
         overrides(row.integerOrNull("cap_cents"), row.textOrNull("env")),
         row.textOrNull("description"),
         row.integerOrNull("retired_at"),
-        AlertText.read(row.textOrNull("alerts")));
+        AlertText.read(row.textOrNull("alerts")),
+        row.integerOrNull("gang_unwound_at"));
   }
 
   private static @Nullable Integer smallIntegerOrNull(Row row, String column) {

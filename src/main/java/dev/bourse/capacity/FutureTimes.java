@@ -85,6 +85,7 @@ final class FutureTimes {
                     isNewest ? correctedOrNull(at.activeAtMillis, 0) : at.activeAtMillis;
                 at.protectedUntilMillis =
                     correctedOrNull(at.protectedUntilMillis, protectionMillis);
+                at.readyAtMillis = correctedOrNull(at.readyAtMillis, 0);
                 at.swapRequestedAtMillis = correctedOrNull(at.swapRequestedAtMillis, 0);
                 at.reclaim =
                     reclaim == null

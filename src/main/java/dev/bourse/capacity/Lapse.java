@@ -90,7 +90,7 @@ public final class Lapse {
             declared.pricedAtMillis(),
             nowMillis,
             Activity.MARKET,
-            declared.minGpus(),
+            null,
             null,
             null);
     List<Activity> activity = new ArrayList<>();

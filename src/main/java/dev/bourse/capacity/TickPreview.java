@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import io.vertx.core.Future;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  *     soon as the node of a reclaim comes back
  * @param nodesGranted how many of those would be granted at the tick itself
  * @param nodesUnfilled declared nodes that would win nothing, those that cannot be afforded too
+ * @param minimumMissed why it would not win its minimum of several nodes; null when it would, or
+ *     has none
  * @param lost ids of allocations that would be taken back
  * @param noticed ids of allocations that would stay though they have no seat: under notice, or
  *     given notice once they are active
@@ -22,11 +25,25 @@ public record TickPreview(
     int nodesWon,
     int nodesGranted,
     int nodesUnfilled,
+    @Nullable MinimumMissed minimumMissed,
     Set<String> lost,
     Set<String> noticed,
     @Nullable Long clearingCents,
     @Nullable Long admissionCents,
     long tickAtMillis) {
+
+  /** Why a minimum is not won. */
+  public enum MinimumMissed {
+    /** A higher ceiling could win it. */
+    PRICE,
+    /** There are not as many nodes to win, whatever the ceiling. */
+    SIZE;
+
+    /** As answers spell it; null for none. */
+    public static @Nullable String label(@Nullable MinimumMissed why) {
+      return why == null ? null : why.name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   /** Where previews of ticks come from. */
   @FunctionalInterface

@@ -51,7 +51,7 @@ record AlertWatch(
         Math.max(0, seats - demand.atOrAbove(declared.ceilingCents())),
         used == null || !used.budget().equals(declared.budget())
             ? null
-            : Long.valueOf(used.spentMicros()),
+            : Long.valueOf(used.micros()),
         until == null ? null : Long.valueOf(until - nowMillis));
   }
 }

@@ -119,13 +119,19 @@ final class AllocationWork {
                 submit(
                     cluster,
                     (state, now) ->
-                        Allotment.provisioned(state, id, env.config().protectionMillis(), now)))
+                        Allotment.provisioned(
+                            state, id, gpusPerNode(), env.config().protectionMillis(), now)))
         .onFailure(refused -> clearIfLate(allocation))
         .compose(
             state ->
                 state.cluster().find(id).isPresent()
                     ? Future.succeededFuture()
                     : clearIfLate(allocation));
+  }
+
+  /** The machine of this allocation was ready before, and its cluster's minimum is complete now. */
+  Future<Void> completed(Cluster cluster, Allocation allocation) {
+    return provisioned(cluster, allocation);
   }
 
   /** The node is set aside first, so that no tick grants it before its back-off is known. */
@@ -158,6 +164,10 @@ final class AllocationWork {
         .compose(clean -> reclaimFailures.ended(id, allocation.nodeId(), id))
         .compose(clean -> submit(cluster, (state, now) -> Allotment.reclaimed(state, id)))
         .mapEmpty();
+  }
+
+  private int gpusPerNode() {
+    return env.clusters().findPool(lease.pool()).orElseThrow().gpusPerNode();
   }
 
   private Future<ClusterView> submit(Cluster cluster, Command command) {

@@ -2,6 +2,7 @@ package dev.bourse.market;
 
 import dev.bourse.auction.Bidder;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Gang;
 import dev.bourse.core.Price;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -43,7 +44,8 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis, Bu
   /**
    * How many slots, beyond those they hold, clusters can afford to bid for; a cluster that has no
    * limit, or could not win a node anyway, is absent. Clusters of one organization share what it
-   * has left: the highest ceiling first, for that one can win where the others do not.
+   * has left: the highest ceiling first, for that one can win where the others do not. Less than
+   * its minimum none buys.
    */
   Map<String, Integer> affordable(Collection<Cluster> clusters, int gpusPerNode) {
     Map<String, Integer> budgeted = budgets.affordable(clusters, gpusPerNode);
@@ -65,6 +67,10 @@ public record Allowance(Map<String, Long> remainingMicros, long windowMillis, Bu
               cluster.pending(gpusPerNode),
               budgeted.getOrDefault(cluster.name(), Integer.MAX_VALUE));
       int bought = micros <= 0 ? 0 : cost == 0 ? pending : (int) Math.min(pending, micros / cost);
+      if (cluster.declaredSlots(gpusPerNode) - pending + bought
+          < Gang.minimumSlots(cluster, gpusPerNode)) {
+        bought = 0;
+      }
       slots.put(cluster.name(), bought);
       left.put(cluster.orgId(), micros - bought * cost);
     }

@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Gang;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Context;
@@ -229,7 +230,11 @@ final class Fleet {
 
   private void inspect(Cluster cluster) {
     for (Allocation allocation : cluster.allocations()) {
-      if (allocation.state() == Allocation.State.PROVISIONING) {
+      if (allocation.isReady() && !lost.containsKey(allocation.allocationId())) {
+        if (isComplete(cluster)) {
+          take(cluster.name(), allocation, () -> work.completed(cluster, allocation));
+        }
+      } else if (allocation.state() == Allocation.State.PROVISIONING && !allocation.isReady()) {
         take(cluster.name(), allocation, () -> work.provision(cluster, allocation));
       } else if (allocation.state() == Allocation.State.RECLAIMING) {
         swapExclusions.note(cluster, allocation);
@@ -238,6 +243,16 @@ final class Fleet {
         take(cluster.name(), allocation, () -> restore(allocation));
       }
     }
+  }
+
+  /**
+   * Whether nodes that are ready need not wait for others: there is nothing else to do for them.
+   */
+  private boolean isComplete(Cluster cluster) {
+    return env.clusters()
+        .findPool(lease.pool())
+        .filter(pool -> Gang.isComplete(cluster, pool.gpusPerNode()))
+        .isPresent();
   }
 
   /**
@@ -299,14 +314,14 @@ final class Fleet {
   }
 
   /**
-   * Whether a machine bears the mark of an allocation that nobody has, or lacks that of its active
-   * one.
+   * Whether a machine bears the mark of an allocation that nobody has, or lacks that of its own,
+   * for which it was prepared.
    */
   private static boolean isAstray(Holding holding, @Nullable Held held) {
     String mark = holding.allocationId();
     return held == null
         ? mark != null
-        : held.allocation().state() == Allocation.State.ACTIVE
+        : (held.allocation().state() == Allocation.State.ACTIVE || held.allocation().isReady())
             && !held.allocation().allocationId().equals(mark);
   }
 

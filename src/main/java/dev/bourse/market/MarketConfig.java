@@ -15,6 +15,8 @@ import java.time.Duration;
  * @param leaseMillis {@code market.lease}: how long a pool stays without a market when the process
  *     that runs it dies
  * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
+ * @param gangPatienceMillis {@code market.gang-patience}: how long a minimum of several nodes may
+ *     take to become active from its first grant, and how long its cluster stands back after that
  * @param probeIntervalMillis {@code nodes.probe-interval}: how often each machine is tried
  */
 public record MarketConfig(
@@ -23,7 +25,11 @@ public record MarketConfig(
     long noticeMillis,
     long leaseMillis,
     long swapFreshnessMillis,
+    long gangPatienceMillis,
     long probeIntervalMillis) {
+
+  /** How long a minimum may take unless the configuration says otherwise. */
+  static final Duration GANG_PATIENCE = Duration.ofMinutes(10);
 
   /** Whoever finds a lease that is to last longer knows that a clock was wrong which gave it. */
   static final Duration LONGEST_LEASE = Duration.ofMinutes(10);
@@ -42,6 +48,8 @@ public record MarketConfig(
         settings.millis(
             "market.lease", Duration.ofSeconds(10), Duration.ofMillis(100), LONGEST_LEASE),
         swapFreshnessMillis,
+        settings.millis(
+            "market.gang-patience", GANG_PATIENCE, Duration.ofMillis(1), Duration.ofDays(7)),
         settings.millis(
             "nodes.probe-interval",
             Duration.ofMinutes(5),

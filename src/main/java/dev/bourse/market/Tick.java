@@ -8,6 +8,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Gang;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.TickPreview;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One clearing of a pool: what clusters and nodes are goes in, orders for the clusters that change
@@ -38,10 +40,14 @@ final class Tick {
   private final Pool pool;
   private final long nowMillis;
   private final long swapFreshnessMillis;
+  private final long patienceMillis;
   private final Allowance allowance;
   private final Notices notices;
   private final List<Cluster> clusters;
   private final Map<String, Integer> affordable;
+
+  /** Grants of minimums that were not completed in time; clusters are seen without them. */
+  private final Map<String, List<Allocation>> overdue = new HashMap<>();
 
   /**
    * What a tick saw of the world besides clusters.
@@ -75,17 +81,25 @@ final class Tick {
     this(pool, views, swapFreshnessMillis, Allowance.UNLIMITED, nowMillis);
   }
 
-  /** One of a pool that gives no notice. */
+  /** One of a pool that gives no notice and is as patient with minimums as it is by default. */
   Tick(
       Pool pool,
       Collection<ClusterView> views,
       long swapFreshnessMillis,
       Allowance allowance,
       long nowMillis) {
-    this(pool, views, swapFreshnessMillis, allowance, Notices.at(0, nowMillis), nowMillis);
+    this(
+        pool,
+        views,
+        swapFreshnessMillis,
+        MarketConfig.GANG_PATIENCE.toMillis(),
+        allowance,
+        Notices.at(0, nowMillis),
+        nowMillis);
   }
 
   /**
+   * @param patienceMillis how long a minimum may take to become active
    * @param allowance what organizations may still commit to: slots they cannot afford are not bid
    *     for
    * @param notices what becomes of nodes that lose their seats
@@ -94,6 +108,7 @@ final class Tick {
       Pool pool,
       Collection<ClusterView> views,
       long swapFreshnessMillis,
+      long patienceMillis,
       Allowance allowance,
       Notices notices,
       long nowMillis) {
@@ -102,6 +117,7 @@ final class Tick {
         allowance,
         notices,
         swapFreshnessMillis,
+        patienceMillis,
         nowMillis,
         views.stream().map(ClusterView::cluster).toList());
   }
@@ -111,15 +127,26 @@ final class Tick {
       Allowance allowance,
       Notices notices,
       long swapFreshnessMillis,
+      long patienceMillis,
       long nowMillis,
-      List<Cluster> clusters) {
+      List<Cluster> standing) {
     this.pool = pool;
+    this.patienceMillis = patienceMillis;
     this.allowance = allowance;
     this.notices = notices;
     this.swapFreshnessMillis = swapFreshnessMillis;
     this.nowMillis = nowMillis;
-    this.clusters = clusters;
+    this.clusters = standing.stream().map(this::seen).toList();
     this.affordable = allowance.affordable(clusters, pool.gpusPerNode());
+  }
+
+  private Cluster seen(Cluster cluster) {
+    List<Allocation> late = Gang.overdue(cluster, pool.gpusPerNode(), patienceMillis, nowMillis);
+    if (late.isEmpty()) {
+      return cluster;
+    }
+    overdue.put(cluster.name(), late);
+    return Gang.unwound(cluster, late, nowMillis);
   }
 
   /** The same clearing with one cluster as given instead of as it stands. */
@@ -129,6 +156,7 @@ final class Tick {
         allowance,
         notices,
         swapFreshnessMillis,
+        patienceMillis,
         nowMillis,
         // It may be one that a tick has nothing to do with as it stands.
         Stream.concat(
@@ -141,6 +169,7 @@ final class Tick {
   TickPreview preview(Cluster cluster, Outcome outcome) {
     Clearing clearing = outcome.clearing();
     Set<String> losing = new HashSet<>();
+    overdue.getOrDefault(cluster.name(), List.of()).forEach(a -> losing.add(a.allocationId()));
     for (Clearing.Reclaim reclaim : clearing.reclaims()) {
       if (reclaim.cluster().equals(cluster.name())) {
         losing.add(reclaim.allocationId());
@@ -160,17 +189,30 @@ final class Tick {
     int held = cluster.releaseOrder().size();
     int declared = Math.max(cluster.declaredSlots(pool.gpusPerNode()), held);
     // What cannot be afforded is not bid for, so it does not lose; it is not won either.
-    int bid = Math.max(slots(cluster, held), held);
+    Cluster seen = seen(cluster);
+    int kept = seen.releaseOrder().size();
+    int bid = Math.max(slots(seen, kept), kept);
     int seated = bid - clearing.unseated().getOrDefault(cluster.name(), 0);
     return new TickPreview(
         seated - (held - losing.size()),
         granted,
         declared - seated,
+        minimumMissed(clearing.shortfalls().get(cluster.name())),
         lost,
         noticed,
         clearing.clearingCents(),
         clearing.admissionCents(),
         nowMillis);
+  }
+
+  private static TickPreview.@Nullable MinimumMissed minimumMissed(
+      Clearing.@Nullable Shortfall shortfall) {
+    return shortfall == null
+        ? null
+        : switch (shortfall) {
+          case PRICE -> TickPreview.MinimumMissed.PRICE;
+          case SIZE -> TickPreview.MinimumMissed.SIZE;
+        };
   }
 
   Outcome decide(Nodes nodes) {
@@ -195,7 +237,11 @@ final class Tick {
     if (clearing.clearingCents() != null) {
       return clearing;
     }
-    int taken = decided.values().stream().mapToInt(part -> part.reclaims().size()).sum();
+    long taken =
+        decided.values().stream()
+            .flatMap(part -> part.reclaims().stream())
+            .filter(reclaim -> reclaim.reason() != Allocation.Reason.UNWOUND)
+            .count();
     return taken < clearing.reclaims().size() ? clearing.at(pool.reserveCents()) : clearing;
   }
 
@@ -246,13 +292,17 @@ final class Tick {
         cluster.ceilingCents(),
         cluster.declared() == null ? 0 : cluster.declared().pricedAtMillis(),
         Math.max(slots(cluster, held.size()), held.size()),
+        cluster.minimumSlots(pool.gpusPerNode()),
         participation(cluster),
         held,
         swaps);
   }
 
-  /** Declared slots, as far as they can be afforded. */
+  /** Declared slots, as far as they can be afforded; no new ones for a gang that stands back. */
   private int slots(Cluster cluster, int held) {
+    if (Gang.standsBack(cluster, pool.gpusPerNode(), patienceMillis, nowMillis)) {
+      return held;
+    }
     int declared = cluster.declaredSlots(pool.gpusPerNode());
     Integer more = affordable.get(cluster.name());
     return more == null ? declared : Math.min(declared, held + more);
@@ -319,6 +369,15 @@ final class Tick {
                 reclaims
                     .computeIfAbsent(r.cluster(), c -> new ArrayList<>())
                     .add(new Allotment.Orders.Taken(r.allocationId(), reason(r.reason()))));
+    overdue.forEach(
+        (cluster, late) ->
+            late.forEach(
+                a ->
+                    reclaims
+                        .computeIfAbsent(cluster, c -> new ArrayList<>())
+                        .add(
+                            new Allotment.Orders.Taken(
+                                a.allocationId(), Allocation.Reason.UNWOUND))));
     Map<String, Decided> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
       Notices.Part part =
@@ -363,14 +422,23 @@ final class Tick {
     int unseated =
         bids ? Math.max(0, clearing.unseated().getOrDefault(cluster.name(), 0) - kept) : 0;
     boolean failing =
-        cluster.provisionFailures() >= FAILURES_MEANING_UNAVAILABLE
+        (cluster.provisionFailures() >= FAILURES_MEANING_UNAVAILABLE
+                || Gang.standsBack(cluster, pool.gpusPerNode(), patienceMillis, nowMillis))
             && cluster.pending(pool.gpusPerNode()) > 0;
     Optional<Long> admission = Optional.ofNullable(clearing.admissionCents());
-    boolean unavailable = failing || (unseated > 0 && admission.isEmpty());
+    Clearing.Shortfall shortfall = clearing.shortfalls().get(cluster.name());
+    boolean unavailable =
+        failing
+            || (unseated > 0
+                && (shortfall == null
+                    ? admission.isEmpty()
+                    : shortfall == Clearing.Shortfall.SIZE));
     boolean tooLow =
         unseated > 0
             && !(unavailable && pool.detectorArmed())
-            && admission.filter(price -> cluster.ceilingCents() < price).isPresent();
+            && (shortfall == null
+                ? admission.filter(price -> cluster.ceilingCents() < price).isPresent()
+                : shortfall == Clearing.Shortfall.PRICE);
     return Verdict.of(tooLow, pool.detectorArmed() ? Boolean.valueOf(unavailable) : null);
   }
 }

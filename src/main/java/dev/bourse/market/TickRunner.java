@@ -123,7 +123,13 @@ final class TickRunner {
       Notices notices,
       long nowMillis) {
     return new Tick(
-        terms, views, env.config().swapFreshnessMillis(), allowance, notices, nowMillis);
+        terms,
+        views,
+        env.config().swapFreshnessMillis(),
+        env.config().gangPatienceMillis(),
+        allowance,
+        notices,
+        nowMillis);
   }
 
   private Pool terms() {

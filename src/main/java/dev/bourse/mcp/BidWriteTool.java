@@ -48,7 +48,11 @@ public final class BidWriteTool implements Tool {
               "until",
               "max_spend_usd",
               "confirm_token"),
-          Map.of(ClusterKind.VM.label(), Set.of("release"), ClusterKind.K8S.label(), Set.of()));
+          Map.of(
+              ClusterKind.VM.label(),
+              Set.of("release", "min_gpus"),
+              ClusterKind.K8S.label(),
+              Set.of()));
 
   private final CapacityService capacity;
   private final K8sService k8s;
@@ -232,6 +236,7 @@ public final class BidWriteTool implements Tool {
         .put("nodes_won", nextTick.nodesWon())
         .put("nodes_granted", nextTick.nodesGranted())
         .put("nodes_unfilled", nextTick.nodesUnfilled())
+        .put("minimum_missed", TickPreview.MinimumMissed.label(nextTick.minimumMissed()))
         .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()))

@@ -356,7 +356,8 @@ public final class Seeding {
         empty.overrides(),
         empty.description(),
         empty.retiredAtMillis(),
-        empty.alerts());
+        empty.alerts(),
+        empty.gangUnwoundAtMillis());
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */

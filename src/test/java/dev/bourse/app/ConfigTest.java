@@ -95,6 +95,7 @@ class ConfigTest extends ConfigFixture {
     values.put("market.notice", "90s");
     values.put("market.lease", "3s");
     values.put("market.swap-freshness", "PT2H");
+    values.put("market.gang-patience", "4m");
     values.put("billing.spend-limit-enforced", "true");
     values.put("billing.hold-enforced", "true");
     values.put("checkpoints.enabled", "false");
@@ -144,6 +145,7 @@ class ConfigTest extends ConfigFixture {
     assertEquals(250, config.capacity().cadenceMillis());
     assertEquals(7_200_000, config.capacity().swapFreshnessMillis());
     assertEquals(7_200_000, config.market().swapFreshnessMillis());
+    assertEquals(240_000, config.market().gangPatienceMillis());
     assertTrue(config.capacity().spendLimitEnforced());
     assertTrue(config.capacity().billingHoldEnforced());
     assertEquals(2_000, config.market().tickMillis());

@@ -162,6 +162,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         ceiling,
         pricedAt,
         bidder.declaredSlots(),
+        bidder.minimumSlots(),
         bidder.participation(),
         held,
         swaps);

@@ -60,6 +60,7 @@ abstract class MarketFixture extends ExchangeFixture {
                 noticeMillis(),
                 LEASE_MILLIS,
                 Sample.FRESHNESS,
+                600_000,
                 probeMillis()),
             clock,
             clock,

@@ -273,6 +273,7 @@ class NoticeWalkTest {
         pool,
         Sample.views(pool, clusters),
         FRESHNESS,
+        MarketConfig.GANG_PATIENCE.toMillis(),
         Allowance.UNLIMITED,
         Notices.at(notice, now),
         now);

@@ -320,6 +320,7 @@ class NoticesTest {
         pool,
         Sample.views(all.toArray(new Cluster[0])),
         FRESHNESS,
+        MarketConfig.GANG_PATIENCE.toMillis(),
         Allowance.UNLIMITED,
         Notices.at(notice, now),
         now);

@@ -1,0 +1,109 @@
+package dev.bourse.capacity;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.pools.Pool;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cluster to which fewer nodes than its minimum are worth nothing: its first nodes become active
+ * together, and what cannot be completed in time is given up. Pure functions.
+ */
+public final class Gang {
+  private Gang() {}
+
+  /** Fewer nodes than this are worth nothing to a cluster; 1 where the market does not decide. */
+  public static int minimumSlots(Cluster cluster, int gpusPerNode) {
+    return cluster.posture() == Cluster.Posture.STATIC ? 1 : cluster.minimumSlots(gpusPerNode);
+  }
+
+  /** Whether as many nodes as its minimum are active or ready to be. */
+  public static boolean isComplete(Cluster cluster, int gpusPerNode) {
+    return prepared(cluster.allocations()) >= minimumSlots(cluster, gpusPerNode);
+  }
+
+  /** Nodes that fill a slot and are active or ready to be. */
+  static int prepared(List<Allocation> allocations) {
+    int prepared = 0;
+    for (Allocation a : allocations) {
+      prepared += a.fillsSlot() && (a.state() == Allocation.State.ACTIVE || a.isReady()) ? 1 : 0;
+    }
+    return prepared;
+  }
+
+  /**
+   * The grants to unwind: those of a minimum that is not active, once the oldest of them is older
+   * than the patience with it.
+   */
+  public static List<Allocation> overdue(
+      Cluster cluster, int gpusPerNode, long patienceMillis, long nowMillis) {
+    if (minimumSlots(cluster, gpusPerNode) == 1 || isComplete(cluster, gpusPerNode)) {
+      return List.of();
+    }
+    List<Allocation> open =
+        cluster.allocations().stream()
+            .filter(a -> a.fillsSlot() && a.state() == Allocation.State.PROVISIONING)
+            .toList();
+    return open.stream().anyMatch(a -> nowMillis >= a.grantedAtMillis() + patienceMillis)
+        ? open
+        : List.of();
+  }
+
+  /** The cluster as it is once these of its grants are unwound; its revision stays. */
+  public static Cluster unwound(Cluster cluster, List<Allocation> overdue, long nowMillis) {
+    return cluster.holding(
+        cluster.allocations().stream()
+            .map(
+                a ->
+                    overdue.contains(a) || isReplacementOfAny(a, overdue)
+                        ? a.reclaiming(Allocation.Reason.UNWOUND, nowMillis)
+                        : a)
+            .toList(),
+        nowMillis);
+  }
+
+  private static boolean isReplacementOfAny(Allocation a, List<Allocation> replaced) {
+    return a.isOpen()
+        && replaced.stream().anyMatch(other -> other.allocationId().equals(a.replaces()));
+  }
+
+  /**
+   * Whether it bids for nothing new, so that others have the seats which it held in vain: for as
+   * long as the patience is, from when its grants were unwound, unless it is declared anew. A clock
+   * that was ahead then makes it wait no longer.
+   */
+  public static boolean standsBack(
+      Cluster cluster, int gpusPerNode, long patienceMillis, long nowMillis) {
+    Long since = cluster.gangUnwoundAtMillis();
+    return since != null
+        && since <= nowMillis
+        && nowMillis < since + patienceMillis
+        && !isComplete(cluster, gpusPerNode);
+  }
+
+  /**
+   * The minimum in force after a write.
+   *
+   * @throws ApiError when it is no whole number of nodes or more than is declared
+   */
+  static @Nullable Integer minGpus(
+      Capacity.Declare order, @Nullable Declaration standing, Pool pool) {
+    boolean isSet = order.conditions().minGpus() instanceof Setting.To<Integer>;
+    Integer minGpus = order.conditions().minGpusOver(standing);
+    if (minGpus == null || (!isSet && order.maxGpus() == 0)) {
+      return null;
+    }
+    if (isSet && minGpus % pool.gpusPerNode() != 0) {
+      throw ApiError.badField(
+          "min_gpus", minGpus, "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
+    }
+    if (minGpus > order.maxGpus()) {
+      throw ApiError.badField(
+          "min_gpus",
+          minGpus,
+          "at most max_gpus, which is %s, or null for no minimum%s"
+              .formatted(order.maxGpus(), isSet ? "" : "; it stands from an earlier declaration"));
+    }
+    return minGpus;
+  }
+}

@@ -1,0 +1,313 @@
+package dev.bourse.auction;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.auction.Bidder.Held;
+import dev.bourse.auction.Bidder.Participation;
+import dev.bourse.auction.Clearing.Reclaim;
+import dev.bourse.auction.Clearing.Shortfall;
+import dev.bourse.auction.Supply.FreeNode;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What holds of gangs: in every world of up to three newcomers and five nodes, and in many random
+ * ones of up to six bidders and eight nodes.
+ */
+@Tag("fast")
+class GangPropertyTest {
+  private static final int WORLDS = 6_000;
+
+  private interface Property {
+    void check(AuctionWorld world, RandomGenerator random);
+  }
+
+  private static void inEveryWorld(Property property) {
+    for (int seed = 0; seed < WORLDS; seed++) {
+      Random random = new Random(seed);
+      AuctionWorld world = randomWorld(random);
+      try {
+        property.check(world, random);
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError("seed " + seed + ": " + e.getMessage() + "\n" + world, e);
+      }
+    }
+    everySmallWorld(new Random(WORLDS), property);
+  }
+
+  private static AuctionWorld randomWorld(Random random) {
+    int orgs = random.nextInt(1, 5);
+    int count = random.nextInt(0, 7);
+    int nodes = random.nextInt(0, 9);
+    List<Bidder> bidders = new ArrayList<>();
+    int unheld = nodes;
+    for (int i = 0; i < count; i++) {
+      String name = "c" + i;
+      List<Held> held = new ArrayList<>();
+      int holds = random.nextInt(3) == 0 ? Math.min(unheld, random.nextInt(5)) : 0;
+      for (int j = 0; j < holds; j++) {
+        held.add(new Held(name + "-" + j, random.nextInt(4) == 0));
+      }
+      unheld -= holds;
+      int declared = holds + random.nextInt(0, 5);
+      Participation[] participations = Participation.values();
+      bidders.add(
+          new Bidder(
+              name,
+              "org" + random.nextInt(orgs),
+              Math.max(0, 2 + random.nextLong(-1, 4)),
+              random.nextLong(AuctionWorld.NOW),
+              declared,
+              random.nextInt(1, random.nextInt(8) == 0 ? 12 : Math.max(2, declared + 1)),
+              random.nextInt(8) > 0
+                  ? Participation.OPEN
+                  : participations[random.nextInt(participations.length)],
+              held,
+              List.of()));
+    }
+    return new AuctionWorld(2, 4, bidders, supply(nodes, unheld));
+  }
+
+  private static Supply supply(int nodes, int free) {
+    List<FreeNode> unheld = new ArrayList<>();
+    for (int i = 0; i < free; i++) {
+      unheld.add(new FreeNode("n" + i, null));
+    }
+    return new Supply(nodes, unheld);
+  }
+
+  private static void everySmallWorld(Random random, Property property) {
+    // Sizes and minimums up to three nodes, and a minimum that is more than is declared.
+    int[][] sizes = {{1, 1}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {3, 3}, {1, 2}};
+    int kinds = 2 * sizes.length;
+    for (int world = 0; world < kinds * kinds * kinds * 6; world++) {
+      List<Bidder> bidders = new ArrayList<>();
+      int rest = world;
+      for (int i = 0; i < 3; i++) {
+        int kind = rest % kinds;
+        rest /= kinds;
+        int[] size = sizes[kind / 2];
+        bidders.add(newcomer("c" + i, 2 + kind % 2, size[0], size[1]));
+      }
+      AuctionWorld small = new AuctionWorld(2, 4, bidders, supply(rest, rest));
+      try {
+        property.check(small, random);
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError("world " + world + ": " + e.getMessage() + "\n" + small, e);
+      }
+    }
+  }
+
+  private static Bidder newcomer(String name, long ceiling, int declared, int minimum) {
+    return new Bidder(
+        name, name, ceiling, 0, declared, minimum, Participation.OPEN, List.of(), List.of());
+  }
+
+  @Test
+  void theRulesTurnByTurnGiveTheSameSeatsAndReclaims() {
+    inEveryWorld(
+        (world, random) -> {
+          GangReference reference = new GangReference(world);
+          Clearing clearing = world.clear();
+          assertEquals(reference.unseated(), clearing.unseated());
+          assertEquals(reference.reclaimed(), reclaimed(clearing));
+          assertEquals(reclaimed(clearing).size(), clearing.reclaims().size());
+        });
+  }
+
+  @Test
+  void theRulesTurnByTurnGiveTheSamePrices() {
+    inEveryWorld(
+        (world, random) -> {
+          GangReference reference = new GangReference(world);
+          Clearing clearing = world.clear();
+          assertEquals(reference.clearingPrice(), clearing.clearingCents());
+          assertEquals(reference.admissionPrice(), clearing.admissionCents());
+        });
+  }
+
+  @Test
+  void noGangIsSeatedUnderItsMinimumButWithShieldedNodesAlone() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          for (Bidder bidder : world.bidders()) {
+            int seats = world.seats(bidder, clearing);
+            assertTrue(
+                bidder.participation() == Participation.STATIC
+                    || seats >= bidder.minimumSlots()
+                    || seats == AuctionWorld.shielded(bidder),
+                bidder.cluster());
+          }
+        });
+  }
+
+  @Test
+  void aGangThatIsCutUnderItsMinimumLosesAllNodesThatAreNotShielded() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          Set<String> reclaimed = reclaimed(clearing);
+          for (Bidder bidder : world.bidders()) {
+            if (bidder.participation() == Participation.OPEN
+                && world.seats(bidder, clearing) < bidder.minimumSlots()) {
+              assertTrue(
+                  bidder.held().stream()
+                      .allMatch(h -> h.shielded() || reclaimed.contains(h.allocationId())),
+                  bidder.cluster());
+            }
+          }
+        });
+  }
+
+  @Test
+  void noSeatIsLeftThatABidderCouldUseAlone() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          int left = world.supply().seats();
+          for (Bidder bidder : world.bidders()) {
+            left -= world.seats(bidder, clearing);
+          }
+          for (Bidder bidder : world.bidders()) {
+            int seats = world.seats(bidder, clearing);
+            int lacks = Math.max(1, bidder.minimumSlots() - seats);
+            assertFalse(
+                bidder.participation() == Participation.OPEN
+                    && bidder.ceilingCents() >= world.reserve()
+                    && seats + lacks <= bidder.declaredSlots()
+                    && lacks <= left,
+                bidder.cluster());
+          }
+        });
+  }
+
+  @Test
+  void theOrderOfTheBiddersDoesNotMatter() {
+    inEveryWorld(
+        (world, random) -> {
+          List<Bidder> shuffled = new ArrayList<>(world.bidders());
+          Collections.shuffle(shuffled, new Random(random.nextLong()));
+          assertEquals(world.clear(), world.with(shuffled).clear());
+        });
+  }
+
+  @Test
+  void noHolderIsBilledOverItsCeiling() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          for (Bidder bidder : world.bidders()) {
+            if (world.seats(bidder, clearing) > AuctionWorld.shielded(bidder)) {
+              Long price = clearing.clearingCents();
+              assertTrue(price != null && price <= bidder.ceilingCents(), bidder.cluster());
+            }
+          }
+        });
+  }
+
+  @Test
+  void aGangWithoutItsMinimumRaisesNoPriceOfThoseSeatedAtItsCeilingOrBelow() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          for (String gang : clearing.shortfalls().keySet()) {
+            Bidder lost = world.bidder(gang);
+            boolean seatedBelow =
+                world.bidders().stream()
+                    .anyMatch(
+                        b ->
+                            b.ceilingCents() <= lost.ceilingCents()
+                                && !b.equals(lost)
+                                && b.participation() == Participation.OPEN
+                                && world.seats(b, clearing) > 0);
+            if (seatedBelow && lost.held().isEmpty()) {
+              List<Bidder> others = new ArrayList<>(world.bidders());
+              others.remove(lost);
+              assertEquals(
+                  world.with(others).clear().clearingCents(), clearing.clearingCents(), gang);
+            }
+          }
+        });
+  }
+
+  @Test
+  void raisingItsCeilingNeverLosesAGangNorAnyNode() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          for (Bidder bidder : world.bidders()) {
+            AuctionWorld raised =
+                world.repriced(bidder, bidder.ceilingCents() + random.nextLong(1, 4));
+            Clearing after = raised.clear();
+            assertTrue(
+                raised.seats(raised.bidder(bidder.cluster()), after)
+                    >= world.seats(bidder, clearing),
+                bidder.cluster());
+          }
+        });
+  }
+
+  @Test
+  void aNewcomerWinsASeatAtTheAdmissionPriceAndNotUnderIt() {
+    inEveryWorld(
+        (world, random) -> {
+          Long admission = world.clear().admissionCents();
+          if (admission != null) {
+            assertTrue(newcomerWins(world, admission));
+          }
+          long under = (admission == null ? world.cap() + 1 : admission) - 1;
+          assertFalse(under >= world.reserve() && newcomerWins(world, under));
+        });
+  }
+
+  private static boolean newcomerWins(AuctionWorld world, long ceiling) {
+    return !world.withNewcomer(ceiling).clear().unseated().containsKey("newcomer");
+  }
+
+  @Test
+  void aSecondTickDecidesNothing() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing first = world.clear();
+          Clearing second = world.after(first, false).clear();
+          assertEquals(List.of(), second.reclaims());
+          assertEquals(List.of(), second.grants());
+          assertEquals(first.unseated(), second.unseated());
+          AuctionWorld freed = world.after(first, true);
+          Clearing third = freed.clear();
+          assertEquals(List.of(), third.reclaims());
+          assertEquals(first.unseated(), third.unseated());
+        });
+  }
+
+  @Test
+  void aGangThatLostForItsSizeWinsAtNoCeiling() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          for (Bidder bidder : world.bidders()) {
+            if (clearing.shortfalls().get(bidder.cluster()) == Shortfall.SIZE) {
+              AuctionWorld raised =
+                  world.repriced(bidder, Math.max(bidder.ceilingCents(), world.cap()));
+              Bidder highest = raised.bidder(bidder.cluster());
+              assertTrue(
+                  raised.seats(highest, raised.clear()) < bidder.minimumSlots(), bidder.cluster());
+            }
+          }
+        });
+  }
+
+  private static Set<String> reclaimed(Clearing clearing) {
+    return clearing.reclaims().stream().map(Reclaim::allocationId).collect(Collectors.toSet());
+  }
+}

@@ -1,0 +1,126 @@
+package dev.bourse.capacity;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.CapacityApiFixture;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Clusters to which fewer nodes than a minimum are worth nothing. */
+@EachEngine
+class GangApiTest extends CapacityApiFixture {
+  private static final int NODE = 8;
+
+  private static JsonObject order(ClusterClient client, int minimum, int nodes, double price) {
+    return client.order(nodes, price).put("min_gpus", minimum * NODE);
+  }
+
+  private static void refused(ClusterClient client, JsonObject order, String... names) {
+    String detail = client.put(order).refused(ErrorCode.BAD_REQUEST).getString("detail");
+    for (String name : names) {
+      assertTrue(detail.contains(name), detail);
+    }
+  }
+
+  @Test
+  void itsFirstNodesBecomeActiveAtTheSameMoment() {
+    ClusterClient red = bourse.market().redA();
+    red.addKey();
+    JsonObject state = red.put(order(red, 3, 3, 5)).ok();
+    assertEquals(3 * NODE, state.getJsonObject("declared").getInteger("min_gpus"));
+    until(
+        "all are active, and never some",
+        () -> {
+          int active = red.active().size();
+          assertTrue(active == 0 || active == 3, active + " of 3 are active");
+          return active == 3;
+        });
+    Set<String> protectedUntil =
+        red.allocations().stream()
+            .map(a -> a.getString("protected_until"))
+            .collect(Collectors.toSet());
+    assertEquals(1, protectedUntil.size(), protectedUntil.toString());
+  }
+
+  @Test
+  void oneThatDoesNotFitIsPassedOverForTheNextBid() {
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
+    ClusterClient gang = market.blueA();
+    red.hold(2, 5);
+    gang.addKey();
+    gang.put(order(gang, 3, 3, 4)).ok();
+    market.redB().hold(2, 3);
+    assertEquals(List.of(), gang.allocations());
+    assertEquals(3, gang.state().getInteger("pending"));
+    assertEquals(1.0, red.state().getJsonObject("pool").getDouble("clearing_price_per_gpu_hour"));
+    until(
+        "its verdict",
+        () ->
+            Boolean.TRUE.equals(
+                gang.state().getJsonObject("declared").getBoolean("capacity_unavailable")));
+  }
+
+  @Test
+  void oneLargerThanThePoolIsAcceptedAndToldSo() {
+    ClusterClient gang = bourse.market().redA();
+    gang.addKey();
+    JsonObject order = order(gang, TestMarket.NODES + 1, TestMarket.NODES + 1, 5);
+    JsonObject preview = gang.caller().post("/api/vm/capacity/preview", order).ok();
+    assertEquals("size", preview.getString("minimum_missed"));
+    assertEquals(TestMarket.NODES + 1, preview.getInteger("nodes_unfilled"));
+    assertEquals(0, preview.getInteger("nodes_won"));
+    gang.put(order).ok();
+    until(
+        "its verdict",
+        () ->
+            Boolean.TRUE.equals(
+                gang.state().getJsonObject("declared").getBoolean("capacity_unavailable")));
+    assertEquals(List.of(), gang.allocations());
+    JsonObject fits = order(gang, TestMarket.NODES, TestMarket.NODES, 5);
+    assertNull(
+        gang.caller().post("/api/vm/capacity/preview", fits).ok().getString("minimum_missed"));
+  }
+
+  @Test
+  void aMinimumThatIsNoneIsRefused() {
+    ClusterClient red = bourse.market().redA();
+    red.addKey();
+    refused(red, red.order(2, 5).put("min_gpus", 12), "min_gpus", "12", "multiple", "8");
+    refused(red, order(red, 3, 2, 5), "min_gpus", "24", "at most max_gpus", "16");
+    red.put(order(red, 2, 2, 5)).ok();
+    refused(red, red.order(1, 5), "min_gpus", "16", "at most max_gpus", "8");
+    red.put(red.order(1, 5).putNull("min_gpus")).ok();
+    red.put(order(red, 2, 2, 5)).ok();
+    assertNull(red.declare(0, 5).getJsonObject("declared").getValue("min_gpus"));
+    red.untilHeld(0);
+  }
+
+  @Test
+  void whatCannotBeCompletedInTimeIsUnwoundAndNeverActive() {
+    try (RunningBourse slow =
+        RunningBourse.withMarkets(
+            1, "market.gang-patience=300ms", "nodes.simulated.provision-delay=20s")) {
+      ClusterClient red = slow.market().redA();
+      red.addKey();
+      red.put(order(red, 2, 2, 5)).ok();
+      until(
+          "its grants are unwound",
+          () ->
+              red.activity().stream()
+                  .anyMatch(entry -> String.valueOf(entry.getString("note")).contains("min_gpus")));
+      assertEquals(List.of(), red.active());
+    }
+  }
+}
