@@ -13,6 +13,13 @@ public interface ByteSource {
   Optional<String> contentType();
 
   /**
+   * To be called before work that is of use to the sender alone.
+   *
+   * @throws RuntimeException that reading would fail with, once the sender is known to have left
+   */
+  default void requireSender() {}
+
+  /**
    * Hands the bytes over in order, in blocks of so many of which the last may be shorter, and waits
    * while too many blocks are not taken. To be called once.
    *

@@ -68,6 +68,7 @@ final class InboundBody implements ByteSource {
     this.connection = connection;
     this.ended = ended;
     request.pause();
+    connection.bodyWaits();
   }
 
   @Override
@@ -85,6 +86,13 @@ final class InboundBody implements ByteSource {
   @Override
   public Optional<String> contentType() {
     return Optional.ofNullable(request.getHeader(HttpHeaders.CONTENT_TYPE));
+  }
+
+  @Override
+  public void requireSender() {
+    if (failure instanceof ClientGone gone) {
+      throw gone;
+    }
   }
 
   @Override

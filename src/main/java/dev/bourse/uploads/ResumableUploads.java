@@ -112,7 +112,8 @@ public final class ResumableUploads {
 
   /**
    * Takes what a request brings. What is there already is passed over; what would leave a gap is
-   * not taken. An interrupted request keeps what arrived.
+   * not taken. An interrupted request keeps what arrived; one whose client has left before that is
+   * not begun.
    *
    * @param whole what follows once all bytes are there; it is given the upload
    */
@@ -121,6 +122,8 @@ public final class ResumableUploads {
       ContentRange range,
       ByteSource source,
       Function<OpenUploads.Opened, Future<Progress>> whole) {
+    // Else it would take the upload from a process to which its client has turned meanwhile.
+    source.requireSender();
     return take(target)
         .compose(
             opened -> {

@@ -136,20 +136,20 @@ public final class UploadSessionService {
         .map(stored -> stored == file.metadata().bytes() ? file.complete() : file.at(stored));
   }
 
-  /** A credential in the last bytes is reported to the client that has just sent them. */
+  /**
+   * A credential in the last bytes is reported to the client that has just sent them. What other
+   * processes took would have to be read back first: that is left to the commit, which may come to
+   * any of them.
+   */
   private Future<ResumableUploads.Progress> end(
       ResumableUploads.Target file, OpenUploads.Opened opened) {
-    boolean isInspected = opened.upload().isInspected();
-    Future<ResumableUploads.Progress> ended =
-        uploads
-            .finish(file, opened)
-            .map(
-                sha256 -> {
-                  uploads.pause(file, opened);
-                  return file.complete();
-                });
-    // What other processes took is read back, and nobody waits for that before the commit.
-    return isInspected ? ended : Future.succeededFuture(file.complete());
+    Future<?> seen =
+        opened.upload().isInspected() ? uploads.finish(file, opened) : Future.succeededFuture();
+    return seen.map(
+        ended -> {
+          uploads.pause(file, opened);
+          return file.complete();
+        });
   }
 
   /**

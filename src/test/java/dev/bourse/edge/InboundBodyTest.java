@@ -15,9 +15,18 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -240,6 +249,82 @@ class InboundBodyTest extends BytesFixture {
       until("two blocks are taken", () -> taken.get() == 2_000);
     }
     return failure.get(60, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aClientThatLeavesBeforeItsBodyIsTakenIsKnownToHaveLeft() throws Exception {
+    CompletableFuture<ByteSource> waiting = new CompletableFuture<>();
+    fixture.behave(
+        call -> {
+          waiting.complete(call.bytes());
+          return Promise.<Answer>promise().future();
+        });
+    ByteSource body;
+    try (RawClient client = new RawClient(fixture.port())) {
+      client.send(head(50000));
+      body = waiting.get(60, TimeUnit.SECONDS);
+      body.requireSender();
+    }
+    until("it is known", () -> hasLeft(body));
+  }
+
+  private static boolean hasLeft(ByteSource body) {
+    try {
+      body.requireSender();
+      return false;
+    } catch (InboundBody.ClientGone gone) {
+      return true;
+    }
+  }
+
+  @Test
+  void bodiesThatNobodyTakesYetWaitInTheNetworkAndNotInMemory() throws Exception {
+    int clients = 100;
+    AtomicInteger entered = new AtomicInteger();
+    fixture.behave(
+        call ->
+            entered.incrementAndGet() > clients
+                ? Future.succeededFuture(Answer.ok(new JsonObject()))
+                : Promise.<Answer>promise().future());
+    BufferPoolMXBean direct =
+        ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+            .filter(pool -> pool.getName().equals("direct"))
+            .findFirst()
+            .orElseThrow();
+    long before = direct.getMemoryUsed();
+    List<SocketChannel> open = new ArrayList<>();
+    try {
+      for (int i = 0; i < clients; i++) {
+        SocketChannel client = SocketChannel.open();
+        open.add(client);
+        client.setOption(StandardSocketOptions.SO_SNDBUF, 65_536);
+        client.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), fixture.port()));
+        client.write(ByteBuffer.wrap(head(500_000_000).getBytes(StandardCharsets.US_ASCII)));
+        client.configureBlocking(false);
+      }
+      until("all have entered", () -> entered.get() == clients);
+      // Each loop has its turn between two rounds.
+      until("nothing more is read", () -> sent(open) == 0 && put(new byte[10]).statusCode() == 200);
+      long held = direct.getMemoryUsed() - before;
+      assertTrue(held < clients * 100_000L, held + " bytes are held of " + clients + " bodies");
+    } finally {
+      for (SocketChannel client : open) {
+        client.close();
+      }
+    }
+  }
+
+  /** Sends as much as the network takes now, and tells how much that was. */
+  private static long sent(List<SocketChannel> clients) {
+    long all = 0;
+    try {
+      for (SocketChannel client : clients) {
+        all += client.write(ByteBuffer.allocate(1_000_000));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return all;
   }
 
   @Test

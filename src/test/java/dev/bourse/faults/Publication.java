@@ -20,8 +20,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file on its way to be published, each request to the other process than the one before, until
- * it is there whatever happens to them.
+ * A file on its way to be published, each request to the other process than the one before where
+ * that is there, until it is there whatever happens to them.
  */
 final class Publication {
   /** Two parts: a request that is interrupted lies across the end of one. */
@@ -226,12 +226,19 @@ final class Publication {
             sending);
   }
 
-  /** The process whose turn it is; null when it is not there. */
+  /**
+   * The process whose turn it is, or the other while that one starts: else a client whose bytes are
+   * its turn would ask the other how far it is, again and again. Null when neither is there.
+   */
   private @Nullable String base() throws InterruptedException {
     if (System.nanoTime() > deadline) {
       throw new Violated(name + " is not there in time; " + acknowledged + " bytes of it are");
     }
-    String base = world.process(Math.floorMod(turn++, 2)).baseUrl();
+    int one = Math.floorMod(turn++, 2);
+    String base = world.process(one).baseUrl();
+    if (base == null) {
+      base = world.process(1 - one).baseUrl();
+    }
     if (base == null) {
       TimeUnit.MILLISECONDS.sleep(50);
     }

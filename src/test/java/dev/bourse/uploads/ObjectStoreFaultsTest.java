@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.ByteSource;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.s3.S3Blobs;
 import dev.bourse.blob.s3.S3Config;
@@ -25,6 +26,7 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -216,6 +218,61 @@ class ObjectStoreFaultsTest extends SetFixture {
     eventually("the frozen request ends", frozen::isComplete);
     assertFalse(frozen.succeeded() && !frozen.result().isComplete());
     isPublishedOnce(item, SetFile.manifest(files(FIRST)), 2);
+  }
+
+  @Test
+  void aRequestWhoseClientHasLeftTakesNothingOver() throws Exception {
+    Services first = another();
+    Services second = another();
+    CheckpointService.Announced file = announceFile(first);
+    await(send(first, file, 0, 100_000));
+    IllegalStateException gone = new IllegalStateException("the client is gone");
+    fails(
+        IllegalStateException.class,
+        second.sessions.put(
+            file.session(),
+            Optional.of("bytes 100000-199999/" + FIRST.length),
+            left(source(FIRST, 100_000, 200_000, null), gone)));
+    assertEquals(List.of(1L), integers("SELECT epoch FROM blob_upload"));
+    assertEquals(200_000, await(send(first, file, 100_000, 200_000)).stored());
+  }
+
+  /** Bytes whose sender is known to have left. */
+  private static ByteSource left(ByteSource bytes, RuntimeException gone) {
+    return new ByteSource() {
+      @Override
+      public OptionalLong length() {
+        return bytes.length();
+      }
+
+      @Override
+      public Optional<String> contentType() {
+        return bytes.contentType();
+      }
+
+      @Override
+      public void requireSender() {
+        throw gone;
+      }
+
+      @Override
+      public Future<Long> read(int blockBytes, long expectedBytes, Sink sink) {
+        return bytes.read(blockBytes, expectedBytes, sink);
+      }
+    };
+  }
+
+  @Test
+  void whatTwoProcessesTookIsReadBackForTheCommitAlone() throws Exception {
+    Services first = another();
+    Services second = another();
+    CheckpointService.Announced file = announceFile(first);
+    await(send(first, file, 0, 100_000));
+    assertTrue(await(send(second, file, 100_000, FIRST.length)).isComplete());
+    assertEquals(
+        List.of(),
+        faults.seen().stream().filter(one -> one.matches("GET .*/(blobs|pieces)/.*")).toList());
+    isPublishedOnce(await(commitFile(first, file)).item(), FIRST, 1);
   }
 
   @Test

@@ -23,6 +23,9 @@ import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -45,6 +48,7 @@ class ObjectStoreReplicasTest {
   private static final int PART = 16 * 1024 * 1024;
   private static final byte[] BYTES = bytes(PART + 3_000_000, 8);
 
+  private static String database;
   private static RunningBourse first;
   private static RunningBourse second;
   private static ApiClient alice;
@@ -52,8 +56,8 @@ class ObjectStoreReplicasTest {
   @BeforeAll
   static void start() throws Exception {
     S3Server objects = S3Server.s3proxy();
-    String[] settings =
-        objects.settings(objects.newBucket(), "store.url=" + POSTGRES.server().newDatabase());
+    database = POSTGRES.server().newDatabase();
+    String[] settings = objects.settings(objects.newBucket(), "store.url=" + database);
     first = RunningBourse.demo(settings);
     // A folder of its own, but for the secrets that the demo world was told.
     Path other = RunningBourse.newFolder();
@@ -144,6 +148,25 @@ class ObjectStoreReplicasTest {
         assertEquals("bytes=0-" + (end - 1), stored(other, session));
       }
     }
+    isPublished(session);
+  }
+
+  @Test
+  void whoeverAsksHowFarAnUploadIsTakesNothingOver() throws Exception {
+    Session session = begin();
+    assertEquals(308, send(first, session, 0, 300_000).status());
+    assertEquals("bytes=0-299999", stored(second, session));
+    try (Connection rows = POSTGRES.server().connect(database);
+        PreparedStatement epoch =
+            rows.prepareStatement("SELECT epoch FROM blob_upload WHERE upload LIKE ?")) {
+      epoch.setString(1, session.id + "%");
+      try (ResultSet found = epoch.executeQuery()) {
+        assertTrue(found.next());
+        assertEquals(1, found.getInt(1));
+      }
+    }
+    assertEquals(308, send(first, session, 300_000, 600_000).status());
+    sendTheRest(session);
     isPublished(session);
   }
 

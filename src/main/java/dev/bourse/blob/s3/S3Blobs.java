@@ -162,7 +162,7 @@ public final class S3Blobs implements BlobStore {
             parts ->
                 tools
                     .workers()
-                    .longCall(this::spool)
+                    .call(this::spool)
                     .map(
                         spool ->
                             new S3Upload(
@@ -171,14 +171,12 @@ public final class S3Blobs implements BlobStore {
             upload ->
                 admit(row.id(), upload)
                     .compose(admitted -> tools.rows().keptPieces(row.id()))
-                    .compose(upload::restore)
-                    .transform(
-                        restored ->
-                            restored.succeeded()
-                                ? Future.succeededFuture((Upload) upload)
-                                : upload
-                                    .release()
-                                    .transform(r -> Future.failedFuture(restored.cause()))));
+                    .map(
+                        pieces -> {
+                          upload.goOnBehind(pieces);
+                          return (Upload) upload;
+                        })
+                    .recover(e -> upload.release().transform(released -> Future.failedFuture(e))));
   }
 
   private Spool spool() throws IOException {

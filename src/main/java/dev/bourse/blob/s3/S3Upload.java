@@ -20,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  * An open upload of an object store: a queue of steps, each of which ends before the next begins.
  */
 final class S3Upload implements Upload {
-  /** Of bytes behind those that the inspector has not seen: it is shown them all in the end. */
-  private static final Inspector SHOWN_LATER = (bytes, from, to) -> {};
-
   private final S3Rows rows;
   private final S3Calls calls;
   private final Completion completion;
@@ -88,7 +85,6 @@ final class S3Upload implements Upload {
     this.onReleased = onReleased;
     this.sent = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
     this.stored = row.state() == S3Rows.State.OPEN ? sent : row.bytes();
-    this.isInspected = stored == 0;
   }
 
   /** What fails here is found by the list of each day, or ends with the upload. */
@@ -104,16 +100,14 @@ final class S3Upload implements Upload {
     }
   }
 
-  /** Fills the spool with the pieces of an earlier opening that follow on the parts. */
-  Future<Void> restore(List<S3Rows.Piece> found) {
+  /** Goes on where an earlier opening was, behind its pieces that follow on the parts. */
+  void goOnBehind(List<S3Rows.Piece> found) {
     abortFormer();
-    if (row.state() != S3Rows.State.OPEN) {
-      return Future.succeededFuture();
+    if (row.state() == S3Rows.State.OPEN) {
+      tail.takeOver(found, sent);
+      stored = sent + spool.length();
     }
-    return then(
-        () ->
-            tail.restore(found, sent, isInspected ? inspector : SHOWN_LATER)
-                .onSuccess(read -> stored = sent + spool.length()));
+    isInspected = stored == 0;
   }
 
   @Override
@@ -239,7 +233,8 @@ final class S3Upload implements Upload {
   private Future<Void> sendPart() {
     int number = parts.size() + 1;
     long bytes = spool.length();
-    return multipart()
+    return tail.fill(sent)
+        .compose(filled -> multipart())
         .compose(begun -> sender.send(begun, number))
         .recover(this::explained)
         .map(tag -> new S3Rows.Part(number, tag, bytes))
@@ -255,10 +250,15 @@ final class S3Upload implements Upload {
             });
   }
 
+  /** Has all of the spool here. */
+  private Future<Void> fill() {
+    return tail.fill(sent).recover(this::explained);
+  }
+
   /**
-   * What it means that the store does not know the multipart upload: another process has the upload
-   * and completed it, or the store lost its parts, perhaps by a rule of its own that ends what is
-   * old. Then the upload is deleted, to begin anew.
+   * What it means that the store does not know the multipart upload or a piece: another process has
+   * the upload and went on with it, or the store lost its parts, perhaps by a rule of its own that
+   * ends what is old. Then the upload is deleted, to begin anew.
    */
   private <T> Future<T> explained(Throwable failure) {
     return failure instanceof BlobGone
@@ -303,7 +303,9 @@ final class S3Upload implements Upload {
         () ->
             row.state() != S3Rows.State.OPEN && broken == null
                 ? Future.succeededFuture()
-                : usable().compose(open -> tail.keep(row, sent)));
+                : usable()
+                    .compose(open -> tail.isOfMany() ? fill() : Future.succeededFuture())
+                    .compose(ready -> tail.keep(row, sent)));
   }
 
   @Override
@@ -336,7 +338,8 @@ final class S3Upload implements Upload {
     long bytes = spool.length();
     S3Rows.Piece whole = new S3Rows.Piece(row.id(), object, 0, bytes);
     return usable()
-        .compose(open -> rows.keeping(row, whole))
+        .compose(open -> fill())
+        .compose(filled -> rows.keeping(row, whole))
         .compose(
             named ->
                 workers.longCall(

@@ -24,8 +24,9 @@ final class Spool {
 
   private final int capacity;
 
-  // The two below are guarded by this object.
+  // The three below are guarded by this object.
   private long length;
+  private long missing;
   private long begunNanos;
 
   /**
@@ -60,20 +61,46 @@ final class Spool {
     return length() == capacity;
   }
 
-  /** Whether it has been filling at so many bytes a second or more. */
+  /** Whether it is here from its first byte on, and filling at so many bytes a second or more. */
   synchronized boolean isFilling(long bytesPerSecond) {
     long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - begunNanos);
-    return length * 1_000_000 >= bytesPerSecond * micros;
+    return missing == 0 && length * 1_000_000 >= bytesPerSecond * micros;
+  }
+
+  /** Begins behind so many bytes that are elsewhere; they may not be read before they are here. */
+  synchronized void beginBehind(long bytes) {
+    length = bytes;
+    missing = bytes;
+    begunNanos = System.nanoTime();
+  }
+
+  /** How many of its first bytes are elsewhere. */
+  synchronized long missing() {
+    return missing;
+  }
+
+  /** Takes some of the bytes that are missing. */
+  void fillIn(byte[] bytes, int count, long at) throws IOException {
+    writeAt(ByteBuffer.wrap(bytes, 0, count), at);
+  }
+
+  /** All that was missing is here. */
+  synchronized void filledIn() {
+    missing = 0;
+  }
+
+  private void writeAt(ByteBuffer buffer, long at) throws IOException {
+    long end = at + buffer.remaining();
+    while (buffer.hasRemaining()) {
+      writing.write(buffer, end - buffer.remaining());
+    }
   }
 
   /** Takes as many of these bytes as it has room for, and tells how many. */
   int write(byte[] bytes, int from, int to) throws IOException {
     long start = length();
     int taken = (int) Math.min(to - from, capacity - start);
-    ByteBuffer buffer = ByteBuffer.wrap(bytes, from, taken);
-    while (buffer.hasRemaining()) {
-      writing.write(buffer, start + taken - buffer.remaining());
-    }
+    writeAt(ByteBuffer.wrap(bytes, from, taken), start);
     synchronized (this) {
       if (start == 0) {
         begunNanos = System.nanoTime();
@@ -87,10 +114,14 @@ final class Spool {
   /** Begins anew. */
   synchronized void clear() {
     length = 0;
+    missing = 0;
   }
 
   /** A stream over some of it, which may be opened again for another try. */
   InputStream read(long from, long bytes) {
+    if (from < missing()) {
+      throw new IllegalStateException("the first " + missing() + " bytes are not here");
+    }
     return new Bytes(from, from + bytes, EarlyPart.NEVER_GIVEN_UP);
   }
 

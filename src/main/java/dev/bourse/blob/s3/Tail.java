@@ -1,7 +1,6 @@
 package dev.bourse.blob.s3;
 
 import dev.bourse.blob.BlobStore;
-import dev.bourse.blob.Inspector;
 import dev.bourse.blob.StorageFault;
 import io.vertx.core.Future;
 import java.io.IOException;
@@ -32,12 +31,13 @@ final class Tail {
   }
 
   /**
-   * Fills the spool with the pieces of an earlier opening.
+   * Takes the pieces of an earlier opening. Their bytes stay where they are until {@link #fill}:
+   * whoever takes over an upload and brings little, or leaves again, costs the store nothing.
    *
    * @param found by their beginning, the longest first
    * @param sent where they begin
    */
-  Future<Void> restore(List<S3Rows.Piece> found, long sent, Inspector inspector) {
+  void takeOver(List<S3Rows.Piece> found, long sent) {
     List<S3Rows.Piece> useless = new ArrayList<>();
     long end = sent;
     for (S3Rows.Piece piece : found) {
@@ -49,19 +49,36 @@ final class Tail {
       }
     }
     tools.completion().forget(useless);
+    spool.beginBehind(end - sent);
+  }
+
+  /**
+   * Has the spool hold the bytes that were taken over, so that all of it can be sent.
+   *
+   * @param sent where the spool begins
+   */
+  Future<Void> fill(long sent) {
+    long here = sent + spool.missing();
+    if (here == sent) {
+      return Future.succeededFuture();
+    }
     return tools
         .workers()
         .longCall(
             () -> {
               for (S3Rows.Piece piece : pieces) {
-                restore(piece, inspector);
+                if (piece.start() < here) {
+                  fillIn(piece, piece.start() - sent);
+                }
               }
+              spool.filledIn();
               return null;
             });
   }
 
-  private void restore(S3Rows.Piece piece, Inspector inspector) {
+  private void fillIn(S3Rows.Piece piece, long from) {
     byte[] bytes = new byte[BlobStore.BLOCK_BYTES];
+    long at = from;
     long left = piece.bytes();
     try (InputStream source = tools.calls().get(piece.object(), 0, piece.bytes())) {
       while (left > 0) {
@@ -69,13 +86,18 @@ final class Tail {
         if (read < 0) {
           throw new IOException("it is shorter than " + piece.bytes() + " bytes");
         }
-        inspector.inspect(bytes, 0, read);
-        spool.write(bytes, 0, read);
+        spool.fillIn(bytes, read, at);
+        at += read;
         left -= read;
       }
     } catch (IOException e) {
       throw new StorageFault("cannot read " + piece.object(), e);
     }
+  }
+
+  /** Whether what is kept next is kept with all before it, which has to be here then. */
+  boolean isOfMany() {
+    return pieces.size() >= MOST_PIECES;
   }
 
   /**
@@ -88,7 +110,7 @@ final class Tail {
     if (kept == sent + spool.length()) {
       return Future.succeededFuture();
     }
-    boolean isWhole = pieces.size() >= MOST_PIECES;
+    boolean isWhole = isOfMany();
     long start = isWhole ? sent : kept;
     S3Rows.Piece piece =
         new S3Rows.Piece(

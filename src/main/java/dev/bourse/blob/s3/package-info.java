@@ -17,6 +17,12 @@
  * whose recorded tag then no longer matches; the store refuses such a completion, and the upload
  * begins anew.
  *
+ * <p>An opening takes rows alone: a spool begins behind the pieces that others kept, and these are
+ * read only once their part is full or the upload ends. Read at each opening, as it was once, 200
+ * clients that turn from one process to the other when they have waited for four seconds had both
+ * read tails for clients that had left, and nothing came further. Rejected: to refuse an upload that
+ * another process had moments ago, which has clients wait for processes that died.
+ *
  * <p>"Completing" is stored before the completion is asked for, and nothing aborts after that: the
  * completion is asked for until it is known to have happened, or known to be impossible. A blob is
  * readable with the one commit that gives its key an object. Parts of an unfinished multipart

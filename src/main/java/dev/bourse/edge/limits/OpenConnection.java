@@ -68,6 +68,9 @@ public final class OpenConnection {
   /** Of a head, only a part has come. */
   boolean inHead;
 
+  /** Nothing of the body is taken for now. */
+  private boolean heldBack;
+
   private boolean throttled;
   private int entered;
   private boolean hadBody;
@@ -153,6 +156,7 @@ public final class OpenConnection {
 
   /** The request's body is awaited; the time it has grows with what arrives. */
   public void bodyBegins() {
+    readsOn();
     readingBody = true;
     deadlineMillis = nowMillis() + limits.bodyGraceMillis();
   }
@@ -168,9 +172,26 @@ public final class OpenConnection {
             nowMillis() + limits.keepAliveMillis());
   }
 
-  /** The service reads no more of the body for now, so the client is not late. */
+  /**
+   * The service takes no more of the body for now, so the client is not late. What it sends
+   * meanwhile waits in the network, but for what one read brings: Vert.x alone would go on to some
+   * 200 KiB of direct memory, and a few hundred clients that wait their turn would take all of it.
+   */
   public void bodyWaits() {
+    heldBack = true;
     deadlineMillis = NEVER;
+  }
+
+  /** Whether what comes of the body is to wait in the network. */
+  boolean isHeldBack() {
+    return heldBack;
+  }
+
+  private void readsOn() {
+    if (heldBack && http instanceof ConnectionBase base) {
+      base.channelHandlerContext().channel().config().setAutoRead(true);
+    }
+    heldBack = false;
   }
 
   /** The whole body is here. */
@@ -210,6 +231,7 @@ public final class OpenConnection {
 
   /** The answer is about to be sent and the next request's head is awaited. */
   public void answered(HttpServerRequest request) {
+    readsOn();
     pending = null;
     readingBody = false;
     paidMillis = NEVER;
@@ -234,6 +256,7 @@ public final class OpenConnection {
 
   /** The answer is about to be sent before the whole request was read: the connection ends soon. */
   public void lingers() {
+    readsOn();
     closing = true;
     pending = null;
     readingBody = false;

@@ -42,7 +42,10 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     try {
       context.fireChannelRead(bytes);
       if (connection.isInBody()) {
-        // Whoever collects a body counts its bytes.
+        // Whoever collects a body counts its bytes; until then they are few.
+        if (connection.isHeldBack() && bytes.refCnt() > 1) {
+          context.channel().config().setAutoRead(false);
+        }
         return;
       }
       boolean isPart =

@@ -208,7 +208,6 @@ class S3BlobsTest extends S3Fixture {
     Digest digest = new Digest();
     Upload again = await(other.open("u.4", digest));
     assertEquals(80_000, again.stored());
-    assertTrue(again.isInspected());
     assertTrue(
         await(database.read("SELECT object FROM blob_piece", List.of(), r -> 1)).size() < 40);
     await(again.finish());

@@ -1,0 +1,171 @@
+package dev.bourse.blob.s3;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.Upload;
+import dev.bourse.faults.S3Faults;
+import dev.bourse.faults.S3Faults.Fault;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Uploads that processes take from each other in the midst of a part, as they do when there are so
+ * many clients that each leaves before its turn. What that costs the store is seen by a proxy.
+ */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class S3TakeoverTest extends S3Fixture {
+  private static final int LENGTH = 2 * PART + 700_000;
+  private static final byte[] BYTES = random(31, LENGTH);
+  private static final int KEPT = 2_000_000;
+
+  private S3Faults network;
+
+  @BeforeEach
+  void startProxy() throws Exception {
+    network = new S3Faults(SERVER.port());
+  }
+
+  @AfterEach
+  void stopProxy() throws Exception {
+    network.close();
+  }
+
+  /** How often the bytes of a piece were asked for by way of the proxy. */
+  private long reads() {
+    return network.seen().stream().filter(request -> request.matches("GET .*/pieces/.*")).count();
+  }
+
+  /** One request: what a process takes of an upload before the next has it. */
+  private static void send(S3Blobs process, int from, int to) throws Exception {
+    Upload upload = await(process.open("u", NONE));
+    assertEquals(from, upload.stored());
+    append(upload, BYTES, from, to);
+    await(upload.keep());
+    await(upload.release());
+  }
+
+  /** Sends the rest by way of a process, which has to learn the digest; the blob is all of it. */
+  private void end(S3Blobs process, int from, int length) throws Exception {
+    Digest digest = new Digest();
+    Upload upload = await(process.open("u", digest));
+    append(upload, BYTES, from, length);
+    await(upload.finish());
+    await(upload.release());
+    assertEquals(sha256(Arrays.copyOf(BYTES, length)), digest.hex());
+    await(process.publish("u", "k"));
+    assertArrayEquals(Arrays.copyOf(BYTES, length), content(blobs, "k"));
+    holdsOnly("k");
+  }
+
+  @Test
+  void whatIsTakenOverIsReadOnceItsPartIsFull() throws Exception {
+    send(blobs, 0, KEPT);
+    S3Blobs other = process(network.port());
+    Upload upload = await(other.open("u", NONE));
+    assertEquals(KEPT, upload.stored());
+    append(upload, BYTES, KEPT, PART - 1);
+    assertEquals(0, reads());
+    append(upload, BYTES, PART - 1, PART + 5);
+    assertEquals(1, reads());
+    await(upload.keep());
+    await(upload.release());
+    end(blobs, PART + 5, LENGTH);
+  }
+
+  @Test
+  void whoeverTakesAnUploadOverAndLeavesReadsNothing() throws Exception {
+    send(blobs, 0, KEPT);
+    S3Blobs other = process(network.port());
+    for (int turn = 0; turn < 5; turn++) {
+      send(other, KEPT, KEPT);
+      send(blobs, KEPT, KEPT);
+    }
+    assertEquals(0, reads());
+    end(other, KEPT, KEPT);
+  }
+
+  @Test
+  void theEndOfLessThanAPartReadsWhatIsTakenOver() throws Exception {
+    send(blobs, 0, KEPT);
+    end(process(), KEPT, KEPT + 100_000);
+  }
+
+  @Test
+  void aTailThatTwoProcessesKeptInTurnIsWholeAndOfFewPieces() throws Exception {
+    S3Blobs other = process(network.port());
+    int at = 0;
+    for (int turn = 0; turn < 40; turn++) {
+      send(turn % 2 == 0 ? other : blobs, at, at + 10_000 + turn);
+      at += 10_000 + turn;
+    }
+    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
+    assertTrue(await(rows.keptPieces("u")).size() < 40);
+    end(other, at, LENGTH);
+  }
+
+  @Test
+  void whatWasTakenOverIsNotInspectedUntilAllIsThere() throws Exception {
+    send(blobs, 0, KEPT);
+    Digest digest = new Digest();
+    Upload upload = await(process().open("u", digest));
+    assertFalse(upload.isInspected());
+    append(upload, BYTES, KEPT, LENGTH);
+    assertEquals(0, digest.seen.get());
+    await(upload.finish());
+    assertEquals(LENGTH, digest.seen.get());
+    assertTrue(upload.isInspected());
+    await(upload.release());
+    await(blobs.abandon("u"));
+    holdsOnly();
+  }
+
+  @Test
+  void aProcessFromWhichItIsTakenAgainReadsNothingThatTheNextDeleted() throws Exception {
+    send(blobs, 0, KEPT);
+    S3Blobs earlier = process();
+    Upload late = await(earlier.open("u", NONE));
+    append(late, BYTES, KEPT, PART - 1);
+    send(blobs, KEPT, PART + 5);
+    failure(StorageBusy.class, late.append(BYTES, PART - 1, PART + 5));
+    await(late.release());
+    end(blobs, PART + 5, LENGTH);
+  }
+
+  @Test
+  void aPartWhoseBeginningCannotBeReadIsTheClientsToSendAgain() throws Exception {
+    send(blobs, 0, KEPT);
+    S3Blobs other = process(network.port());
+    Upload upload = await(other.open("u", NONE));
+    append(upload, BYTES, KEPT, PART - 1);
+    network.next(
+        Integer.MAX_VALUE, request -> request.matches("GET .*/pieces/.*"), Fault.ANSWER_CUT);
+    failure(StorageFault.class, upload.append(BYTES, PART - 1, PART));
+    await(upload.release());
+    network.thaw();
+    end(other, KEPT, LENGTH);
+  }
+
+  @Test
+  void anUploadOfWhichAPieceIsLostBeginsAnew() throws Exception {
+    send(blobs, 0, KEPT);
+    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
+    try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
+      List<S3Rows.Piece> kept = await(rows.keptPieces("u"));
+      kept.forEach(piece -> calls.delete(piece.object()));
+    }
+    Upload upload = await(blobs.open("u", NONE));
+    append(upload, BYTES, KEPT, PART - 1);
+    failure(StorageFault.class, upload.append(BYTES, PART - 1, PART));
+    assertEquals(0, upload.stored());
+    await(upload.release());
+    end(process(), 0, LENGTH);
+  }
+}
