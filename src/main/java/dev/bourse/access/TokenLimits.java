@@ -118,12 +118,16 @@ public record TokenLimits(
   private static Long leaseMillis(String field, String text) {
     Matcher matcher = DURATION.matcher(text);
     if (matcher.matches()) {
-      long seconds = Long.parseLong(matcher.group(1)) * UNIT_SECONDS.get(matcher.group(2));
+      long seconds = Long.parseLong(matcher.group(1)) * unitSeconds(matcher.group(2));
       if (seconds <= MOST_LEASE_SECONDS) {
         return seconds * 1_000;
       }
     }
     throw ApiError.badField(field, text, "a duration of at most 365d, such as 90m, 8h or 7d");
+  }
+
+  private static long unitSeconds(String unit) {
+    return UNIT_SECONDS.getOrDefault(unit, 1L);
   }
 
   /** As answers show it; null when there is no limit. */
@@ -141,8 +145,8 @@ public record TokenLimits(
   public static String shownLease(long millis) {
     long seconds = millis / 1_000;
     for (String unit : List.of("d", "h", "m")) {
-      if (seconds % UNIT_SECONDS.get(unit) == 0) {
-        return seconds / UNIT_SECONDS.get(unit) + unit;
+      if (seconds % unitSeconds(unit) == 0) {
+        return seconds / unitSeconds(unit) + unit;
       }
     }
     return seconds + "s";

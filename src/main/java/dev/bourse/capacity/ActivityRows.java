@@ -77,8 +77,7 @@ public final class ActivityRows {
       case "granted" -> new ClusterEvent.Granted(node);
       case "released", "given-up" -> new ClusterEvent.Released(node, Allocation.Reason.of(reason));
       case "notice" ->
-          new ClusterEvent.NoticeGiven(
-              node, Allocation.Reason.of(reason), row.integer("ends_at"));
+          new ClusterEvent.NoticeGiven(node, Allocation.Reason.of(reason), row.integer("ends_at"));
       case "notice-withdrawn" -> new ClusterEvent.NoticeWithdrawn(node);
       case "unwound" -> new ClusterEvent.Unwound(node, cause);
       case "swap-lapsed" -> new ClusterEvent.SwapLapsed(node);

@@ -367,9 +367,6 @@ public final class Capacity {
             order.maxGpus(),
             priceField(cluster),
             Price.shown(ceilingCents),
-            order.conditions().minGpus() instanceof Setting.Kept<Integer>
-                ? ""
-                : " min_gpus=" + order.conditions().minGpusOver(null),
             order.release().map(r -> " release=[" + String.join(",", r) + "]").orElse(""),
             order.conditions().recorded(),
             version);

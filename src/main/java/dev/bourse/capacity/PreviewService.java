@@ -77,6 +77,10 @@ public final class PreviewService {
     Long clearing = nextTick.clearingCents();
     long rate = clearing == null ? 0 : Math.min(clearing, next.cluster().ceilingCents());
     return new Preview.Expected(
-        next, nextTick, List.copyOf(shrunk), List.copyOf(noticed), nodes * next.pool().gpusPerNode() * rate);
+        next,
+        nextTick,
+        List.copyOf(shrunk),
+        List.copyOf(noticed),
+        nodes * next.pool().gpusPerNode() * rate);
   }
 }

@@ -44,7 +44,9 @@ final class EventText {
         .put("reason", event.releaseReason());
   }
 
-  /** What a stream tells of an entry of the activity: nodes that come or go or are to, and alerts. */
+  /**
+   * What a stream tells of an entry of the activity: nodes that come or go or are to, and alerts.
+   */
   static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
     ClusterEvent event = entry.activity().event();
     JsonObject node = new JsonObject().put("public_ip", event.publicIp());

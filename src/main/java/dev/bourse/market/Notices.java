@@ -85,8 +85,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
             loser.allocationId(), new Allocation.Notice(loser.reason(), nowMillis + noticeMillis));
       }
     }
-    return new Part(
-        taken, orders(given, withdrawn(cluster, losers)), losing.size() - taken.size());
+    return new Part(taken, orders(given, withdrawn(cluster, losers)), losing.size() - taken.size());
   }
 
   /**
@@ -98,8 +97,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
         || (allocation.notice() == null ? noticeMillis == 0 : isOver.test(allocation));
   }
 
-  private static NoticeOrders orders(
-      Map<String, Allocation.Notice> given, List<String> withdrawn) {
+  private static NoticeOrders orders(Map<String, Allocation.Notice> given, List<String> withdrawn) {
     return given.isEmpty() && withdrawn.isEmpty()
         ? NoticeOrders.NONE
         : new NoticeOrders(given, withdrawn);

@@ -381,8 +381,7 @@ final class Tick {
     Map<String, Decided> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
       Notices.Part part =
-          notices.part(
-              cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis);
+          notices.part(cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis);
       Decided decided =
           new Decided(
               cluster.revision(),

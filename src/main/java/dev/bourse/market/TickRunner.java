@@ -117,11 +117,7 @@ final class TickRunner {
   }
 
   private Tick tick(
-      Pool terms,
-      List<ClusterView> views,
-      Allowance allowance,
-      Notices notices,
-      long nowMillis) {
+      Pool terms, List<ClusterView> views, Allowance allowance, Notices notices, long nowMillis) {
     return new Tick(
         terms,
         views,

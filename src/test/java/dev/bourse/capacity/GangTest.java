@@ -13,6 +13,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -23,7 +24,7 @@ class GangTest {
   private static final long LATER = T0 + 60_000;
   private static final long PATIENCE = 600_000;
 
-  private static Capacity.Declare order(int nodes, Object minGpus, long version) {
+  private static Capacity.Declare order(int nodes, @Nullable Object minGpus, long version) {
     JsonObject body = new JsonObject().put("min_gpus", minGpus);
     return new Capacity.Declare(
         Sample.ACTOR,

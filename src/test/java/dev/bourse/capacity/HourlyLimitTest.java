@@ -4,6 +4,7 @@ import static dev.bourse.capacity.Sample.T0;
 import static dev.bourse.capacity.Sample.TERMS;
 import static dev.bourse.capacity.Sample.order;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.bourse.access.AccessStore;
@@ -70,7 +71,7 @@ class HourlyLimitTest extends StoreFixture {
     await(commit(blind(0, 8, "2.00", 2_400)));
     ExecutionException failed =
         assertThrows(ExecutionException.class, () -> await(commit(blind(1, 8, "2.00", 2_400))));
-    ApiError refusal = (ApiError) failed.getCause();
+    ApiError refusal = assertInstanceOf(ApiError.class, failed.getCause());
     assertEquals(ErrorCode.TOKEN_LIMIT, refusal.code());
     assertEquals(TokenLimits.MAX_HOURLY, refusal.extras().get("limit"));
     assertEquals(List.of(0L), integers("SELECT revision FROM cluster WHERE name = 'c1'"));

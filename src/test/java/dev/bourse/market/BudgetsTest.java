@@ -65,7 +65,7 @@ class BudgetsTest {
   }
 
   private static int affordable(Cluster cluster, long spentMicros) {
-    return spent(cluster, spentMicros).affordable(List.of(cluster), GPUS).get(cluster.name());
+    return spent(cluster, spentMicros).affordable(List.of(cluster), GPUS).getOrDefault(cluster.name(), -1);
   }
 
   @Test

@@ -127,8 +127,7 @@ class NoticeApiTest {
     assertEquals(
         "notice for " + node + ", until " + allocation.getString("reclaim_at"),
         entry.getString("note"));
-    JsonObject depth =
-        market.red("bare").get("/api/market/depth?pool=" + market.name()).ok();
+    JsonObject depth = market.red("bare").get("/api/market/depth?pool=" + market.name()).ok();
     assertEquals(TestMarket.NODES + 1, depth.getInteger("demand_nodes"));
     assertEquals(2.0, state.getJsonObject("pool").getDouble("clearing_price_per_gpu_hour"));
   }
@@ -150,7 +149,9 @@ class NoticeApiTest {
     until(
         "all are active",
         () ->
-            nodes(market, cluster).stream().filter(n -> n.getString("state").equals("active")).count()
+            nodes(market, cluster).stream()
+                    .filter(n -> n.getString("state").equals("active"))
+                    .count()
                 == TestMarket.NODES);
     bid(market.blueA(), 5);
     until(
@@ -210,7 +211,8 @@ class NoticeApiTest {
     red.hold(TestMarket.NODES, 2);
     bid(market.blueA(), 5).untilHeld(1);
     assertTrue(
-        red.activity().stream().noneMatch(e -> String.valueOf(e.getString("note")).contains("until")),
+        red.activity().stream()
+            .noneMatch(e -> String.valueOf(e.getString("note")).contains("until")),
         "it was taken at once");
     JsonObject service = new JsonObject().putNull("notice_ms");
     assertNull(patient.operator().patch(pool, service).ok().getValue("notice_ms"));

@@ -61,8 +61,7 @@ class NoticeClockTest {
 
   @Test
   void oneSetAheadBetweenATickThatGivesNoticeAndTheNextDoesNotEither() {
-    Allocation.Notice notice =
-        new Allocation.Notice(Allocation.Reason.OUTBID, GIVEN + NOTICE);
+    Allocation.Notice notice = new Allocation.Notice(Allocation.Reason.OUTBID, GIVEN + NOTICE);
     clock.given(
         List.of(
             new Tick.Decided(

@@ -51,7 +51,10 @@ class NoticeCrashTest {
     Path data = RunningBourse.newFolder();
     JsonObject told;
     try (ChildBourse child = new ChildBourse(data, SETTINGS)) {
-      told = outbid(client(data, child, "acme", "acme-train"), client(data, child, "globex", "globex-main"));
+      told =
+          outbid(
+              client(data, child, "acme", "acme-train"),
+              client(data, child, "globex", "globex-main"));
       child.kill();
     }
     try (ChildBourse child = new ChildBourse(data, SETTINGS)) {

@@ -114,8 +114,7 @@ class NoticeWalkTest {
                   a ->
                       world.put(
                           name,
-                          OperatorCommands.pin(
-                                  String.valueOf(a.publicIp()), random.nextInt(3) == 0)
+                          OperatorCommands.pin(String.valueOf(a.publicIp()), random.nextInt(3) == 0)
                               .apply(cluster, now)
                               .next()));
       case 4 ->
@@ -132,7 +131,8 @@ class NoticeWalkTest {
                                       terms(),
                                       now)
                                   .next()));
-      default -> accepted(name, () -> Capacity.declare(cluster, order(cluster), terms(), now).next());
+      default ->
+          accepted(name, () -> Capacity.declare(cluster, order(cluster), terms(), now).next());
     }
   }
 
@@ -186,8 +186,7 @@ class NoticeWalkTest {
     Map<String, TickPreview> previews = new HashMap<>();
     before.forEach((name, cluster) -> previews.put(name, tick.preview(cluster, outcome)));
     outcome.decided().forEach((name, decided) -> world.put(name, settled(name, decided)));
-    before.forEach(
-        (name, cluster) -> judge(cluster, cluster(name), outcome, previews.get(name)));
+    before.forEach((name, cluster) -> judge(cluster, cluster(name), outcome, previews.get(name)));
   }
 
   /** Of the very same world, and of one in which nobody has been told anything. */

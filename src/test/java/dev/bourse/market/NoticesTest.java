@@ -144,8 +144,7 @@ class NoticesTest {
 
   @Test
   void aNodeThatIsPreparedUnderALoweredCeilingIsGivenItsNoticeOnceItIsActive() {
-    Cluster lowered =
-        Capacity.declare(provisioning(1), order(8, "1.50", 1), TERMS, NOW).next();
+    Cluster lowered = Capacity.declare(provisioning(1), order(8, "1.50", 1), TERMS, NOW).next();
 
     Cluster waiting = tick(NOW, lowered, rival(1, "3"));
     assertEquals(Allocation.State.PROVISIONING, at(waiting, 0).state());
@@ -160,8 +159,7 @@ class NoticesTest {
     Cluster told = tick(NOW, active(2), 2, rival(1, "3"));
     assertNotNull(at(told, 1).notice(), "the newest grant goes first");
     Cluster nominated =
-        Capacity.declare(
-                told, order(16, "2.00", told.version(), List.of(ip(0))), TERMS, NOW + TICK)
+        Capacity.declare(told, order(16, "2.00", told.version(), List.of(ip(0))), TERMS, NOW + TICK)
             .next();
 
     Cluster later = tick(NOW + 2 * TICK, nominated, 2, rival(1, "3"));
@@ -312,8 +310,7 @@ class NoticesTest {
     return made(pool, now, notice, cluster).decide(nodes(nodes));
   }
 
-  private static Tick made(
-      Pool pool, long now, long notice, Cluster cluster, Cluster... others) {
+  private static Tick made(Pool pool, long now, long notice, Cluster cluster, Cluster... others) {
     List<Cluster> all = new ArrayList<>(List.of(others));
     all.add(cluster);
     return new Tick(

@@ -1,9 +1,9 @@
 package dev.bourse.simulation;
 
 import dev.bourse.app.BareProcess;
-import dev.bourse.capacity.Setting;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
+import dev.bourse.capacity.Setting;
 import dev.bourse.market.NodeService;
 import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;
