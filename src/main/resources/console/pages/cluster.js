@@ -6,6 +6,7 @@ import { clock, count, dollars, whole } from '../lib/format.js';
 import { at, badge, empty, figure, tabs } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
 import { toast } from '../components/toast.js';
+import '../components/alerts.js';
 import '../components/chart.js';
 import '../components/copy.js';
 import '../components/countdown.js';
@@ -47,7 +48,7 @@ const LIVENESS = /** @type {Record<string, [string, 'good' | 'warn' | 'calm']>} 
 
 /**
  * One cluster: what it wants, what it holds, what happened.
- * @typedef {{state: any, history: any, activity: any, hours: string}} Shown
+ * @typedef {{state: any, alerts: any, history: any, activity: any, hours: string}} Shown
  * @extends {Page<Shown>}
  */
 class ClusterPage extends Page {
@@ -83,14 +84,15 @@ class ClusterPage extends Page {
   /** @override @param {AbortSignal} signal */
   async load(signal) {
     const { cluster, hours } = this;
-    const [state, history, activity] = await Promise.all([
+    const [state, alerts, history, activity] = await Promise.all([
       call('readCapacity', { query: { cluster }, signal }),
+      call('readAlerts', { query: { cluster }, signal }),
       call('readHistory', { query: { cluster, hours }, signal }),
       call('listActivity', { query: { cluster }, signal }),
     ]);
     this.chartRead = Date.now();
     this.follow();
-    return { state, history, activity, hours };
+    return { state, alerts, history, activity, hours };
   }
 
   follow() {
@@ -176,7 +178,7 @@ class ClusterPage extends Page {
   }
 
   /** @override @param {Shown} data */
-  view({ state, history, activity, hours }) {
+  view({ state, alerts, history, activity, hours }) {
     return html`
       ${this.notices(state)}
       <section class="sheet" aria-labelledby="now"><h2 id="now" class="unseen">Now</h2>
@@ -192,6 +194,7 @@ class ClusterPage extends Page {
       </section>
       <bourse-declaration .state=${state} @declared=${(/** @type {CustomEvent} */ e) => this.take(e.detail)}></bourse-declaration>
       <section class="sheet" aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>${this.nodes(state)}</section>
+      <bourse-alerts .cluster=${this.cluster} .alerts=${alerts}></bourse-alerts>
       <section class="sheet" aria-labelledby="past"><h2 id="past" class="unseen">Charts</h2>${this.charts(state, history, hours)}</section>
       <section class="sheet" aria-labelledby="activity"><h2 id="activity">Activity</h2>${this.activity(activity)}</section>`;
   }

@@ -7,6 +7,7 @@ import { badge, empty, figure, tabs } from '../components/parts.js';
 import '../components/table.js';
 import '../components/chart.js';
 import '../components/countdown.js';
+import '../components/quote.js';
 
 const SPANS = [
   { hours: '0.5', text: '30 min' },
@@ -95,6 +96,7 @@ class Market extends Page {
           { name: 'admission', values: history.admission_price, tone: 'second', stepped: true },
         ]}></bourse-chart>
     </section>
+    <bourse-quote .pool=${shown}></bourse-quote>
     <section class="sheet" aria-labelledby="depth">
       <h2 id="depth">Demand by price</h2>
       <p class="muted small">How many nodes are wanted at a price or above, all bidders together.</p>

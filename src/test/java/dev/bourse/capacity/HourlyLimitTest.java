@@ -99,7 +99,7 @@ class HourlyLimitTest extends StoreFixture {
     long most = 2_400 + random.nextInt(6_000);
     List<Future<Void>> commits = new ArrayList<>();
     for (int i = 0; i < CLUSTERS; i++) {
-      commits.add(commit(blind(i, 8, (1 + random.nextInt(3)) + ".00", most)).recover(e -> null));
+      commits.add(commit(blind(i, 8, (1 + random.nextInt(3)) + ".00", most)).otherwiseEmpty());
     }
     await(Future.join(commits).otherwiseEmpty());
     long sum = integers("SELECT COALESCE(SUM(max_gpus * ceiling_cents), 0) FROM cluster").get(0);

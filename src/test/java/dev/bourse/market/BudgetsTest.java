@@ -65,7 +65,9 @@ class BudgetsTest {
   }
 
   private static int affordable(Cluster cluster, long spentMicros) {
-    return spent(cluster, spentMicros).affordable(List.of(cluster), GPUS).getOrDefault(cluster.name(), -1);
+    return spent(cluster, spentMicros)
+        .affordable(List.of(cluster), GPUS)
+        .getOrDefault(cluster.name(), -1);
   }
 
   @Test

@@ -180,7 +180,7 @@ public record ContractCase(
           new ContractCase(
               "writeAlerts",
               "/api/vm/alerts",
-              "{\"cluster\":\"acme-train\"}",
+              "{\"rival_within_percent\":10,\"cluster\":\"acme-train\"}",
               List.of("/api/vm/alerts", "{\"cluster\":\"globex-main\"}")),
           new ContractCase(
               "readMarketQuote",
