@@ -10,6 +10,8 @@
  *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
  *   <dt>activity
  *   <dd>what a tenant reads of its clusters' past: declarations, and what was done to them
+ *   <dt>alert
+ *   <dd>what a cluster wanted to be told of and has come, told once
  *   <dt>announcement
  *   <dd>what a member says of a file before its bytes come; reserves storage and a place
  *   <dt>any-origin path
@@ -19,7 +21,8 @@
  *   <dt>balance
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
  *   <dt>budget
- *   <dd>requests a minute that a token or a client address may make
+ *   <dd>requests a minute that a token or a client address may make; a declaration's is what it may
+ *       cost before it lapses
  *   <dt>change feed
  *   <dd>rows that tell the other processes of a store what a commit changed of what they hold
  *   <dt>change set
@@ -42,12 +45,16 @@
  *   <dd>a thread of Vert.x that serves some of the connections and must never block
  *   <dt>exchange
  *   <dd>one request and its answer, on the event loop of its connection
+ *   <dt>gang
+ *   <dd>a cluster that declares the fewest GPUs it can use: it holds as many or none
  *   <dt>guard
  *   <dd>how many rows a statement must change; else the commit fails with the refusal it carries
  *   <dt>guide
  *   <dd>a text about one subject, served at {@code /docs/guides} as a page and as Markdown
  *   <dt>holdings scan
  *   <dd>asking the machines of a pool which allocation each is prepared for
+ *   <dt>lapse
+ *   <dd>the end of a declaration by itself: its time has come, or its budget is spent
  *   <dt>limit
  *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
  *   <dt>MCP
@@ -76,6 +83,8 @@
  *   <dd>tries every machine of a pool once an interval
  *   <dt>publication
  *   <dd>the one commit that makes the bytes of an upload readable
+ *   <dt>quote
+ *   <dd>what a pool last published; a bid quote is what a bid would win that nobody has made
  *   <dt>reachability
  *   <dd>which machines answered when they were last tried, and when
  *   <dt>reassignment
@@ -111,6 +120,8 @@
  *   <dd>one clearing of a pool's market
  *   <dt>timeline
  *   <dd>the change points that a cluster's bill follows from
+ *   <dt>token limits
+ *   <dd>how far the declarations of one token or application may go
  *   <dt>watermark
  *   <dd>the hour up to which usage is posted to the ledger
  *   <dt>whole store

@@ -96,7 +96,7 @@ class HourlyLimitTest extends StoreFixture {
   void ofManyAtOnceNoMoreArePassedThanTheLimitAllows() throws Exception {
     long seed = System.nanoTime();
     Random random = new Random(seed);
-    long most = 2_400 + random.nextInt(6_000);
+    long most = 2_400L + random.nextInt(6_000);
     List<Future<Void>> commits = new ArrayList<>();
     for (int i = 0; i < CLUSTERS; i++) {
       commits.add(commit(blind(i, 8, (1 + random.nextInt(3)) + ".00", most)).otherwiseEmpty());

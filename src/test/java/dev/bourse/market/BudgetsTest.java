@@ -174,7 +174,7 @@ class BudgetsTest {
           node++;
         }
         // The price of the tick is known only after it was decided.
-        price = 100 + random.nextInt(150);
+        price = 100L + random.nextInt(150);
         int held = cluster.releaseOrder().size();
         spent += Price.costMicros(held * TICK, GPUS, Math.min(price, 200));
         assertTrue(
