@@ -9,7 +9,6 @@ import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -49,8 +48,6 @@ public record TokenLimits(
   private static final Pattern GPUS = Pattern.compile("[0-9]{1,7}");
   private static final Pattern USD = Pattern.compile("[0-9]{1,10}([.][0-9]{1,2}0*)?");
   private static final Pattern DURATION = Pattern.compile("([1-9][0-9]{0,7})([smhd])");
-  private static final Map<String, Long> UNIT_SECONDS =
-      Map.of("s", 1L, "m", 60L, "h", 3_600L, "d", DAY_SECONDS);
 
   public TokenLimits {
     requireNotNegative(maxGpus);
@@ -118,12 +115,21 @@ public record TokenLimits(
   private static Long leaseMillis(String field, String text) {
     Matcher matcher = DURATION.matcher(text);
     if (matcher.matches()) {
-      long seconds = Long.parseLong(matcher.group(1)) * UNIT_SECONDS.get(matcher.group(2));
+      long seconds = Long.parseLong(matcher.group(1)) * unitSeconds(matcher.group(2));
       if (seconds <= MOST_LEASE_SECONDS) {
         return seconds * 1_000;
       }
     }
     throw ApiError.badField(field, text, "a duration of at most 365d, such as 90m, 8h or 7d");
+  }
+
+  private static long unitSeconds(String unit) {
+    return switch (unit) {
+      case "d" -> DAY_SECONDS;
+      case "h" -> 3_600;
+      case "m" -> 60;
+      default -> 1;
+    };
   }
 
   /** As answers show it; null when there is no limit. */
@@ -141,8 +147,8 @@ public record TokenLimits(
   public static String shownLease(long millis) {
     long seconds = millis / 1_000;
     for (String unit : List.of("d", "h", "m")) {
-      if (seconds % UNIT_SECONDS.get(unit) == 0) {
-        return seconds / UNIT_SECONDS.get(unit) + unit;
+      if (seconds % unitSeconds(unit) == 0) {
+        return seconds / unitSeconds(unit) + unit;
       }
     }
     return seconds + "s";
