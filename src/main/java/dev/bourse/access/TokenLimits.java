@@ -9,7 +9,6 @@ import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -49,8 +48,6 @@ public record TokenLimits(
   private static final Pattern GPUS = Pattern.compile("[0-9]{1,7}");
   private static final Pattern USD = Pattern.compile("[0-9]{1,10}([.][0-9]{1,2}0*)?");
   private static final Pattern DURATION = Pattern.compile("([1-9][0-9]{0,7})([smhd])");
-  private static final Map<String, Long> UNIT_SECONDS =
-      Map.of("s", 1L, "m", 60L, "h", 3_600L, "d", DAY_SECONDS);
 
   public TokenLimits {
     requireNotNegative(maxGpus);
@@ -127,7 +124,12 @@ public record TokenLimits(
   }
 
   private static long unitSeconds(String unit) {
-    return UNIT_SECONDS.getOrDefault(unit, 1L);
+    return switch (unit) {
+      case "d" -> DAY_SECONDS;
+      case "h" -> 3_600;
+      case "m" -> 60;
+      default -> 1;
+    };
   }
 
   /** As answers show it; null when there is no limit. */
