@@ -7,8 +7,8 @@
  * published under a key. Each block goes to a worker thread once, where the caller's {@link
  * dev.bourse.blob.Inspector} sees it before it is written; what the inspector rejects never reaches
  * the disk. What an upload holds survives the process, and whoever opens it again has the inspector
- * see all of that, in the background and before it is published. Memory is the same for 1 MiB and for 50 GiB: a few
- * blocks for each open upload, and the number of those is bounded.
+ * see all of that, in the background and before it is published. Memory is the same for 1 MiB and
+ * for 50 GiB: a few blocks for each open upload, and the number of those is bounded.
  *
  * <p>The port is made for an object store too. An upload is there a multipart upload: opening,
  * appending and abandoning it have their counterparts, and publishing completes it under its key.
