@@ -130,6 +130,7 @@ class OrgApiTest extends OrgApiFixture {
             .put("created_by", "member:amy")
             .put("created_at", "1970-01-01T00:00:00.010Z")
             .putNull("last_used_at")
+            .putNull("limits")
             .put("revoked_at", "1970-01-01T00:00:00.020Z"),
         old);
     assertTrue(

@@ -18,10 +18,10 @@
  * begins anew.
  *
  * <p>An opening takes rows alone: a spool begins behind the pieces that others kept, and these are
- * read only once their part is full or the upload ends. Read at each opening, as it was once, 200
- * clients that turn from one process to the other when they have waited for four seconds had both
- * read tails for clients that had left, and nothing came further. Rejected: to refuse an upload
- * that another process had moments ago, which has clients wait for processes that died.
+ * read only once their part is full or the upload ends. Read at each opening, tails cost the store
+ * up to a part for each client that turned to another process and left again before its turn.
+ * Rejected: to refuse an upload that another process had moments ago, which has clients wait for
+ * processes that died.
  *
  * <p>"Completing" is stored before the completion is asked for, and nothing aborts after that: the
  * completion is asked for until it is known to have happened, or known to be impossible. A blob is
