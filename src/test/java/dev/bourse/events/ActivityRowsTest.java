@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.Alerts;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Hold;
@@ -33,9 +34,15 @@ class ActivityRowsTest extends StoreFixture {
           new ClusterEvent.HoldPlaced(Hold.Stage.GRACE, "balance"),
           new ClusterEvent.HoldPlaced(Hold.Stage.NOTICE, "spend because of much"),
           new ClusterEvent.HoldPlaced(Hold.Stage.ENFORCE, "balance"),
-          new ClusterEvent.HoldLifted(),
+          new ClusterEvent.HoldLifted());
+
+  /** What the release before has as text alone, and tells nobody of otherwise. */
+  private static final List<ClusterEvent> TOLD_BEFOREHAND =
+      List.of(
           new ClusterEvent.NoticeGiven("10.0.0.1", Allocation.Reason.OUTBID, 1_700_000_120_000L),
-          new ClusterEvent.NoticeWithdrawn("10.0.0.1"));
+          new ClusterEvent.NoticeWithdrawn("10.0.0.1"),
+          new ClusterEvent.AlertRaised(Alerts.Kind.RIVAL, "another organization bids 3.90"),
+          new ClusterEvent.AlertRaised(Alerts.Kind.LEASE, "the declaration lapses in 60 s"));
 
   /** What the release before does not know. */
   private static final List<ClusterEvent> LAPSES =
@@ -54,6 +61,7 @@ class ActivityRowsTest extends StoreFixture {
     List<ClusterEvent> events = new ArrayList<>(ACTIONS);
     events.add(new ClusterEvent.Declared(16, 250));
     events.addAll(LAPSES);
+    events.addAll(TOLD_BEFOREHAND);
     List<Statement> rows = new ArrayList<>();
     events.forEach(e -> rows.add(ActivityRows.insert(new Activity("a", e), "c1", Sample.T0)));
     await(database.commit(rows));

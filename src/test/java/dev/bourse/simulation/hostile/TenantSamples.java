@@ -58,6 +58,18 @@ final class TenantSamples {
   private void addCapacity() {
     ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
     world.add("readCapacity", s -> s.value("cluster", "acme-train"));
+    world.add("readAlerts", s -> s.value("cluster", "acme-train"));
+    world.add(
+        "writeAlerts",
+        s ->
+            s.json(
+                new JsonObject()
+                    .put("cluster", "acme-batch")
+                    .put("rival_within_percent", 10)
+                    .put("price_above_per_gpu_hour", 2.5)
+                    .put("supply_under_nodes", 2)
+                    .put("spend_above_usd", 40)
+                    .put("lease_ends_within_s", 3_600)));
     for (String id : List.of("declareCapacity", "previewCapacity")) {
       world.add(id, s -> s.json(declaration(version("/api/vm/capacity?cluster=acme-batch"))));
     }
@@ -122,6 +134,9 @@ final class TenantSamples {
     String span = "2026-01-01T00:00:00Z";
     world.add("readMarketFeed", s -> s);
     world.add("readMarketDepth", s -> s.value("pool", "demo-h100"));
+    world.add(
+        "readMarketQuote",
+        s -> s.value("pool", "demo-h100").value("gpus", "8").value("price", "2.5"));
     world.add("readMarketHistory", s -> s.value("pool", "demo-h100").value("hours", "24"));
     world.add("readBalance", s -> s);
     for (String usage : List.of("listUsage", "exportUsageCsv")) {
