@@ -128,6 +128,11 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
       @Nullable Long spentMicros,
       @Nullable Long leaseLeftMillis) {}
 
+  /** Whether nothing is to be told. */
+  public boolean areNone() {
+    return thresholds.isEmpty();
+  }
+
   /** The same with other thresholds: what they change is told anew. */
   Alerts with(Thresholds changed) {
     Set<Kind> kept = EnumSet.noneOf(Kind.class);

@@ -22,6 +22,9 @@
  * <p>{@link dev.bourse.capacity.PreviewService} tries a declaration out: the same {@code declare},
  * then the market's own clearing upon what it makes.
  *
+ * <p>What a cluster wants to be told of ({@link dev.bourse.capacity.Alerts}) is part of its state:
+ * the tick raises it under its lease, so once however many processes there are.
+ *
  * <p>A writer under limits is held by a {@link dev.bourse.capacity.Leash}, which {@code declare}
  * looks at last but for the cadence. What a token's clusters may cost together is looked at once
  * more in the commit, under a lock on the token's row ({@code HourlyLimit}): other owners, other

@@ -30,10 +30,11 @@ record AlertWatch(
    */
   Optional<Alerted> look(Cluster cluster) {
     Declaration declared = cluster.declared();
-    if (declared == null || declared.maxGpus() == 0) {
+    Alerts before = cluster.alerts();
+    // Most clusters have none, and a tick looks at all of them.
+    if (before.areNone() || declared == null || declared.maxGpus() == 0) {
       return Optional.empty();
     }
-    Alerts before = cluster.alerts();
     Alerts.Readings seen = readings(cluster, declared);
     Alerts next = before.after(seen);
     return next.equals(before)

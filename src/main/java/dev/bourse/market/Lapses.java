@@ -7,10 +7,9 @@ import dev.bourse.capacity.Lapse;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
+import dev.bourse.store.BoundedWork;
 import io.vertx.core.Future;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -25,9 +24,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Lapses {
   private static final Logger LOG = LoggerFactory.getLogger(Lapses.class);
-
-  /** Clusters told at once; their commits share fsyncs. */
-  private static final int ORDERS_IN_FLIGHT = 256;
 
   private static final long HOUR_MILLIS = 3_600_000;
 
@@ -84,21 +80,8 @@ final class Lapses {
   }
 
   private Future<Void> carryOut(Map<String, Command> due) {
-    List<Future<Void>> chains = new ArrayList<>();
-    Iterator<Map.Entry<String, Command>> orders = due.entrySet().iterator();
-    for (int chain = 0; chain < ORDERS_IN_FLIGHT && orders.hasNext(); chain++) {
-      chains.add(orderNext(orders));
-    }
-    return chains.isEmpty() ? Future.succeededFuture() : Future.join(chains).mapEmpty();
-  }
-
-  /** One chain of orders: the next cluster is told when this one has answered. */
-  private Future<Void> orderNext(Iterator<Map.Entry<String, Command>> orders) {
-    if (!orders.hasNext()) {
-      return Future.succeededFuture();
-    }
-    Map.Entry<String, Command> next = orders.next();
-    return order(next.getKey(), next.getValue()).compose(done -> orderNext(orders));
+    return BoundedWork.each(
+        due.entrySet().iterator(), next -> order(next.getKey(), next.getValue()));
   }
 
   private Future<Void> order(String name, Command command) {

@@ -9,6 +9,7 @@ import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Price;
+import dev.bourse.core.Text;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
@@ -109,13 +110,13 @@ public final class QuoteService {
       throw ApiError.of(
           ErrorCode.PRICE_PRECISION,
           "price: %s has more than two decimals; expected whole cents",
-          price.toPlainString());
+          Text.shown(price.toPlainString()));
     }
     if (price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
       throw ApiError.of(
               ErrorCode.PRICE_ABOVE_MAXIMUM,
               "price %s is above the highest accepted, %s",
-              price.toPlainString(),
+              Text.shown(price.toPlainString()),
               Price.shown(pool.capCents()))
           .with("maximum", Price.toUsd(pool.capCents()));
     }

@@ -24,6 +24,9 @@
  * {@link dev.bourse.market.Inventory} and reads them again, before the next tick, when it hears
  * that an operator changed some. Reading all of them at each tick would cost as much for nothing.
  *
+ * <p>{@link dev.bourse.market.QuoteService} tries out a bid that nobody has made, by the preview of
+ * a cluster there is not.
+ *
  * <p>Before each tick {@link dev.bourse.market.Lapses} has declarations end whose time has come, or
  * whose {@link dev.bourse.market.Budgets budget} does not pay for the time until the next tick.
  * Bills stop at the end by themselves, so that a market that did not run costs nobody anything.
