@@ -158,6 +158,12 @@ final class LocalUpload implements Upload {
     return stored;
   }
 
+  /** What is written to a file outlives the process. */
+  @Override
+  public long kept() {
+    return stored;
+  }
+
   @Override
   public Future<Void> append(byte[] bytes, int from, int to) {
     Objects.checkFromToIndex(from, to, bytes.length);

@@ -4,8 +4,15 @@ import io.vertx.core.Future;
 
 /** An upload that is open for appending. May be used from any thread. */
 public interface Upload {
-  /** How many bytes are kept: where the next block begins once all appends have resolved. */
+  /** How many bytes were taken: where the next block begins once all appends have resolved. */
   long stored();
+
+  /**
+   * How many of them whoever opens the upload next finds, also when this process dies now: no more
+   * than {@link #stored}, and all of those once {@link #keep} has succeeded. This is what a client
+   * may be told, for what it is told it does not send again.
+   */
+  long kept();
 
   /**
    * Has the inspector see a block and writes it after the others. Blocks may be appended while
@@ -42,7 +49,7 @@ public interface Upload {
   Future<Boolean> isCurrent();
 
   /**
-   * Whether the inspector has seen every byte that is kept. An opening may find bytes of an earlier
+   * Whether the inspector has seen every byte that was taken. An opening may find bytes of an earlier
    * one that cannot be read before all are there; then {@link #finish} shows them to it.
    */
   boolean isInspected();

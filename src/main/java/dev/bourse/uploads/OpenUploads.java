@@ -125,6 +125,13 @@ final class OpenUploads {
         ErrorCode.OVERLOADED, "another request of this upload is under way", RETRY_MILLIS);
   }
 
+  /** Whether so many bytes of an upload were taken here, by an opening that still is open. */
+  synchronized boolean hasTaken(String name, long bytes) {
+    Held known = held.get(name);
+    return known != null
+        && known.opened.filter(opened -> opened.upload().stored() == bytes).isPresent();
+  }
+
   /** The request is done; the upload stays open for the next. */
   void giveBack(Opened opened) {
     boolean areTooMany;

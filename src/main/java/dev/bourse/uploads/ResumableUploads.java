@@ -145,6 +145,14 @@ public final class ResumableUploads {
             });
   }
 
+  /**
+   * Whether all bytes were taken by this process, kept or not: whoever asks has them kept, for only
+   * what is kept may be told, and need not send them again.
+   */
+  boolean hasAll(Target target) {
+    return open.hasTaken(target.upload(), target.metadata().bytes());
+  }
+
   private static boolean isWhole(Target target, OpenUploads.Opened opened) {
     return opened.upload().stored() == target.metadata().bytes();
   }
@@ -161,10 +169,10 @@ public final class ResumableUploads {
     return open.take(target.upload(), target.metadata().fileName());
   }
 
-  /** Leaves the upload to the next request. */
+  /** Leaves the upload to the next request; tells what another process would find of it. */
   Progress pause(Target target, OpenUploads.Opened opened) {
     open.giveBack(opened);
-    return target.at(opened.upload().stored());
+    return target.at(opened.upload().kept());
   }
 
   /**

@@ -129,13 +129,15 @@ public final class SetUploadService {
       return receiveWithin(awaited, range, source);
     }
     // One whose bytes are all there is ended, should that not be done.
-    return blobs
-        .stored(target.upload())
-        .compose(
-            stored ->
-                stored < awaited.file().bytes()
-                    ? Future.succeededFuture(target.at(stored))
-                    : receiveWithin(awaited, ContentRange.WHOLE, source));
+    return uploads.hasAll(target)
+        ? receiveWithin(awaited, ContentRange.WHOLE, source)
+        : blobs
+            .stored(target.upload())
+            .compose(
+                stored ->
+                    stored < awaited.file().bytes()
+                        ? Future.succeededFuture(target.at(stored))
+                        : receiveWithin(awaited, ContentRange.WHOLE, source));
   }
 
   private Future<ResumableUploads.Progress> receiveWithin(

@@ -94,13 +94,9 @@ public final class UploadSessionService {
                       durable ->
                           durable
                               ? Future.succeededFuture(file.complete())
-                              : range.isQuery()
+                              : range.isQuery() && !uploads.hasAll(file)
                                   ? progress(file)
-                                  : uploads.within(
-                                      file.item(),
-                                      () ->
-                                          uploads.receive(
-                                              file, range, source, opened -> end(file, opened))));
+                                  : receive(file, range, source));
             });
   }
 
@@ -128,6 +124,14 @@ public final class UploadSessionService {
     return sha256 == null
         ? Future.succeededFuture(false)
         : blobs.exists(BlobName.key(awaiting.item().id(), draft.number(), sha256));
+  }
+
+  private Future<ResumableUploads.Progress> receive(
+      ResumableUploads.Target file, ContentRange range, ByteSource source) {
+    ContentRange brought = range.isQuery() ? ContentRange.WHOLE : range;
+    return uploads.within(
+        file.item(),
+        () -> uploads.receive(file, brought, source, opened -> end(file, opened)));
   }
 
   private Future<ResumableUploads.Progress> progress(ResumableUploads.Target file) {

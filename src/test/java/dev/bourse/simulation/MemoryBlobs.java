@@ -346,6 +346,11 @@ final class MemoryBlobs implements BlobStore {
     }
 
     @Override
+    public long kept() {
+      return stored;
+    }
+
+    @Override
     public Future<Void> append(byte[] bytes, int from, int to) {
       Objects.checkFromToIndex(from, to, bytes.length);
       if (refusal == null && waiting.size() >= WAITING_BLOCKS) {

@@ -126,6 +126,36 @@ class ObjectStoreFaultsTest extends SetFixture {
     assertEquals(countedBytes(), accountedBytes());
   }
 
+  /** How many bytes a question is answered. */
+  private static long told(Services process, CheckpointService.Announced file) throws Exception {
+    return await(
+            process.sessions.put(
+                file.session(),
+                Optional.of("bytes */" + FIRST.length),
+                source(FIRST, 0, 0, null)))
+        .stored();
+  }
+
+  @Test
+  void aClientIsToldOfNoByteThatDiesWithTheProcess() throws Exception {
+    Services process = another();
+    CheckpointService.Announced file = announceFile(process);
+    assertEquals(100_000, await(send(process, file, 0, 100_000)).stored());
+    fail("PUT .*/pieces/.*", Fault.INTERNAL_ERROR);
+    fails(StorageFault.class, send(process, file, 100_000, 300_000));
+    assertEquals(100_000, told(process, file));
+    // A request that would leave a gap is told the same.
+    assertEquals(100_000, await(send(process, file, 350_000, FIRST.length)).stored());
+    faults.thaw();
+    Services heir = another();
+    assertEquals(100_000, told(heir, file));
+    // What this process has and did not keep need not be sent again once it is kept.
+    assertEquals(300_000, await(send(process, file, 100_000, 300_000)).stored());
+    assertEquals(300_000, told(heir, file));
+    await(send(heir, file, 300_000, FIRST.length));
+    isPublishedOnce(await(commitFile(heir, file)).item(), FIRST, 1);
+  }
+
   @Test
   void aFileThatTheStoreDidNotTakeIsPublishedOnceByALaterCommit() throws Exception {
     Services process = another();

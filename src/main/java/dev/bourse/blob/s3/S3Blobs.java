@@ -227,7 +227,7 @@ public final class S3Blobs implements BlobStore {
                   .compose(
                       isCurrent ->
                           isCurrent
-                              ? Future.succeededFuture(open.get().stored())
+                              ? Future.succeededFuture(open.get().kept())
                               : tools.rows().find(uploadId).compose(this::kept));
         });
   }

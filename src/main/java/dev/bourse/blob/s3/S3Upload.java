@@ -42,6 +42,10 @@ final class S3Upload implements Upload {
   private final Tail tail;
   private volatile long sent;
   private volatile long stored;
+
+  /** Rows tell of them and their objects are there. */
+  private volatile long kept;
+
   private volatile boolean isInspected;
 
   /** Why nothing more is done: the inspector saw what is not kept, or the upload was ended. */
@@ -85,6 +89,7 @@ final class S3Upload implements Upload {
     this.onReleased = onReleased;
     this.sent = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
     this.stored = row.state() == S3Rows.State.OPEN ? sent : row.bytes();
+    this.kept = stored;
   }
 
   /** What fails here is found by the list of each day, or ends with the upload. */
@@ -106,6 +111,7 @@ final class S3Upload implements Upload {
     if (row.state() == S3Rows.State.OPEN) {
       tail.takeOver(found, sent);
       stored = sent + spool.length();
+      kept = stored;
     }
     isInspected = stored == 0;
   }
@@ -113,6 +119,11 @@ final class S3Upload implements Upload {
   @Override
   public long stored() {
     return stored;
+  }
+
+  @Override
+  public long kept() {
+    return kept;
   }
 
   @Override
@@ -245,6 +256,7 @@ final class S3Upload implements Upload {
               sent = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
               spool.clear();
               stored = sent;
+              kept = sent;
               tail.clear();
               return null;
             });
@@ -274,6 +286,7 @@ final class S3Upload implements Upload {
         new StorageFault("upload " + row.id() + " is lost and has to begin anew", cause);
     broken = fault;
     stored = 0;
+    kept = 0;
     return Future.failedFuture(fault);
   }
 
@@ -305,7 +318,12 @@ final class S3Upload implements Upload {
                 ? Future.succeededFuture()
                 : usable()
                     .compose(open -> tail.isOfMany() ? fill() : Future.succeededFuture())
-                    .compose(ready -> tail.keep(row, sent)));
+                    .compose(ready -> keepTail()));
+  }
+
+  private Future<Void> keepTail() {
+    long all = stored;
+    return tail.keep(row, sent).onSuccess(done -> kept = all);
   }
 
   @Override
@@ -351,7 +369,11 @@ final class S3Upload implements Upload {
             made ->
                 rows.completed(row, whole)
                     .onFailure(e -> completion.undo(e, () -> calls.delete(object))))
-        .onSuccess(known -> row = row.in(S3Rows.State.COMPLETE, object, bytes));
+        .onSuccess(
+            known -> {
+              row = row.in(S3Rows.State.COMPLETE, object, bytes);
+              kept = bytes;
+            });
   }
 
   private Future<Void> completeParts() {
