@@ -43,6 +43,7 @@ public final class MemberShell {
   private Runnable atWait = () -> {};
   private boolean inRealTime;
   private @Nullable String typed;
+  private Runnable atQuestion = () -> {};
 
   /** What a command line came to. */
   public record Outcome(int exitCode, String out, String err) {
@@ -72,6 +73,17 @@ public final class MemberShell {
   public MemberShell typing(String answer) {
     typed = answer;
     return this;
+  }
+
+  /** What happens while it waits for the answer. */
+  public MemberShell asked(Runnable happening) {
+    atQuestion = happening;
+    return this;
+  }
+
+  private Optional<String> answer() {
+    atQuestion.run();
+    return Optional.ofNullable(typed);
   }
 
   /** What happens while it waits. */
@@ -107,7 +119,7 @@ public final class MemberShell {
   public Outcome run(String... arguments) {
     CommandEnvironment commands =
         new CommandEnvironment(
-            environment, false, clock(), new Random(1), this::pause, () -> Optional.ofNullable(typed));
+            environment, false, clock(), new Random(1), this::pause, this::answer);
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line =
