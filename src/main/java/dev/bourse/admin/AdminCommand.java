@@ -1,8 +1,13 @@
 package dev.bourse.admin;
 
+import dev.bourse.command.AnswerFormat;
+import dev.bourse.command.Caller;
+import dev.bourse.command.OperationCommand;
+import dev.bourse.command.RemoteOperation;
 import dev.bourse.contract.Contract;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
@@ -10,7 +15,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -35,12 +42,9 @@ import picocli.CommandLine.ScopeType;
       " 3:the service cannot be reached or cannot serve now; try again",
       " 4:a trail was verified and is not whole"
     })
-public final class AdminCommand {
-  /** How answers are printed. */
-  enum Output {
-    table,
-    json
-  }
+public final class AdminCommand implements Caller {
+  /** The security scheme of operators' tokens. */
+  private static final Set<String> TOKEN = Set.of("operatorToken");
 
   @Option(
       names = "--url",
@@ -73,7 +77,15 @@ public final class AdminCommand {
       scope = ScopeType.INHERIT,
       description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
       defaultValue = "table")
-  private Output output = Output.table;
+  private AnswerFormat.Form output = AnswerFormat.Form.table;
+
+  @Option(
+      names = "--fields",
+      scope = ScopeType.INHERIT,
+      split = ",",
+      paramLabel = "FIELD",
+      description = "Only these fields of the answer; a.b is b of a.")
+  private List<String> fields = List.of();
 
   private final Map<String, String> environment;
 
@@ -91,7 +103,7 @@ public final class AdminCommand {
     CommandLine line = new CommandLine(admin);
     Map<String, CommandSpec> nouns = new LinkedHashMap<>();
     JsonObject contract = Contract.resolvedDocument("operator");
-    for (RemoteOperation operation : RemoteOperation.listOf(contract)) {
+    for (RemoteOperation operation : RemoteOperation.listOf(contract, TOKEN)) {
       CommandSpec noun =
           nouns.computeIfAbsent(operation.noun(), name -> noun(name, about(contract, name)));
       CommandSpec verb =
@@ -106,6 +118,18 @@ public final class AdminCommand {
   }
 
   /**
+   * A command by its name and help text alone, for a command line that means another: to build all
+   * takes longer than most commands run.
+   */
+  public static CommandLine named(String name) {
+    CommandLine line = new CommandLine(new AdminCommand(Map.of())).setCommandName(name);
+    if (!name.equals("admin")) {
+      line.getCommandSpec().usageMessage().description("For operators: %s.".formatted(name));
+    }
+    return line;
+  }
+
+  /**
    * The commands of one noun as a command of its own, {@code bourse checkpoints …} for {@code
    * bourse admin checkpoints …}.
    */
@@ -114,7 +138,7 @@ public final class AdminCommand {
     JsonObject contract = Contract.resolvedDocument("operator");
     CommandLine line = new CommandLine(admin).setCommandName(name);
     line.getCommandSpec().usageMessage().description(about(contract, name), "", "For operators.");
-    RemoteOperation.listOf(contract).stream()
+    RemoteOperation.listOf(contract, TOKEN).stream()
         .filter(operation -> operation.noun().equals(name))
         .forEach(
             operation ->
@@ -138,8 +162,9 @@ public final class AdminCommand {
         .orElse("");
   }
 
-  boolean isJson() {
-    return output == Output.json;
+  @Override
+  public AnswerFormat format() {
+    return new AnswerFormat(output, fields);
   }
 
   /**
@@ -147,7 +172,8 @@ public final class AdminCommand {
    *
    * @throws Refused when nothing tells a token
    */
-  Service service() throws Refused {
+  @Override
+  public Service service() throws Refused {
     JsonObject told = told();
     String address = first(url, environment.get("BOURSE_URL"), told.getString("base_url"));
     String token =
@@ -192,7 +218,7 @@ public final class AdminCommand {
     try {
       return Files.readString(file);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 

@@ -1,5 +1,7 @@
 package dev.bourse.admin;
 
+import dev.bourse.command.OperationCommand;
+import dev.bourse.command.RemoteOperation;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -33,7 +35,7 @@ final class VerifyCommand implements Callable<Integer> {
             Keep the heads it prints: whoever can write to the store could seal a changed \
             trail anew, but not so that it has the old heads.\
             """);
-    spec.addPositional(OperationCommand.argument(operation, 0));
+    spec.addPositional(OperationCommand.argument(operation.arguments().get(0), 0));
   }
 
   CommandSpec spec() {

@@ -1,28 +1,120 @@
 package dev.bourse.client;
 
+import dev.bourse.client.account.AccountCommands;
+import dev.bourse.client.account.MemberCaller;
+import dev.bourse.client.capacity.CapacityCommands;
+import dev.bourse.client.checkpoint.CheckpointCommand;
+import dev.bourse.client.ssh.SshCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.command.OperationCommand;
+import dev.bourse.command.RemoteOperation;
+import dev.bourse.contract.Contract;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
-/** The members' commands. */
+/** The commands of organizations and their members. */
 public final class MemberCommands {
+
+  /**
+   * What operations are grouped under, and which contracts they are in. Only the contracts of the
+   * noun that is typed are read: a command answers in less time than all of them take.
+   */
+  private enum Noun {
+    CLUSTERS("Clusters of the organization.", "console"),
+    CAPACITY("What clusters declare and hold, operation by operation.", "vm"),
+    NODES("The nodes held: their host keys, and swapping one.", "vm"),
+    ALERTS("What a cluster wants to be told of.", "vm"),
+    KEYS("Public keys that are let in to nodes.", "vm"),
+    MARKET("Prices, supply and pools.", "market", "console"),
+    K8S("Clusters of Kubernetes nodes, and bids for them.", "k8s"),
+    BILLING("Balance, usage, statements and the monthly spend limit.", "billing", "console"),
+    MEMBERS("Members, invitations and rules of joining.", "org", "console"),
+    TOKENS("API tokens of the organization.", "org", "console"),
+    APPLICATIONS("Programs that members let in.", "console"),
+    SESSIONS("Where you are signed in.", "console"),
+    TRAIL("The organization's audit trail.", "org"),
+    CHECKPOINT("Files and folders for the organization or for everybody.", "checkpoints"),
+    FEED("The public feed of checkpoints; nobody need sign in for it.", "checkpoints"),
+    WHOAMI("Who the token is, and what it may do.", "org");
+
+    private final String about;
+    private final List<String> contracts;
+
+    Noun(String about, String... contracts) {
+      this.about = about;
+      this.contracts = List.of(contracts);
+    }
+
+    String typed() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   private MemberCommands() {}
 
   /**
-   * Adds {@code login}, {@code logout} and {@code checkpoint}.
+   * Adds the commands.
    *
+   * @param typed the first word of the command line: of nouns only this one is built; empty for all
    * @return the same command line
    */
-  public static CommandLine addTo(CommandLine line, CommandEnvironment environment) {
-    CommandLine checkpoint =
-        new CommandLine(new CheckpointCommand())
-            .addSubcommand(new PushCommand(environment))
-            .addSubcommand(new PullCommand(environment))
-            .addSubcommand(new PublishCommand(environment))
-            .addSubcommand(new FetchCommand(environment))
-            .addSubcommand(new ListCommand(environment))
-            .addSubcommand(new ShowCommand(environment));
-    return line.addSubcommand(new LoginCommand(environment))
-        .addSubcommand(new LogoutCommand(environment))
-        .addSubcommand(checkpoint);
+  public static CommandLine addTo(
+      CommandLine line, CommandEnvironment environment, Optional<String> typed) {
+    AccountCommands.addTo(line, environment);
+    CapacityCommands.addTo(line, environment);
+    SshCommands.addTo(line, environment);
+    for (Noun noun : Noun.values()) {
+      boolean isMeant = typed.isEmpty() || typed.get().equals(noun.typed());
+      line.addSubcommand(noun.typed(), isMeant ? built(noun, environment) : named(noun));
+    }
+    return line.setCaseInsensitiveEnumValuesAllowed(true);
+  }
+
+  /** A noun by its help text alone. */
+  private static CommandLine named(Noun noun) {
+    CommandSpec spec =
+        CommandSpec.create().name(noun.typed()).mixinStandardHelpOptions(true);
+    spec.usageMessage().description(noun.about);
+    return new CommandLine(spec);
+  }
+
+  private static CommandLine built(Noun noun, CommandEnvironment environment) {
+    List<RemoteOperation> operations = new ArrayList<>();
+    for (String contract : noun.contracts) {
+      RemoteOperation.listOfCommands(Contract.resolvedDocument(contract)).stream()
+          .filter(operation -> operation.noun().equals(noun.typed()))
+          .forEach(operations::add);
+    }
+    if (noun == Noun.WHOAMI) {
+      return new CommandLine(command(operations.get(0), environment));
+    }
+    CommandLine line = byHand(noun, environment);
+    for (RemoteOperation operation : operations) {
+      // What is done better by hand, such as sending a file in pieces, goes before.
+      if (!line.getSubcommands().containsKey(operation.verb())) {
+        line.addSubcommand(operation.verb(), command(operation, environment));
+      }
+    }
+    return line;
+  }
+
+  /** A noun with the commands that are more than one operation. */
+  private static CommandLine byHand(Noun noun, CommandEnvironment environment) {
+    return switch (noun) {
+      case CHECKPOINT -> CheckpointCommand.create(environment);
+      case KEYS -> SshCommands.addKeyTo(named(noun), environment);
+      default -> named(noun);
+    };
+  }
+
+  private static CommandSpec command(RemoteOperation operation, CommandEnvironment environment) {
+    MemberCaller caller = new MemberCaller(environment);
+    CommandSpec spec = new OperationCommand(caller, operation).spec();
+    spec.addMixin("caller", CommandSpec.forAnnotatedObject(caller));
+    return spec;
   }
 }

@@ -1,13 +1,14 @@
 /**
- * {@code bourse login}, {@code logout} and {@code checkpoint}: what members do from a command line.
+ * What organizations and their members do from a command line.
  *
- * <p>Signing in is OAuth's device flow ({@link dev.bourse.client.DeviceLogin}); what comes of it is
- * kept in a file of the person's own ({@link dev.bourse.client.CredentialFile}) and renewed under a
- * lock, for a refresh token is good once and two commands may run at a time.
+ * <p>Each operation of their contracts says in {@code x-command} which command calls it. Most of
+ * these are built from the contract, a noun at a time ({@link dev.bourse.client.MemberCommands});
+ * those that are more than one request are written by hand: {@link dev.bourse.client.capacity} for
+ * what people do with capacity, {@link dev.bourse.client.ssh} to reach the nodes, {@link
+ * dev.bourse.client.checkpoint} for files, which {@link dev.bourse.client.transfer} moves, and
+ * {@link dev.bourse.client.account} to sign in.
  *
- * <p>What they send and fetch is moved by {@link dev.bourse.client.transfer}.
- *
- * <p>Rejected: a client generated from the contract (it has no transfers).
+ * <p>Rejected: a client generated from the contract (it has neither transfers nor previews).
  */
 @NullMarked
 package dev.bourse.client;

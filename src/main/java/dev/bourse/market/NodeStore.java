@@ -165,6 +165,23 @@ public final class NodeStore {
         row -> row.text("node_id"));
   }
 
+  /** The machines a cluster holds, by address. */
+  Future<List<Machine>> listHeld(String cluster) {
+    return database.read(
+        """
+        SELECT n.node_id, n.public_ip, n.ssh_port, n.host_key
+        FROM allocation a JOIN node n ON n.node_id = a.node_id
+        WHERE a.cluster = ? AND a.gone_at IS NULL ORDER BY n.public_ip\
+        """,
+        List.of(cluster),
+        row ->
+            new Machine(
+                row.text("node_id"),
+                row.text("public_ip"),
+                row.smallInteger("ssh_port"),
+                row.textOrNull("host_key")));
+  }
+
   /** How many nodes there are in pools of a provider. */
   Future<Integer> count(String provider) {
     return database.readOne(

@@ -22,6 +22,9 @@ public interface Credential {
   /** What a person can do when the token is not taken. */
   String advice();
 
+  /** That of whoever has none: requests go without a token. */
+  Credential NONE = of("", "sign in first: bourse login");
+
   /** A token that stays what it is. */
   static Credential of(String token, String advice) {
     return new Credential() {

@@ -43,6 +43,11 @@ public final class Service {
     this.credential = credential;
   }
 
+  /** Whether it is called without a token. */
+  public boolean isAnonymous() {
+    return credential == Credential.NONE;
+  }
+
   /** Where it is, without a slash at the end. */
   public String baseUrl() {
     return baseUrl;
@@ -108,6 +113,9 @@ public final class Service {
       throws Refused {
     if (!request.url().startsWith(baseUrl + '/')) {
       throw new IllegalArgumentException("the token is for " + baseUrl);
+    }
+    if (isAnonymous()) {
+      return open(request, handler, timeout);
     }
     String token = credential.token();
     HttpResponse<T> response = send(request, token, handler, timeout);
@@ -183,7 +191,7 @@ public final class Service {
     return new Refused(
         ExitCode.UNAVAILABLE,
         "cannot reach %s (%s); is the service up? Name another with --url or BOURSE_URL"
-            .formatted(baseUrl, failure.getClass().getSimpleName()));
+            .formatted(baseUrl, IoWords.of(failure)));
   }
 
   /** What an answer of a status from 300 on says. */

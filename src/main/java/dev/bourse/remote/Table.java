@@ -106,7 +106,8 @@ public final class Table {
     return text.toString();
   }
 
-  private static String cell(@Nullable Object value) {
+  /** A value as a cell has it. */
+  public static String cell(@Nullable Object value) {
     if (value == null) {
       return "-";
     }

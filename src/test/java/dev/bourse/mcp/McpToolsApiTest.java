@@ -120,12 +120,13 @@ class McpToolsApiTest extends McpApiFixture {
             "/api/vm/activity",
             "/api/vm/alerts",
             "/api/vm/capacity",
+            "/api/vm/capacity/host-keys",
             "/api/vm/history",
             "/api/vm/orgs/{org}/ssh-keys")) {
       assertTrue(description.contains("\n" + path + ": "), path);
     }
     assertEquals(
-        23, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
+        24, description.lines().filter(line -> line.matches("/api/\\S+: .*")).count(), description);
   }
 
   @Test

@@ -173,6 +173,11 @@ public record ContractCase(
           new ContractCase(
               "readMarketHistory", "/api/market/history?pool=demo-h100", null, List.of()),
           new ContractCase(
+              "listHostKeys",
+              "/api/vm/capacity/host-keys?cluster=acme-train",
+              null,
+              List.of("/api/vm/capacity/host-keys?cluster=globex-main")),
+          new ContractCase(
               "readAlerts",
               "/api/vm/alerts?cluster=acme-train",
               null,

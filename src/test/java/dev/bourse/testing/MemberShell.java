@@ -23,9 +23,11 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -40,6 +42,8 @@ public final class MemberShell {
   public final List<Duration> waits = Collections.synchronizedList(new ArrayList<>());
   private Runnable atWait = () -> {};
   private boolean inRealTime;
+  private @Nullable String typed;
+  private Runnable atQuestion = () -> {};
 
   /** What a command line came to. */
   public record Outcome(int exitCode, String out, String err) {
@@ -63,6 +67,23 @@ public final class MemberShell {
   public MemberShell with(String variable, String value) {
     environment.put(variable, value);
     return this;
+  }
+
+  /** Somebody is there who answers questions so. */
+  public MemberShell typing(String answer) {
+    typed = answer;
+    return this;
+  }
+
+  /** What happens while it waits for the answer. */
+  public MemberShell asked(Runnable happening) {
+    atQuestion = happening;
+    return this;
+  }
+
+  private Optional<String> answer() {
+    atQuestion.run();
+    return Optional.ofNullable(typed);
   }
 
   /** What happens while it waits. */
@@ -97,11 +118,15 @@ public final class MemberShell {
 
   public Outcome run(String... arguments) {
     CommandEnvironment commands =
-        new CommandEnvironment(environment, false, clock(), new Random(1), this::pause);
+        new CommandEnvironment(
+            environment, false, clock(), new Random(1), this::pause, this::answer);
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line =
-        MemberCommands.addTo(new CommandLine(CommandSpec.create().name("bourse")), commands);
+        MemberCommands.addTo(
+            new CommandLine(CommandSpec.create().name("bourse")),
+            commands,
+            Optional.of(arguments[0]));
     line.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
     int exitCode = line.execute(arguments);
     return new Outcome(exitCode, out.toString(), err.toString());

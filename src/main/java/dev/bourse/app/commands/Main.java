@@ -17,6 +17,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,15 +30,7 @@ import picocli.CommandLine.Command;
     name = "bourse",
     description = "A GPU-capacity exchange.",
     mixinStandardHelpOptions = true,
-    versionProvider = Main.Version.class,
-    subcommands = {
-      ServeCommand.class,
-      MigrateCommand.class,
-      DoctorCommand.class,
-      ExportCommand.class,
-      ImportCommand.class,
-      AutoComplete.GenerateCompletion.class
-    })
+    versionProvider = Main.Version.class)
 public final class Main {
   private static final Logger LOG = LoggerFactory.getLogger(Main.class);
 
@@ -55,7 +48,7 @@ public final class Main {
             .map(Main::serve)
             .orElseGet(
                 () -> {
-                  CommandLine line = everyCommand();
+                  CommandLine line = commandsFor(args);
                   return args.length == 0 ? usage(line) : line.execute(args);
                 });
     if (code != 0) {
@@ -77,20 +70,50 @@ public final class Main {
     }
   }
 
-  private static CommandLine everyCommand() {
-    CommandLine line = commandLine();
-    line.addSubcommand("admin", AdminCommand.create(System.getenv()));
-    line.addSubcommand("checkpoints", AdminCommand.createNoun("checkpoints", System.getenv()));
-    MemberCommands.addTo(line, CommandEnvironment.ofProcess());
-    return line;
+  /**
+   * The command line for these arguments: the first word tells whose commands are needed, and
+   * nobody waits until all are built.
+   */
+  private static CommandLine commandsFor(String[] args) {
+    String typed = args.length == 0 ? "" : args[0];
+    boolean areAllMeant = typed.equals("generate-completion");
+    Map<String, String> environment = System.getenv();
+    CommandLine line = new CommandLine(new Main());
+    MemberCommands.addTo(
+        line,
+        CommandEnvironment.ofProcess(),
+        areAllMeant ? Optional.empty() : Optional.of(typed));
+    for (String name : List.of("admin", "checkpoints")) {
+      boolean isMeant = areAllMeant || typed.equals(name);
+      line.addSubcommand(
+          name,
+          !isMeant
+              ? AdminCommand.named(name)
+              : name.equals("admin")
+                  ? AdminCommand.create(environment)
+                  : AdminCommand.createNoun(name, environment));
+    }
+    return addService(line);
+  }
+
+  /** The commands that need no contract. */
+  public static CommandLine commandLine() {
+    return addService(new CommandLine(new Main()));
   }
 
   /**
-   * The commands that need no contract; whatever one throws becomes a message and {@link
+   * Adds what runs a service; whatever any command throws becomes a message and {@link
    * #EXIT_REFUSED}.
    */
-  public static CommandLine commandLine() {
-    return new CommandLine(new Main())
+  private static CommandLine addService(CommandLine line) {
+    return line.addSubcommand(new ServeCommand())
+        .addSubcommand(new MigrateCommand())
+        .addSubcommand(new DoctorCommand())
+        .addSubcommand(new ExportCommand())
+        .addSubcommand(new ImportCommand())
+        .addSubcommand(new AutoComplete.GenerateCompletion())
+        // A word that begins with @ is meant as it is: in a command for a node, among others.
+        .setExpandAtFiles(false)
         .setExecutionExceptionHandler(
             (failure, command, parsed) ->
                 refuse(command.getCommandName(), failure, command.getErr()));

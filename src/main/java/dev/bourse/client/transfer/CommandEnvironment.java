@@ -19,18 +19,27 @@ import java.util.random.RandomGenerator;
  * @param clock for expiries, rates and waits
  * @param random for the spread of repeated tries
  * @param pause how they wait
+ * @param answer what a person types in reply to a question
  */
 public record CommandEnvironment(
     Map<String, String> variables,
     boolean hasTerminal,
     Clock clock,
     RandomGenerator random,
-    Pause pause) {
+    Pause pause,
+    Answer answer) {
 
   /** A wait. */
   @FunctionalInterface
   public interface Pause {
     void until(Duration over) throws InterruptedException;
+  }
+
+  /** A line that a person types. */
+  @FunctionalInterface
+  public interface Answer {
+    /** The line; empty where nobody is there to type one. */
+    Optional<String> line();
   }
 
   public CommandEnvironment {
@@ -45,7 +54,14 @@ public record CommandEnvironment(
         seesTerminal(variables),
         Clock.systemUTC(),
         new SecureRandom(),
-        over -> Thread.sleep(over.toMillis()));
+        over -> Thread.sleep(over.toMillis()),
+        CommandEnvironment::typed);
+  }
+
+  private static Optional<String> typed() {
+    return Optional.ofNullable(System.console())
+        .filter(CommandEnvironment::isTerminal)
+        .map(Console::readLine);
   }
 
   /**

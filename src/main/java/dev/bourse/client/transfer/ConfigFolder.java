@@ -1,6 +1,7 @@
 package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The person's folder, {@code $XDG_CONFIG_HOME/bourse} or {@code ~/.config/bourse}. Nobody else can
- * read it. Its files are JSON and replaced whole, so a crash leaves the old one or the new one.
+ * read it. Its files are replaced whole, so a crash leaves the old one or the new one.
  */
 public final class ConfigFolder {
   /** Longer than whoever has the lock may wait for an answer. */
@@ -71,12 +72,17 @@ public final class ConfigFolder {
     } catch (DecodeException e) {
       throw new Refused(ExitCode.USAGE, file + " is damaged: delete it and sign in again");
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 
   /** Replaces a file; when this returns it is on disk. */
   public void write(String name, JsonObject content) throws Refused {
+    write(name, content.encodePrettily() + "\n");
+  }
+
+  /** Replaces a file by a text; when this returns it is on disk. */
+  public void write(String name, String content) throws Refused {
     Path file = file(name);
     // Of this process alone: another may be writing the same.
     Path next = file.resolveSibling(file.getFileName() + "." + ProcessHandle.current().pid());
@@ -87,7 +93,7 @@ public final class ConfigFolder {
           FileChannel.open(
               next, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), OWNER_ONLY)) {
         ByteBuffer bytes =
-            ByteBuffer.wrap((content.encodePrettily() + "\n").getBytes(StandardCharsets.UTF_8));
+            ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
         while (bytes.hasRemaining()) {
           channel.write(bytes);
         }
@@ -95,7 +101,7 @@ public final class ConfigFolder {
       }
       Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + file + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot write " + file + ": " + IoWords.of(e));
     }
   }
 
@@ -103,7 +109,7 @@ public final class ConfigFolder {
     try {
       Files.deleteIfExists(file(name));
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot delete " + file(name) + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot delete " + file(name) + ": " + IoWords.of(e));
     }
   }
 
@@ -126,7 +132,7 @@ public final class ConfigFolder {
         environment.pause().until(LOCK_POLL);
       }
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + e);
+      throw new Refused(ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + IoWords.of(e));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
@@ -147,7 +153,7 @@ public final class ConfigFolder {
       channel.close();
       return null;
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + e);
+      throw new Refused(ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + IoWords.of(e));
     }
   }
 

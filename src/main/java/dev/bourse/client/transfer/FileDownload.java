@@ -3,9 +3,10 @@ package dev.bourse.client.transfer;
 import dev.bourse.core.Sizes;
 import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
-import dev.bourse.remote.Service;
 import dev.bourse.remote.Service.Request;
+import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
@@ -112,7 +113,7 @@ public final class FileDownload {
       file.force(true);
       Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + part + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot write " + part + ": " + IoWords.of(e));
     }
   }
 

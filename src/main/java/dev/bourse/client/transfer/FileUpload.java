@@ -52,8 +52,7 @@ public final class FileUpload {
     JsonObject announced = publication.copy().put("bytes", file.size());
     try (UploadStates.Place place = states.take(service.baseUrl(), file.path())) {
       if (file.size() <= MAX_DIRECT_BYTES) {
-        announced.put("sha256", new PrefixDigest().read(file.path(), file.size()).sha256());
-        file.requireUnchanged();
+        announced.put("sha256", file.sha256());
       } else {
         announced.put("upload", "resumable");
       }

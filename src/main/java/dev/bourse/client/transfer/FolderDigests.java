@@ -2,6 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Digests;
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -153,7 +154,7 @@ final class FolderDigests {
         }
       }
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot clear " + place + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot clear " + place + ": " + IoWords.of(e));
     }
   }
 }

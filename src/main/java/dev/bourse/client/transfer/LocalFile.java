@@ -1,6 +1,7 @@
 package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
 import java.io.IOException;
 import java.net.URLConnection;
@@ -41,6 +42,13 @@ public record LocalFile(Path path, String name, long size, long modifiedMillis) 
     return file;
   }
 
+  /** The digest of its bytes, in lower-case hex. Reads all of them. */
+  public String sha256() throws Refused {
+    String digest = new PrefixDigest().read(path, size).sha256();
+    requireUnchanged();
+    return digest;
+  }
+
   static LocalFile lookAtAny(Path given) throws Refused {
     try {
       Path path = given.toRealPath();
@@ -54,7 +62,7 @@ public record LocalFile(Path path, String name, long size, long modifiedMillis) 
           facts.size(),
           facts.lastModifiedTime().toMillis());
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + given + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot read " + given + ": " + IoWords.of(e));
     }
   }
 

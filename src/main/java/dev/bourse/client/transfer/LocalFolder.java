@@ -1,6 +1,7 @@
 package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -57,7 +58,7 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
       walk.files.sort(Comparator.comparing(Member::path));
       return new LocalFolder(path, named.toString(), walk.files, walk.leftOut);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + given + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot read " + given + ": " + IoWords.of(e));
     }
   }
 

@@ -2,6 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Digests;
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -63,7 +64,7 @@ final class PrefixDigest {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
       return read(file, channel, end);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 
@@ -95,7 +96,7 @@ final class PrefixDigest {
       }
       return this;
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
     }
   }
 }

@@ -3,9 +3,10 @@ package dev.bourse.client.transfer;
 import dev.bourse.core.Digests;
 import dev.bourse.core.Sizes;
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
-import dev.bourse.remote.Service;
 import dev.bourse.remote.Service.Request;
+import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
@@ -122,7 +123,7 @@ public final class SetDownload {
       }
       return new Outcome(manifest.files().size(), missing.size(), bytes);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + folder + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot write " + folder + ": " + IoWords.of(e));
     }
   }
 
@@ -223,7 +224,7 @@ public final class SetDownload {
       Files.copy(from, part, StandardCopyOption.REPLACE_EXISTING, LinkOption.NOFOLLOW_LINKS);
       Files.move(part, to, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + to + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot write " + to + ": " + IoWords.of(e));
     }
   }
 
@@ -235,7 +236,7 @@ public final class SetDownload {
         return target;
       }
     } catch (InvalidPathException e) {
-      throw new Refused(ExitCode.USAGE, "no file can have this name here: " + e.getMessage());
+      throw new Refused(ExitCode.USAGE, "no file can have this name here: " + e.getReason());
     }
     throw new Refused(ExitCode.REFUSED, "the set's manifest names a file outside the folder");
   }
@@ -252,7 +253,7 @@ public final class SetDownload {
         create(folder);
       }
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot make the folder " + folder + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot make the folder " + folder + ": " + IoWords.of(e));
     }
   }
 

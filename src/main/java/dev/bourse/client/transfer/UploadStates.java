@@ -2,6 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Digests;
 import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -56,7 +57,7 @@ public final class UploadStates {
       try {
         lock.close();
       } catch (IOException e) {
-        throw new Refused(ExitCode.USAGE, "cannot unlock " + folder.file(name) + ": " + e);
+        throw new Refused(ExitCode.USAGE, "cannot unlock " + folder.file(name) + ": " + IoWords.of(e));
       }
     }
   }
@@ -89,7 +90,7 @@ public final class UploadStates {
         }
       }
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot clear " + uploads + ": " + e);
+      throw new Refused(ExitCode.USAGE, "cannot clear " + uploads + ": " + IoWords.of(e));
     }
   }
 }

@@ -14,6 +14,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,7 +42,8 @@ class FolderDigestsTest {
             false,
             Clock.systemUTC(),
             new Random(1),
-            over -> {});
+            over -> {},
+            Optional::empty);
     place = new ConfigFolder(environment);
     file = Files.writeString(folder.resolve("a.bin"), "one");
     Files.setLastModifiedTime(file, LONG_AGO);

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,8 @@ class ProgressTest {
 
   private Progress progress(boolean hasTerminal, long total) {
     CommandEnvironment environment =
-        new CommandEnvironment(Map.of(), hasTerminal, clock, new Random(1), over -> {});
+        new CommandEnvironment(
+            Map.of(), hasTerminal, clock, new Random(1), over -> {}, Optional::empty);
     return new Progress(new PrintWriter(told), environment, "model.bin", 0, total);
   }
 
@@ -97,7 +99,8 @@ class ProgressTest {
     Progress named =
         new Progress(
             new PrintWriter(told),
-            new CommandEnvironment(Map.of(), false, clock, new Random(1), over -> {}),
+            new CommandEnvironment(
+                Map.of(), false, clock, new Random(1), over -> {}, Optional::empty),
             "evil\u001b[2J",
             0,
             1);

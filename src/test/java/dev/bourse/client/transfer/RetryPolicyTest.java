@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,8 @@ class RetryPolicyTest {
 
   private final List<Duration> waits = new ArrayList<>();
   private final CommandEnvironment environment =
-      new CommandEnvironment(Map.of(), false, Clock.systemUTC(), new Random(1), waits::add);
+      new CommandEnvironment(
+          Map.of(), false, Clock.systemUTC(), new Random(1), waits::add, Optional::empty);
   private final Progress progress =
       new Progress(new PrintWriter(new StringWriter()), environment, "f", 0, 100);
   private final RetryPolicy retries = new RetryPolicy(environment, progress);

@@ -58,6 +58,7 @@ final class TenantSamples {
   private void addCapacity() {
     ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
     world.add("readCapacity", s -> s.value("cluster", "acme-train"));
+    world.add("listHostKeys", s -> s.value("cluster", "acme-train"));
     world.add("readAlerts", s -> s.value("cluster", "acme-train"));
     world.add(
         "writeAlerts",

@@ -1,0 +1,96 @@
+package dev.bourse.client.account;
+
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.client.transfer.ConfigFolder;
+import dev.bourse.remote.Refused;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** {@code credentials.json}: the accounts by profile, and which signed in last. */
+final class CredentialFile {
+  private static final String FILE = "credentials.json";
+  private static final String CURRENT = "current";
+  private static final String SERVICES = "services";
+
+  private final ConfigFolder folder;
+
+  CredentialFile(CommandEnvironment environment) {
+    this.folder = new ConfigFolder(environment);
+  }
+
+  /** What to do to an account while nobody else does. */
+  @FunctionalInterface
+  interface Step {
+    /**
+     * What becomes of it.
+     *
+     * @param account as stored now; empty for none
+     * @return what is to be stored; null to leave it as it is
+     */
+    @Nullable Account take(Optional<Account> account) throws Refused;
+  }
+
+  Path file() {
+    return folder.file(FILE);
+  }
+
+  /** The profile that signed in last. */
+  Optional<Profile> current() throws Refused {
+    JsonObject content = folder.read(FILE);
+    return Optional.ofNullable(content.getString(CURRENT)).map(name -> profile(content, name));
+  }
+
+  /** A profile by its name; empty when nothing is kept of it. */
+  Optional<Profile> findProfile(String name) throws Refused {
+    JsonObject content = folder.read(FILE);
+    return find(content, name).map(account -> profile(content, name));
+  }
+
+  /** The names of those that have one. */
+  List<String> profileNames() throws Refused {
+    JsonObject content = folder.read(FILE);
+    return content.getJsonObject(SERVICES, new JsonObject()).fieldNames().stream()
+        .filter(name -> profile(content, name).isNamed())
+        .sorted()
+        .toList();
+  }
+
+  /** What is kept by a service's address does not tell that address once more. */
+  private static Profile profile(JsonObject content, String name) {
+    return new Profile(name, find(content, name).map(Account::url).orElse(name));
+  }
+
+  Optional<Account> find(Profile profile) throws Refused {
+    return find(folder.read(FILE), profile.name());
+  }
+
+  private static Optional<Account> find(JsonObject content, String name) {
+    return Optional.ofNullable(
+            content.getJsonObject(SERVICES, new JsonObject()).getJsonObject(name))
+        .map(Account::of);
+  }
+
+  /** Reads and stores an account in one step that no other command comes between. */
+  void update(Profile profile, Step step) throws Refused {
+    folder.locked(
+        FILE,
+        () -> {
+          JsonObject content = folder.read(FILE);
+          Account next = step.take(find(content, profile.name()));
+          if (next == null) {
+            return false;
+          }
+          JsonObject services = content.getJsonObject(SERVICES, new JsonObject());
+          services.put(profile.name(), next.toJson());
+          content.put(SERVICES, services);
+          if (next.isSignedIn()) {
+            content.put(CURRENT, profile.name());
+          }
+          folder.write(FILE, content);
+          return true;
+        });
+  }
+}

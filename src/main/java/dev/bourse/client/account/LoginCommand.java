@@ -1,0 +1,103 @@
+package dev.bourse.client.account;
+
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.core.Text;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code bourse login}. */
+@Command(
+    name = "login",
+    description = {
+      "Signs a member in: shows an address and a code, and waits until you allow the code there.",
+      "",
+      """
+      The credentials are kept in $XDG_CONFIG_HOME/bourse/credentials.json, or \
+      ~/.config/bourse/credentials.json, which nobody else can read. They renew themselves.\
+      """
+    },
+    mixinStandardHelpOptions = true)
+final class LoginCommand extends MemberCommand {
+  /** What the commands here need: an organization's capacity, money, people and files. */
+  private static final String EVERY_SCOPE =
+      "capacity:read capacity:write bid:read bid:write billing:read org:read org:write"
+          + " checkpoints:read checkpoints:write";
+
+  @Option(
+      names = "--scope",
+      paramLabel = "SCOPES",
+      description =
+          """
+          What to ask for, separated by spaces; commands that need more are refused. Default: all \
+          that the commands need: ${DEFAULT-VALUE}.\
+          """,
+      defaultValue = EVERY_SCOPE)
+  private String scope = EVERY_SCOPE;
+
+  LoginCommand(CommandEnvironment environment) {
+    super(environment);
+  }
+
+  @Override
+  protected void run() throws Refused {
+    Profile profile = profile();
+    Service service = service();
+    String url = service.baseUrl();
+    if (isPlainElsewhere(url)) {
+      err().println(url + " is not https: others on the network can read what is sent there");
+      err().flush();
+    }
+    CredentialFile credentials = credentials();
+    Optional<Account> known = credentials.find(profile);
+    Account account = new DeviceLogin(service, environment(), out(), scope).run(profile);
+    credentials.update(profile, stored -> account);
+    out().println("Signed in at " + url + who(account.accessToken()) + ".");
+    // The earlier sign-in is of no use any more, except to somebody who copied it.
+    known.ifPresent(old -> giveBack(service, old));
+  }
+
+  private static void giveBack(Service service, Account old) {
+    try {
+      LogoutCommand.revoke(service, old);
+    } catch (Refused e) {
+      // It expires by itself; the new sign-in, which was asked for, has succeeded.
+      return;
+    }
+  }
+
+  private static boolean isPlainElsewhere(String url) {
+    String host = URI.create(url).getHost();
+    return url.startsWith("http:")
+        && !List.of("localhost", "127.0.0.1", "[::1]").contains(String.valueOf(host));
+  }
+
+  /** Who the token says has signed in: for people to read; nothing is decided by it. */
+  private static String who(@Nullable String token) {
+    List<String> parts = token == null ? List.of() : List.of(token.split("\\.", -1));
+    if (parts.size() != 3) {
+      return "";
+    }
+    try {
+      JsonObject claims =
+          new JsonObject(
+              new String(Base64.getUrlDecoder().decode(parts.get(1)), StandardCharsets.UTF_8));
+      Object member = claims.getValue("sub");
+      Object organization = claims.getValue("org");
+      return member == null || organization == null
+          ? ""
+          : Text.plain(" as " + member + " of " + organization);
+    } catch (DecodeException | IllegalArgumentException e) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package dev.bourse.client.account;
+
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.command.AnswerFormat;
+import dev.bourse.command.Caller;
+import dev.bourse.remote.Credential;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Whoever has signed in, or has a token, as the caller of an operation. */
+public final class MemberCaller implements Caller {
+  private static final String ORGANIZATION = "org";
+  private static final String CLUSTER = "cluster";
+
+  private final CommandEnvironment environment;
+
+  @Mixin private final ServiceOptions options = new ServiceOptions();
+  @Mixin private final ServiceOptions.WithToken token = new ServiceOptions.WithToken();
+  @Mixin private final FormatOptions format = new FormatOptions();
+
+  public MemberCaller(CommandEnvironment environment) {
+    this.environment = environment;
+  }
+
+  /** How answers are printed, as options. */
+  public static final class FormatOptions {
+    @Option(
+        names = {"-o", "--output"},
+        description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
+        defaultValue = "table")
+    private AnswerFormat.Form form = AnswerFormat.Form.table;
+
+    @Option(
+        names = "--fields",
+        split = ",",
+        paramLabel = "FIELD",
+        description = "Only these fields of the answer; a.b is b of a.")
+    private @Nullable List<String> fields;
+
+    public AnswerFormat get() {
+      return new AnswerFormat(form, fields == null ? List.of() : fields);
+    }
+  }
+
+  @Override
+  public Service service() throws Refused {
+    CredentialFile credentials = credentials();
+    return token.service(options.profile(environment, credentials), environment, credentials);
+  }
+
+  @Override
+  public Service openService() throws Refused {
+    return new Service(options.profile(environment, credentials()).url(), Credential.NONE);
+  }
+
+  private CredentialFile credentials() {
+    return new CredentialFile(environment);
+  }
+
+  @Override
+  public AnswerFormat format() {
+    return format.get();
+  }
+
+  /** A token is of one organization, so nobody need type which. */
+  @Override
+  public boolean knows(String argument) {
+    return argument.equals(ORGANIZATION);
+  }
+
+  @Override
+  public Optional<String> known(String input, Service service) throws Refused {
+    return switch (input) {
+      case ORGANIZATION ->
+          Optional.of(service.call("GET", "/api/whoami", null).getString("org_id"));
+      case CLUSTER ->
+          Optional.ofNullable(environment.variables().get("BOURSE_CLUSTER"))
+              .filter(name -> !name.isBlank());
+      default -> Optional.empty();
+    };
+  }
+}

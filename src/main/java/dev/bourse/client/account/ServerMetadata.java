@@ -1,0 +1,105 @@
+package dev.bourse.client.account;
+
+import dev.bourse.core.Text;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
+import java.util.Map;
+
+/**
+ * The metadata of a service's authorization server: where tokens are issued (RFC 8414).
+ *
+ * @param issuer what it calls itself
+ */
+record ServerMetadata(
+    String issuer, String deviceEndpoint, String tokenEndpoint, String revocationEndpoint) {
+  static final String DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+  static final String REFRESH_GRANT = "refresh_token";
+
+  /** An answer of one of its endpoints. */
+  record Reply(int status, JsonObject body) {
+    boolean isDone() {
+      return status < 300;
+    }
+
+    /** The error code of RFC 6749; empty when it told none. */
+    String error() {
+      return body.getValue("error") instanceof String error ? error : "";
+    }
+
+    /** The answer as a refusal. */
+    Refused refused(String what) {
+      String told =
+          body.getValue("error_description") instanceof String description
+              ? error() + ": " + description
+              : error().isEmpty() ? "status " + status : error();
+      return new Refused(
+          status >= 500 || status == 429 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
+          what + ": " + Text.plain(told));
+    }
+  }
+
+  /**
+   * Asks a service where its endpoints are. All must be its own: what is sent there is secret.
+   *
+   * @throws Refused when it has none, or tells of another service
+   */
+  static ServerMetadata discover(Service service) throws Refused {
+    String url = service.baseUrl();
+    JsonObject told;
+    try {
+      told = service.read(url + "/.well-known/oauth-authorization-server");
+    } catch (Refused e) {
+      throw e.status() == 404
+          ? new Refused(ExitCode.REFUSED, url + " has no sign-in for members")
+          : e;
+    }
+    String issuer = told.getString("issuer", "");
+    if (!issuer.equals(url)) {
+      throw new Refused(
+          ExitCode.REFUSED,
+          "%s calls itself %s; give that to --url".formatted(url, Text.plain(issuer)));
+    }
+    if (!told.getJsonArray("grant_types_supported", new JsonArray()).contains(DEVICE_GRANT)) {
+      throw new Refused(ExitCode.REFUSED, url + " does not support sign-in from a command line");
+    }
+    return new ServerMetadata(
+        issuer,
+        endpoint(told, issuer, "device_authorization_endpoint"),
+        endpoint(told, issuer, "token_endpoint"),
+        endpoint(told, issuer, "revocation_endpoint"));
+  }
+
+  private static String endpoint(JsonObject told, String issuer, String field) throws Refused {
+    String endpoint = told.getString(field, "");
+    if (!endpoint.startsWith(issuer + '/')) {
+      throw new Refused(
+          ExitCode.REFUSED,
+          "%s: its %s is at another service: %s".formatted(issuer, field, Text.plain(endpoint)));
+    }
+    return endpoint;
+  }
+
+  /**
+   * Sends a form to an endpoint.
+   *
+   * @throws Refused when there is no answer
+   */
+  static Reply ask(Service service, String endpoint, Map<String, String> form) throws Refused {
+    return reply(service, service.form(endpoint, form));
+  }
+
+  static Reply reply(Service service, HttpResponse<String> response) throws Refused {
+    try {
+      return new Reply(
+          response.statusCode(),
+          response.body().isBlank() ? new JsonObject() : new JsonObject(response.body()));
+    } catch (DecodeException e) {
+      throw service.refusal(response.statusCode(), response.headers(), response.body());
+    }
+  }
+}

@@ -1,0 +1,169 @@
+package dev.bourse.client.account;
+
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.core.Text;
+import dev.bourse.remote.Credential;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.IoWords;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which service is meant, and whose sign-in there. */
+final class ServiceOptions {
+  private static final String BY_DEFAULT = "http://localhost:8080";
+
+  private static final Pattern PROFILE_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+
+  @Option(
+      names = "--url",
+      paramLabel = "URL",
+      description =
+          "The service's address (environment: BOURSE_URL; default: where you signed in last).")
+  private @Nullable String url;
+
+  @Option(
+      names = "--profile",
+      paramLabel = "NAME",
+      description =
+          """
+          One of several sign-ins, by the name that bourse login --profile gave it (environment: \
+          BOURSE_PROFILE; default: the last one).\
+          """)
+  private @Nullable String profile;
+
+  /** The sign-in meant. */
+  Profile profile(CommandEnvironment environment, CredentialFile credentials) throws Refused {
+    String name = first(profile, environment.variables().get("BOURSE_PROFILE"));
+    if (name != null) {
+      return named(name, credentials);
+    }
+    String given = first(url, environment.variables().get("BOURSE_URL"));
+    if (given != null) {
+      return Profile.at(address(given));
+    }
+    Optional<Profile> current = credentials.current();
+    return current.isPresent() ? current.get() : Profile.at(BY_DEFAULT);
+  }
+
+  /** A profile is at the service it was made for; one that is made now, at the one that is given. */
+  private Profile named(String name, CredentialFile credentials) throws Refused {
+    if (!PROFILE_NAME.matcher(name).matches()) {
+      throw new Refused(
+          ExitCode.USAGE,
+          "--profile: '%s' is no name: up to 64 letters, digits, '.', '_' and '-'"
+              .formatted(Text.plain(name)));
+    }
+    if (url != null) {
+      return new Profile(name, address(url));
+    }
+    Optional<Profile> known = credentials.findProfile(name);
+    if (known.isEmpty()) {
+      String names = String.join(", ", credentials.profileNames());
+      throw new Refused(
+          ExitCode.USAGE,
+          "--profile: there is no '%s'%s; bourse login --profile %s --url URL makes it"
+              .formatted(name, names.isEmpty() ? "" : ", there are " + names, name));
+    }
+    return known.get();
+  }
+
+  private static @Nullable String first(@Nullable String option, @Nullable String variable) {
+    return option != null ? option : variable == null || variable.isBlank() ? null : variable;
+  }
+
+  /** An address without a slash at its end. */
+  private static String address(String given) throws Refused {
+    String address = given.strip().replaceAll("/+$", "");
+    try {
+      URI uri = new URI(address);
+      boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+      if (isHttp && uri.getHost() != null && uri.getUserInfo() == null) {
+        return address;
+      }
+    } catch (URISyntaxException e) {
+      throw notAnAddress(given, e);
+    }
+    throw notAnAddress(given, null);
+  }
+
+  private static Refused notAnAddress(String given, @Nullable Exception cause) {
+    Refused refused =
+        new Refused(
+            ExitCode.USAGE, "--url: " + Text.plain(given) + " is not http(s)://host[:port]");
+    if (cause != null) {
+      refused.initCause(cause);
+    }
+    return refused;
+  }
+
+  /** The service with a token, where one may be given by hand. */
+  static final class WithToken {
+    @Option(
+        names = "--token-file",
+        paramLabel = "FILE",
+        description =
+            """
+            A file with a member's token, or an organization's, instead of bourse login \
+            (environment: BOURSE_TOKEN holds the token itself).\
+            """)
+    private @Nullable Path tokenFile;
+
+    Service service(Profile profile, CommandEnvironment environment, CredentialFile credentials)
+        throws Refused {
+      return new Service(profile.url(), credential(profile, environment, credentials));
+    }
+
+    /** The same for whoever has signed in, and without a token for whoever has not. */
+    Service serviceForAnybody(
+        Profile profile, CommandEnvironment environment, CredentialFile credentials)
+        throws Refused {
+      boolean isGiven =
+          tokenFile != null || !environment.variables().getOrDefault("BOURSE_TOKEN", "").isBlank();
+      boolean isKnown =
+          isGiven || credentials.find(profile).filter(Account::isSignedIn).isPresent();
+      return isKnown
+          ? service(profile, environment, credentials)
+          : new Service(profile.url(), Credential.NONE);
+    }
+
+    private Credential credential(
+        Profile profile, CommandEnvironment environment, CredentialFile credentials)
+        throws Refused {
+      if (tokenFile != null) {
+        return given(read(tokenFile), "--token-file");
+      }
+      String variable = environment.variables().getOrDefault("BOURSE_TOKEN", "").strip();
+      return variable.isEmpty()
+          ? new StoredCredential(credentials, profile, environment)
+          : given(variable, "BOURSE_TOKEN");
+    }
+
+    private static Credential given(String token, String where) throws Refused {
+      if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
+        throw new Refused(
+            ExitCode.USAGE, where + " holds no token: expected one line without spaces");
+      }
+      return Credential.of(
+          token,
+          "%s must hold a member's token, or an organization's; bourse login gets one"
+              .formatted(where));
+    }
+
+    private static String read(Path file) throws Refused {
+      try {
+        return Files.readString(file).strip();
+      } catch (IOException e) {
+        throw new Refused(ExitCode.USAGE, "cannot read " + file + ": " + IoWords.of(e));
+      }
+    }
+  }
+}

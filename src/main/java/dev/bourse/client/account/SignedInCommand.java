@@ -1,0 +1,25 @@
+package dev.bourse.client.account;
+
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import picocli.CommandLine.Mixin;
+
+/** A command for whoever has signed in, or has a token. */
+public abstract class SignedInCommand extends MemberCommand {
+  @Mixin private final ServiceOptions.WithToken token = new ServiceOptions.WithToken();
+
+  protected SignedInCommand(CommandEnvironment environment) {
+    super(environment);
+  }
+
+  /** The service with the caller's token. */
+  protected final Service signedIn() throws Refused {
+    return token.service(profile(), environment(), credentials());
+  }
+
+  /** The same, and without a token for whoever has not signed in: what is public needs none. */
+  protected final Service signedInOrAnybody() throws Refused {
+    return token.serviceForAnybody(profile(), environment(), credentials());
+  }
+}

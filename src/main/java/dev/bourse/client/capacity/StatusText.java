@@ -1,0 +1,149 @@
+package dev.bourse.client.capacity;
+
+import dev.bourse.core.Text;
+import dev.bourse.remote.Table;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Capacity as people read it. Pure. */
+final class StatusText {
+  /** Clears a terminal and goes to its first line. */
+  static final String CLEAR = "\u001b[H\u001b[2J";
+
+  private StatusText() {}
+
+  /** Clusters in a table, their nodes in another, and what stands in their way. */
+  static String of(List<JsonObject> states) {
+    List<JsonObject> clusters = new ArrayList<>();
+    List<JsonObject> nodes = new ArrayList<>();
+    List<String> remarks = new ArrayList<>();
+    for (JsonObject state : states) {
+      clusters.add(cluster(state));
+      for (NamedNode node : NamedNode.all(state)) {
+        nodes.add(node(node));
+      }
+      remarks(state, remarks);
+    }
+    return Table.rows(clusters)
+        + (nodes.isEmpty() ? "" : '\n' + Table.rows(nodes))
+        + (remarks.isEmpty() ? "" : '\n' + String.join("\n", remarks) + '\n');
+  }
+
+  private static JsonObject cluster(JsonObject state) {
+    JsonObject declared = state.getJsonObject("declared");
+    int perNode = state.getInteger("gpus_per_node");
+    long active =
+        nodes(state).stream().filter(node -> "active".equals(node.getString("state"))).count();
+    BigDecimal price = price(state);
+    return new JsonObject()
+        .put("cluster", state.getString("cluster"))
+        .put("gpus", declared == null ? 0 : declared.getInteger("max_gpus"))
+        .put("active", active * perNode)
+        .put("pending", state.getInteger("pending") * perNode)
+        .put("max_price", declared == null ? null : declared.getValue("max_price_per_gpu_hour"))
+        .put("price", price)
+        .put(
+            "usd_an_hour",
+            price == null
+                ? null
+                : price.multiply(BigDecimal.valueOf(active * perNode)).stripTrailingZeros().toPlainString())
+        .put("until", declared == null ? null : declared.getString("until"))
+        .put("max_spend", declared == null ? null : declared.getValue("max_spend_usd"))
+        .put("min_gpus", declared == null ? null : declared.getValue("min_gpus"))
+        .put("version", state.getLong("version"));
+  }
+
+  /** What a GPU-hour costs now: the clearing price, but never more than the ceiling. */
+  private static @Nullable BigDecimal price(JsonObject state) {
+    JsonObject declared = state.getJsonObject("declared");
+    Object clearing = state.getJsonObject("pool").getValue("clearing_price_per_gpu_hour");
+    if (declared == null || clearing == null) {
+      return null;
+    }
+    return new BigDecimal(clearing.toString())
+        .min(new BigDecimal(declared.getValue("max_price_per_gpu_hour").toString()));
+  }
+
+  private static List<JsonObject> nodes(JsonObject state) {
+    return state.getJsonArray("allocations").stream().map(JsonObject.class::cast).toList();
+  }
+
+  private static JsonObject node(NamedNode node) {
+    JsonObject told = node.told();
+    return new JsonObject()
+        .put("node", node.name())
+        .put("address", told.getString("public_ip"))
+        .put("state", Boolean.TRUE.equals(told.getBoolean("swap")) ? "swapping" : told.getString("state"))
+        .put("granted_at", told.getString("granted_at"))
+        .put("protected_until", told.getString("protected_until"))
+        .put("reclaim_at", told.getString("reclaim_at"));
+  }
+
+  private static void remarks(JsonObject state, List<String> remarks) {
+    String name = Text.plain(state.getString("cluster"));
+    JsonObject declared = state.getJsonObject("declared");
+    if (!state.getBoolean("writes_armed")) {
+      remarks.add(name + ": capacity writes are switched off by the operators");
+    }
+    if (state.getJsonObject("billing_hold") != null) {
+      remarks.add(
+          name + ": a billing hold, stage " + Table.cell(state.getJsonObject("billing_hold").getValue("stage")) + "; see bourse billing balance");
+    }
+    if (declared != null && Boolean.TRUE.equals(declared.getBoolean("bid_too_low"))) {
+      remarks.add(name + ": the price is too low for what is pending; see bourse market feed");
+    }
+    if (declared != null && Boolean.TRUE.equals(declared.getBoolean("capacity_unavailable"))) {
+      remarks.add(name + ": there is no capacity at any price; the market goes on trying");
+    }
+    for (JsonObject node : nodes(state)) {
+      if (node.getString("reclaim_at") != null) {
+        remarks.add(
+            "%s: %s will be taken back at %s (%s) unless it wins a seat before; a higher ceiling may keep it: bourse up --max-price USD"
+                .formatted(
+                    name,
+                    Table.cell(node.getValue("public_ip")),
+                    Table.cell(node.getValue("reclaim_at")),
+                    Table.cell(node.getValue("reclaim_reason"))));
+      }
+    }
+  }
+
+  /** An event in a line, with the time it was told. */
+  static String line(EventStream.Event event, Instant now) {
+    return now.truncatedTo(ChronoUnit.SECONDS) + "  " + told(event);
+  }
+
+  /** An event in words. */
+  static String told(EventStream.Event event) {
+    JsonObject data = event.data();
+    String node = Table.cell(data.getValue("public_ip"));
+    return switch (event.kind()) {
+      case "capacity" ->
+          "capacity          version %d, %d nodes held, %d pending"
+              .formatted(
+                  data.getLong("version"),
+                  data.getJsonArray("allocations", new JsonArray()).size(),
+                  data.getInteger("pending"));
+      case "grant" -> "grant             " + node;
+      case "notice" ->
+          "notice            %s, until %s (%s)"
+              .formatted(node, Table.cell(data.getValue("reclaim_at")), Table.cell(data.getValue("reason")));
+      case "notice-withdrawn" -> "notice-withdrawn  " + node;
+      case "reclaim" ->
+          "reclaim           %s (%s)".formatted(node, Table.cell(data.getValue("reason")));
+      case "alert" -> "alert             " + Table.cell(data.getValue("detail"));
+      case "warning" ->
+          "warning           another organization bids %s, your ceiling is %s"
+              .formatted(
+                  Table.cell(data.getValue("rival_price_per_gpu_hour")),
+                  Table.cell(data.getValue("max_price_per_gpu_hour")));
+      default -> Text.plain(event.kind()) + "  " + Text.plain(data.encode());
+    };
+  }
+}

@@ -1,0 +1,175 @@
+package dev.bourse.client.capacity;
+
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.core.Times;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code bourse up}. */
+@Command(
+    name = "up",
+    description = {
+      "Declares how many GPUs a cluster wants and the most it pays for each an hour.",
+      "",
+      """
+      Says first what it would cost and which nodes would be lost, and asks. What is left out stays \
+      as it is declared.\
+      """
+    },
+    mixinStandardHelpOptions = true)
+final class UpCommand extends DeclarationCommand {
+  private static final String NONE = "none";
+
+  /** A tick comes every ten seconds, so that looking more often shows nothing new. */
+  private static final Duration LOOK = Duration.ofSeconds(2);
+
+  @Option(
+      names = "--gpus",
+      paramLabel = "N",
+      description = "GPUs wanted, a multiple of those of a node.")
+  private @Nullable Integer gpus;
+
+  @Option(
+      names = "--max-price",
+      paramLabel = "USD",
+      description = "The most one GPU-hour may cost.")
+  private @Nullable BigDecimal maxPrice;
+
+  @Option(
+      names = "--until",
+      paramLabel = "TIME",
+      description = "When it ends by itself: 8h from now, a time as RFC 3339 writes it, or none.")
+  private @Nullable String until;
+
+  @Option(
+      names = "--max-spend",
+      paramLabel = "USD",
+      description = "How much it may cost from now on before it ends by itself, or none.")
+  private @Nullable String maxSpend;
+
+  @Option(
+      names = "--min-gpus",
+      paramLabel = "N",
+      description = "Fewer GPUs than this are worth nothing: as many at once or no node; or none.")
+  private @Nullable String minGpus;
+
+  @Option(
+      names = "--release",
+      split = ",",
+      paramLabel = "IP",
+      description = "Nodes to give back first when the cluster shrinks.")
+  private @Nullable List<String> release;
+
+  @Option(
+      names = "--wait",
+      paramLabel = "SPAN",
+      arity = "0..1",
+      fallbackValue = "10m",
+      description =
+          """
+          Wait until every node is active, this long at most (default when no span is given: \
+          ${FALLBACK-VALUE}).\
+          """)
+  private @Nullable String wait;
+
+  UpCommand(CommandEnvironment environment) {
+    super(environment);
+  }
+
+  @Override
+  JsonObject declaration(JsonObject capacity) throws Refused {
+    JsonObject declared = capacity.getJsonObject("declared");
+    if (gpus == null && declared == null) {
+      throw new Refused(ExitCode.USAGE, "--gpus: nothing is declared yet; say how many");
+    }
+    if (maxPrice == null && declared == null) {
+      throw new Refused(
+          ExitCode.USAGE,
+          "--max-price: nothing is declared yet; say the most that a GPU-hour may cost (bourse"
+              + " market feed shows prices)");
+    }
+    JsonObject declaration =
+        new JsonObject()
+            .put("max_gpus", gpus == null ? declared.getInteger("max_gpus") : gpus)
+            .put(
+                "max_price_per_gpu_hour",
+                maxPrice == null ? declared.getValue("max_price_per_gpu_hour") : maxPrice);
+    if (minGpus != null) {
+      declaration.put("min_gpus", isNone(minGpus) ? null : number("--min-gpus", minGpus).intValueExact());
+    }
+    if (maxSpend != null) {
+      declaration.put("max_spend_usd", isNone(maxSpend) ? null : number("--max-spend", maxSpend));
+    }
+    if (until != null) {
+      declaration.put(
+          "until",
+          isNone(until)
+              ? null
+              : Times.rfc3339(Lease.end(until, environment().clock().instant()).toEpochMilli()));
+    }
+    if (release != null) {
+      declaration.put("release", new JsonArray(release));
+    }
+    return declaration;
+  }
+
+  private static boolean isNone(String typed) {
+    return typed.equals(NONE);
+  }
+
+  private static BigDecimal number(String option, String typed) throws Refused {
+    if (!typed.matches("[0-9]{1,12}([.][0-9]{1,6})?")) {
+      throw new Refused(ExitCode.USAGE, option + ": '" + typed + "' is neither a number nor none");
+    }
+    return new BigDecimal(typed);
+  }
+
+  @Override
+  void after(Service service, JsonObject capacity) throws Refused {
+    if (wait == null) {
+      return;
+    }
+    Instant end = Lease.end(wait, environment().clock().instant());
+    String about = "/api/vm/capacity?cluster=" + Service.encoded(capacity.getString("cluster"));
+    JsonObject now = capacity;
+    while (activeGpus(now) < now.getJsonObject("declared").getInteger("max_gpus")) {
+      if (!environment().clock().instant().isBefore(end)) {
+        throw new Refused(
+            ExitCode.UNAVAILABLE,
+            "%d of %d GPUs are active after %s; the declaration stands, and bourse status shows it"
+                .formatted(
+                    activeGpus(now), now.getJsonObject("declared").getInteger("max_gpus"), wait));
+      }
+      pause();
+      now = service.call("GET", about, null);
+    }
+    err().println("every node is active");
+  }
+
+  private static long activeGpus(JsonObject capacity) {
+    return capacity.getJsonArray("allocations").stream()
+            .map(JsonObject.class::cast)
+            .filter(node -> "active".equals(node.getString("state")))
+            .count()
+        * capacity.getInteger("gpus_per_node");
+  }
+
+  private void pause() throws Refused {
+    try {
+      environment().pause().until(LOOK);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+    }
+  }
+}

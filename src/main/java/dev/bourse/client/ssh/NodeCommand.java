@@ -1,0 +1,81 @@
+package dev.bourse.client.ssh;
+
+import dev.bourse.client.capacity.ClusterCommand;
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** A command that reaches a cluster's nodes over ssh. */
+abstract class NodeCommand extends ClusterCommand {
+  private int code = ExitCode.OK.code();
+
+  NodeCommand(CommandEnvironment environment) {
+    super(environment);
+  }
+
+  /** A cluster, and how its active nodes are reached. */
+  record Reach(JsonObject capacity, Map<String, SshHost> hosts) {
+    SshHost host(String node) throws Refused {
+      SshHost host = hosts.get(node);
+      if (host == null) {
+        // Granted between the two answers, or taken back.
+        throw new Refused(ExitCode.UNAVAILABLE, node + " came or went just now; try again");
+      }
+      return host;
+    }
+  }
+
+  final SshFiles files() {
+    return new SshFiles(folder());
+  }
+
+  /** Asks the service, and keeps what it told in the files. */
+  final Reach reach() throws Refused {
+    Service service = signedIn();
+    JsonObject capacity = capacity(service);
+    String path =
+        "/api/vm/capacity/host-keys?cluster=" + Service.encoded(capacity.getString("cluster"));
+    return new Reach(capacity, files().replace(capacity, service.call("GET", path, null)));
+  }
+
+  /** Has the command end with the exit code of another. */
+  final void endWith(int exitCode) {
+    code = exitCode;
+  }
+
+  @Override
+  protected final int exitCode() {
+    return code;
+  }
+
+  /** An OpenSSH command to a node, up to where what to do there follows. */
+  final List<String> open(String program, SshHost host, String... options) {
+    List<String> command = new ArrayList<>(List.of(program));
+    command.addAll(host.options(files().knownHosts()));
+    command.addAll(List.of(options));
+    return command;
+  }
+
+  /** Runs a program in the place of this one; with its terminal. */
+  static int run(List<String> command) throws Refused {
+    try {
+      return new ProcessBuilder(command).inheritIO().start().waitFor();
+    } catch (IOException e) {
+      throw missing(command.get(0));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+    }
+  }
+
+  static Refused missing(String program) {
+    return new Refused(
+        ExitCode.USAGE, "there is no '" + program + "' here; install OpenSSH's clients");
+  }
+}

@@ -1,0 +1,131 @@
+package dev.bourse.client.ssh;
+
+import dev.bourse.client.capacity.NamedNode;
+import dev.bourse.core.Text;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node as OpenSSH has to know it. Nothing in it can steer ssh: whatever the service told is
+ * checked before it is written.
+ *
+ * @param name what people call it
+ * @param address its IP
+ * @param port of its ssh server
+ * @param user whom tenants log in as
+ * @param hostKey the key it was granted with, as a public key line; null for a machine that is not
+ *     real
+ */
+record SshHost(String name, String address, int port, String user, @Nullable String hostKey) {
+  private static final int USUAL_PORT = 22;
+
+  private static final Pattern WORD = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._:-]{0,127}");
+
+  private static final Pattern HOST_KEY =
+      Pattern.compile("[a-z0-9@.-]{1,64} [A-Za-z0-9+/]{16,8192}={0,2}");
+
+  /**
+   * A node of a cluster.
+   *
+   * @param user the cluster's
+   * @param key what the service tells of its host key
+   */
+  static SshHost of(NamedNode node, String user, JsonObject key) throws Refused {
+    String hostKey = key.getString("host_key");
+    if (hostKey != null && !HOST_KEY.matcher(hostKey).matches()) {
+      throw unusable("host_key", hostKey);
+    }
+    return new SshHost(
+        word("node", node.name()),
+        word("public_ip", key.getString("public_ip")),
+        key.getInteger("ssh_port"),
+        word("ssh_user", user),
+        hostKey);
+  }
+
+  private static String word(String what, String text) throws Refused {
+    if (!WORD.matcher(text).matches()) {
+      throw unusable(what, text);
+    }
+    return text;
+  }
+
+  private static Refused unusable(String what, String text) {
+    return new Refused(
+        ExitCode.UNAVAILABLE,
+        "the service told a %s that cannot be given to ssh: '%s'"
+            .formatted(what, Text.plain(text)));
+  }
+
+  static SshHost of(JsonObject json) {
+    return new SshHost(
+        json.getString("name"),
+        json.getString("address"),
+        json.getInteger("port"),
+        json.getString("user"),
+        json.getString("host_key"));
+  }
+
+  JsonObject toJson() {
+    return new JsonObject()
+        .put("name", name)
+        .put("address", address)
+        .put("port", port)
+        .put("user", user)
+        .put("host_key", hostKey);
+  }
+
+  /** What ssh has to be told, by ssh_config(5). */
+  private Map<String, String> settings(Path knownHosts) {
+    Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("HostName", address);
+    settings.put("Port", String.valueOf(port));
+    settings.put("User", user);
+    if (hostKey != null) {
+      // Its pinned key and no other: a machine that shows another is not the node.
+      settings.put("UserKnownHostsFile", '"' + knownHosts.toString() + '"');
+      settings.put("GlobalKnownHostsFile", "/dev/null");
+      settings.put("StrictHostKeyChecking", "yes");
+    }
+    return settings;
+  }
+
+  /** The same as options of ssh and scp. */
+  List<String> options(Path knownHosts) {
+    List<String> options = new ArrayList<>();
+    settings(knownHosts)
+        .forEach(
+            (key, value) -> {
+              options.add("-o");
+              options.add(key + "=" + value);
+            });
+    return options;
+  }
+
+  /** The same as a block of a configuration. */
+  String configuration(Path knownHosts) {
+    StringBuilder block = new StringBuilder("\nHost ").append(name).append('\n');
+    settings(knownHosts)
+        .forEach(
+            (key, value) ->
+                block.append("  ").append(key).append(' ').append(value).append('\n'));
+    return block.toString();
+  }
+
+  /** Its line of a file of known hosts; empty without a host key. */
+  String knownHost() {
+    if (hostKey == null) {
+      return "";
+    }
+    String host = port == USUAL_PORT ? address : "[%s]:%d".formatted(address, port);
+    return host + ' ' + hostKey + '\n';
+  }
+}

@@ -1,0 +1,155 @@
+package dev.bourse.command;
+
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Table;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.yaml.snakeyaml.DumperOptions;
+import org.yaml.snakeyaml.Yaml;
+
+/**
+ * How an answer is printed.
+ *
+ * @param form as what
+ * @param fields the fields shown, each by its name or the names on the way to it with dots between;
+ *     empty for all
+ */
+public record AnswerFormat(Form form, List<String> fields) {
+
+  /** For people or for programs. */
+  public enum Form {
+    /** For people; what it leaves out may change. */
+    table,
+    json,
+    yaml,
+    /** What each thing is called, a line each: its first field, or the first of those asked for. */
+    name
+  }
+
+  public AnswerFormat {
+    fields = List.copyOf(fields);
+  }
+
+  /**
+   * An answer as text that ends with a line's end.
+   *
+   * @throws Refused when a field is asked for that nothing in the answer has
+   */
+  public String print(JsonObject answer) throws Refused {
+    Optional<String> list = listField(answer);
+    if (list.isPresent()) {
+      List<JsonObject> items = new ArrayList<>();
+      for (Object item : answer.getJsonArray(list.get())) {
+        items.add(item instanceof JsonObject thing ? thing : new JsonObject().put("value", item));
+      }
+      return printList(answer, list.get(), chosen(items));
+    }
+    JsonObject thing = chosen(List.of(answer)).get(0);
+    return switch (form) {
+      case table -> Table.fields(thing);
+      case json -> thing.encodePrettily() + '\n';
+      case yaml -> yaml(thing);
+      case name -> name(thing) + '\n';
+    };
+  }
+
+  private String printList(JsonObject answer, String list, List<JsonObject> items) {
+    return switch (form) {
+      case table -> Table.rows(items);
+      case json -> whole(answer, list, items).encodePrettily() + '\n';
+      case yaml -> yaml(whole(answer, list, items));
+      case name -> {
+        StringBuilder names = new StringBuilder();
+        items.forEach(item -> names.append(name(item)).append('\n'));
+        yield names.toString();
+      }
+    };
+  }
+
+  /** An answer with the chosen fields of its items in their place. */
+  private JsonObject whole(JsonObject answer, String list, List<JsonObject> items) {
+    return fields.isEmpty() ? answer : answer.copy().put(list, new JsonArray(items));
+  }
+
+  private static String name(JsonObject thing) {
+    return thing.isEmpty()
+        ? ""
+        : Table.cell(thing.getValue(thing.fieldNames().iterator().next()));
+  }
+
+  private List<JsonObject> chosen(List<JsonObject> things) throws Refused {
+    if (fields.isEmpty()) {
+      return things;
+    }
+    List<JsonObject> chosen = new ArrayList<>();
+    for (JsonObject thing : things) {
+      JsonObject some = new JsonObject();
+      fields.forEach(field -> some.put(field, valueAt(thing, field)));
+      chosen.add(some);
+    }
+    for (String field : fields) {
+      if (!things.isEmpty() && things.stream().noneMatch(thing -> hasAt(thing, field))) {
+        throw new Refused(
+            ExitCode.USAGE,
+            "--fields: there is no '%s'; there are %s"
+                .formatted(field, String.join(", ", things.get(0).fieldNames())));
+      }
+    }
+    return chosen;
+  }
+
+  private static boolean hasAt(JsonObject thing, String field) {
+    int dot = field.indexOf('.');
+    return dot < 0
+        ? thing.containsKey(field)
+        : thing.getValue(field.substring(0, dot)) instanceof JsonObject inner
+            && hasAt(inner, field.substring(dot + 1));
+  }
+
+  private static Object valueAt(JsonObject thing, String field) {
+    int dot = field.indexOf('.');
+    return dot < 0
+        ? thing.getValue(field)
+        : thing.getValue(field.substring(0, dot)) instanceof JsonObject inner
+            ? valueAt(inner, field.substring(dot + 1))
+            : null;
+  }
+
+  private static String yaml(JsonObject thing) {
+    DumperOptions style = new DumperOptions();
+    style.setDefaultFlowStyle(DumperOptions.FlowStyle.BLOCK);
+    style.setPrettyFlow(true);
+    return new Yaml(style).dump(plain(thing));
+  }
+
+  /** As the maps and lists that the library writes. */
+  private static Object plain(Object value) {
+    if (value instanceof JsonObject object) {
+      java.util.Map<String, Object> map = new java.util.LinkedHashMap<>();
+      object.forEach(entry -> map.put(entry.getKey(), plain(entry.getValue())));
+      return map;
+    }
+    if (value instanceof JsonArray array) {
+      List<Object> list = new ArrayList<>();
+      array.forEach(item -> list.add(plain(item)));
+      return list;
+    }
+    return value;
+  }
+
+  /** The field of an answer that is a page of a list; empty when it is a single thing. */
+  static Optional<String> listField(JsonObject answer) {
+    List<String> lists =
+        answer.fieldNames().stream()
+            .filter(field -> answer.getValue(field) instanceof JsonArray)
+            .toList();
+    return lists.size() == 1
+            && (answer.containsKey("more") || answer.containsKey("cursor") || answer.size() == 1)
+        ? Optional.of(lists.get(0))
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,337 @@
+package dev.bourse.command;
+
+import dev.bourse.command.RemoteOperation.Input;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/** One operation of a contract as a command: reads its inputs, calls, prints the answer. */
+public final class OperationCommand implements Callable<Integer> {
+  private static final String ALL = "--all";
+  private static final String FILE = "--file";
+  private static final String CONTENT_TYPE = "--content-type";
+
+  private static final String CLUSTER = "cluster";
+
+  /** A list whose pages are counted, instead of named by what they begin after. */
+  private static final String PAGE = "page";
+
+  private static final String CURSOR = "cursor";
+
+  private static final List<String> CURSORS = List.of("after", "before", PAGE);
+
+  /** The field of an answer that is told once. */
+  private static final String SECRET = "token";
+
+  /** Pages that {@code --all} follows: half a million rows; more is a job for an export. */
+  private static final int MAX_PAGES = 1_000;
+
+  private final Caller caller;
+  private final RemoteOperation operation;
+  private final List<Input> arguments;
+  private final CommandSpec spec;
+
+  public OperationCommand(Caller caller, RemoteOperation operation) {
+    this.caller = caller;
+    this.operation = operation;
+    this.arguments =
+        operation.arguments().stream().filter(input -> !caller.knows(input.name())).toList();
+    this.spec =
+        CommandSpec.wrapWithoutInspection(this)
+            .name(operation.verb())
+            .mixinStandardHelpOptions(true);
+    spec.usageMessage().description(operation.summary() + ".", "", prose(operation.description()));
+    for (int i = 0; i < arguments.size(); i++) {
+      spec.addPositional(argument(arguments.get(i), i));
+    }
+    operation.queries().forEach(query -> spec.addOption(option(query)));
+    operation.fields().forEach(field -> spec.addOption(option(field)));
+    if (operation.sendsBytes()) {
+      spec.addOption(file("The file to send."));
+      spec.addOption(
+          OptionSpec.builder(CONTENT_TYPE)
+              .paramLabel("TYPE")
+              .type(String.class)
+              .description("Its media type (default: ${DEFAULT-VALUE}).")
+              .defaultValue("application/octet-stream")
+              .build());
+    } else if (operation.givesBytes()) {
+      spec.addOption(file("Where to keep the bytes: a file that is not there yet."));
+    }
+    if (cursor().isPresent()) {
+      spec.addOption(flag(ALL, "Follow the list to its end."));
+    }
+  }
+
+  /** What it looks like on the command line. */
+  public CommandSpec spec() {
+    return spec;
+  }
+
+  /** The place on the command line of a segment of an operation's path. */
+  public static PositionalParamSpec argument(Input argument, int index) {
+    return PositionalParamSpec.builder()
+        .index(String.valueOf(index))
+        .paramLabel(argument.label())
+        .description(argument.description())
+        .required(true)
+        .type(String.class)
+        .build();
+  }
+
+  private static OptionSpec option(Input input) {
+    boolean repeated = input.type().equals("array") || input.type().equals("object");
+    OptionSpec.Builder builder =
+        OptionSpec.builder(input.option())
+            .paramLabel(input.type().equals("object") ? "KEY=VALUE" : input.label())
+            .description(described(input))
+            .required(input.required());
+    if (repeated) {
+      builder.type(List.class).auxiliaryTypes(String.class);
+    } else {
+      builder.type(String.class);
+    }
+    if (!input.choices().isEmpty()) {
+      builder.completionCandidates(input.choices());
+    }
+    return builder.build();
+  }
+
+  private static String described(Input input) {
+    StringBuilder text = new StringBuilder(prose(input.description()));
+    if (!input.choices().isEmpty()) {
+      text.append(" One of ").append(String.join(", ", input.choices())).append('.');
+    }
+    if (input.type().equals("array") || input.type().equals("object")) {
+      text.append(" May be repeated.");
+    }
+    if (input.isNullable()) {
+      text.append(" '" + FieldValue.NONE + "' for none.");
+    }
+    return text.toString().strip();
+  }
+
+  /** The contract's text without the line breaks it is written with, but for its paragraphs. */
+  private static String prose(String text) {
+    // In picocli's texts a percent sign starts a format.
+    return text.strip().replace("%", "%%").replaceAll("(?<!\\n)\\n(?!\\n)", " ");
+  }
+
+  private static OptionSpec file(String description) {
+    return OptionSpec.builder(FILE)
+        .paramLabel("FILE")
+        .type(Path.class)
+        .description(description)
+        .required(true)
+        .build();
+  }
+
+  private static OptionSpec flag(String name, String description) {
+    return OptionSpec.builder(name).type(boolean.class).description(description).build();
+  }
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    try {
+      JsonObject body = body();
+      Service service = operation.takesToken() ? caller.service() : caller.openService();
+      tellCluster(service, body);
+      if (operation.givesBytes()) {
+        FileTransfer.fetch(service, operation.method(), path(service, Optional.empty()), file());
+      } else {
+        print(follow(service, body), out, err);
+      }
+      return ExitCode.OK.code();
+    } catch (Refused refused) {
+      err.println(refused.getMessage());
+      return refused.exitCode().code();
+    } finally {
+      out.flush();
+      err.flush();
+    }
+  }
+
+  private List<String> arguments() {
+    return spec.positionalParameters().stream()
+        .map(argument -> String.valueOf(argument.<Object>getValue()))
+        .toList();
+  }
+
+  private boolean isGiven(String option) {
+    OptionSpec found = spec.findOption(option);
+    return found != null && Boolean.TRUE.equals(found.getValue());
+  }
+
+  private Path file() {
+    return spec.findOption(FILE).getValue();
+  }
+
+  /** Names the caller's cluster in a body that has a place for it and does not name one. */
+  private void tellCluster(Service service, @Nullable JsonObject body) throws Refused {
+    boolean takes = operation.fields().stream().anyMatch(field -> field.name().equals(CLUSTER));
+    if (body != null && takes && !body.containsKey(CLUSTER)) {
+      caller.known(CLUSTER, service).ifPresent(name -> body.put(CLUSTER, name));
+    }
+  }
+
+  private JsonObject answer(Service service, @Nullable JsonObject body) throws Refused {
+    String path = path(service, Optional.empty());
+    return operation.sendsBytes()
+        ? FileTransfer.send(
+            service,
+            operation.method(),
+            path,
+            file(),
+            spec.findOption(CONTENT_TYPE).<String>getValue())
+        : service.call(operation.method(), path, body);
+  }
+
+  /** Calls the operation; with {@code --all} as often as the list has pages. */
+  private JsonObject follow(Service service, @Nullable JsonObject body) throws Refused {
+    JsonObject answer = answer(service, body);
+    Optional<String> list = AnswerFormat.listField(answer);
+    if (!isGiven(ALL) || list.isEmpty()) {
+      return answer;
+    }
+    JsonArray all = answer.getJsonArray(list.get()).copy();
+    JsonObject page = answer;
+    int first = pageAsked();
+    for (int pages = 1; page.getBoolean("more", false); pages++) {
+      if (pages == MAX_PAGES) {
+        throw new Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
+      }
+      page = service.call(operation.method(), path(service, Optional.of(next(page, all, first + pages))), body);
+      all.addAll(page.getJsonArray(list.get()));
+    }
+    return page.copy().put(list.get(), all);
+  }
+
+  private void print(JsonObject answer, PrintWriter out, PrintWriter err) throws Refused {
+    AnswerFormat format = caller.format();
+    out.print(format.print(answer));
+    if (format.form() != AnswerFormat.Form.table) {
+      return;
+    }
+    // What is said of the answer comes after it, wherever the two go.
+    out.flush();
+    if (answer.containsKey(SECRET)) {
+      err.println("Keep the token: it is shown this once.");
+    }
+    Optional<String> list = AnswerFormat.listField(answer);
+    if (list.isPresent()) {
+      JsonArray items = answer.getJsonArray(list.get());
+      if (items.isEmpty()) {
+        err.println("none");
+      }
+      if (answer.getBoolean("more", false) && !items.isEmpty()) {
+        err.println(
+            "more follow: %s %s, or %s for all"
+                .formatted(cursor().orElse(""), next(answer, items, 1 + pageAsked()), ALL));
+      }
+    }
+  }
+
+  /** The option that names where a page begins; empty when the operation has no pages. */
+  private Optional<String> cursor() {
+    return operation.queries().stream()
+        .filter(query -> CURSORS.contains(query.name()))
+        .map(Input::option)
+        .findFirst();
+  }
+
+  /**
+   * What the next page begins after; of a trail, the last entry's key, which is its first field.
+   *
+   * @param number the next page's, where pages are counted
+   */
+  private String next(JsonObject page, JsonArray items, int number) {
+    if (cursor().equals(Optional.of("--" + PAGE))) {
+      return String.valueOf(number);
+    }
+    for (String field : List.of("next", CURSOR)) {
+      if (page.getValue(field) instanceof String next) {
+        return next;
+      }
+    }
+    JsonObject last = items.getJsonObject(items.size() - 1);
+    return String.valueOf(last.getValue(last.fieldNames().iterator().next()));
+  }
+
+  /** The page asked for, where pages are counted. */
+  private int pageAsked() {
+    OptionSpec page = spec.findOption("--" + PAGE);
+    String given = page == null ? null : page.getValue();
+    return given == null || !given.matches("[0-9]{1,7}") ? 0 : Integer.parseInt(given);
+  }
+
+  private String path(Service service, Optional<String> after) throws Refused {
+    String path = operation.path();
+    int typed = 0;
+    for (Input argument : operation.arguments()) {
+      String value =
+          caller.knows(argument.name())
+              ? caller.known(argument.name(), service).orElseThrow()
+              : arguments().get(typed++);
+      path = path.replace('{' + argument.name() + '}', Service.encoded(value));
+    }
+    List<String> query = new ArrayList<>();
+    for (Input input : operation.queries()) {
+      Object given = spec.findOption(input.option()).getValue();
+      boolean isCursor = cursor().filter(input.option()::equals).isPresent();
+      String value = isCursor && after.isPresent() ? after.get() : (String) given;
+      if (value == null && input.name().equals(CLUSTER)) {
+        value = caller.known(CLUSTER, service).orElse(null);
+      }
+      if (value != null) {
+        query.add(input.name() + '=' + Service.encoded(value));
+      }
+    }
+    return query.isEmpty() ? path : path + '?' + String.join("&", query);
+  }
+
+  private @Nullable JsonObject body() {
+    if (operation.fields().isEmpty()) {
+      return null;
+    }
+    JsonObject body = new JsonObject();
+    for (Input field : operation.fields()) {
+      Object given = spec.findOption(field.option()).getValue();
+      if (given != null) {
+        body.put(field.name(), valueOf(field, given));
+      }
+    }
+    return body;
+  }
+
+  private @Nullable Object valueOf(Input field, Object given) {
+    List<String> texts = new ArrayList<>();
+    if (given instanceof List<?> several) {
+      several.forEach(one -> texts.add(String.valueOf(one)));
+    } else {
+      texts.add(String.valueOf(given));
+    }
+    try {
+      return FieldValue.of(field, texts);
+    } catch (IllegalArgumentException | DecodeException e) {
+      throw new ParameterException(
+          spec.commandLine(),
+          field.option() + ": '" + String.join(" ", texts) + "' is no " + field.type());
+    }
+  }
+}

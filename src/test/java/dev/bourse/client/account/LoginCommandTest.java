@@ -1,0 +1,206 @@
+package dev.bourse.client.account;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.testing.DevicePage;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.MemberShell;
+import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Signing in and out from a command line. */
+@EachEngine
+class LoginCommandTest {
+  private static RunningBourse bourse;
+  private static String url;
+  private static DevicePage alice;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.demo();
+    url = bourse.service().baseUrl();
+    alice = new DevicePage(bourse, "acme", "alice");
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  /** A command line whose person allows or denies while it waits the first time. */
+  private static MemberShell answering(Path home, String decision) {
+    AtomicInteger waits = new AtomicInteger();
+    return new MemberShell(home)
+        .atWait(
+            () -> {
+              if (waits.getAndIncrement() == 0) {
+                alice.answer(DevicePage.shownCode(bourse), decision);
+              }
+            });
+  }
+
+  private static MemberShell signedIn(Path home) {
+    MemberShell shell = answering(home, "allow");
+    shell.run("login", "--url", url).ended(0);
+    return shell;
+  }
+
+  private static String mode(Path path) throws IOException {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+  }
+
+  @Test
+  void aMemberWhoAllowsTheCodeIsSignedIn(@TempDir Path home) throws IOException {
+    MemberShell shell = answering(home, "allow");
+    MemberShell.Outcome login = shell.run("login", "--url", url).ended(0);
+    assertTrue(login.out().startsWith("Open " + url + "/device and enter the code\n"), login.out());
+    assertTrue(login.out().contains("or open " + url + "/device?user_code="), login.out());
+    login.says("Signed in at " + url + " as alice of acme.\n");
+    assertEquals("rw-------", mode(shell.credentials()));
+    assertEquals("rwx------", mode(shell.credentials().resolveSibling(".")));
+    shell.run("checkpoint", "list").ended(0);
+  }
+
+  @Test
+  void noTokenIsEverPrinted(@TempDir Path home) {
+    MemberShell shell = answering(home, "allow");
+    MemberShell.Outcome login = shell.run("login", "--url", url).ended(0);
+    JsonObject account = shell.account(url);
+    MemberShell.Outcome list = shell.run("checkpoint", "list", "--output", "json").ended(0);
+    MemberShell.Outcome logout = shell.run("logout").ended(0);
+    for (MemberShell.Outcome outcome : List.of(login, list, logout)) {
+      for (String secret : List.of("access_token", "refresh_token")) {
+        String text = account.getString(secret);
+        assertFalse((outcome.out() + outcome.err()).contains(text), secret);
+      }
+    }
+  }
+
+  @Test
+  void aMemberWhoDeniesIsNotSignedIn(@TempDir Path home) {
+    MemberShell shell = answering(home, "deny");
+    shell.run("login", "--url", url).ended(1).says("the sign-in was denied");
+    assertFalse(Files.exists(shell.credentials()));
+    shell.run("checkpoint", "list", "--url", url).ended(2).says("bourse login");
+  }
+
+  @Test
+  void whoIsAskedToSlowDownAsksMoreSeldomAndGivesUpWhenTheCodeIsOver(@TempDir Path home) {
+    MemberShell shell = new MemberShell(home);
+    shell.run("login", "--url", url).ended(1).says("the code has expired");
+    assertEquals(Duration.ofSeconds(5), shell.waits.get(0));
+    // The shell waits in no time, so the service finds all tries but the first too early.
+    assertEquals(Duration.ofSeconds(10), shell.waits.get(2));
+    assertEquals(Duration.ofSeconds(15), shell.waits.get(3));
+    assertTrue(shell.waits.size() < 20, shell.waits::toString);
+  }
+
+  private static void expire(MemberShell shell) {
+    JsonObject content = shell.stored();
+    content
+        .getJsonObject("services")
+        .getJsonObject(url)
+        .put("expires_at", Instant.now().minusSeconds(1));
+    shell.store(content);
+  }
+
+  @Test
+  void aTokenThatRanOutIsRenewedByItself(@TempDir Path home) throws IOException {
+    MemberShell shell = signedIn(home);
+    JsonObject before = shell.account(url);
+    expire(shell);
+    shell.run("checkpoint", "list").ended(0);
+    JsonObject after = shell.account(url);
+    assertNotEquals(before.getString("access_token"), after.getString("access_token"));
+    assertNotEquals(before.getString("refresh_token"), after.getString("refresh_token"));
+    assertEquals("rw-------", mode(shell.credentials()));
+  }
+
+  @Test
+  void aTokenTheServiceDoesNotTakeIsRenewedByItself(@TempDir Path home) {
+    MemberShell shell = signedIn(home);
+    JsonObject content = shell.stored();
+    content.getJsonObject("services").getJsonObject(url).put("access_token", "eyJ.no.more");
+    shell.store(content);
+    shell.run("checkpoint", "list").ended(0);
+  }
+
+  @Test
+  void commandsAtOnceRenewOnce(@TempDir Path home) {
+    MemberShell shell = signedIn(home).inRealTime();
+    expire(shell);
+    List<CompletableFuture<MemberShell.Outcome>> commands = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      commands.add(CompletableFuture.supplyAsync(() -> shell.run("checkpoint", "list")));
+    }
+    commands.forEach(command -> command.join().ended(0));
+    // A refresh token used twice would have ended the sign-in.
+    expire(shell);
+    shell.run("checkpoint", "list").ended(0);
+  }
+
+  @Test
+  void aRefusedRenewalSaysToSignInAgain(@TempDir Path home) {
+    MemberShell shell = signedIn(home);
+    JsonObject content = shell.stored();
+    JsonObject account = content.getJsonObject("services").getJsonObject(url);
+    account.put("refresh_token", "brr_used").put("expires_at", Instant.EPOCH);
+    shell.store(content);
+    shell.run("checkpoint", "list").ended(1).says("sign in again: bourse login");
+    assertNull(shell.account(url).getString("access_token"));
+  }
+
+  @Test
+  void signingOutEndsTheSignInAtTheServiceToo(@TempDir Path home) {
+    MemberShell shell = signedIn(home);
+    String token = shell.account(url).getString("access_token");
+    bourse.with(token).get("/api/checkpoints").ok();
+    shell.run("logout").ended(0).says("Signed out at " + url);
+    assertNull(shell.account(url).getString("access_token"));
+    assertNull(shell.account(url).getString("refresh_token"));
+    RunningBourse.until(
+        "the token is refused", () -> bourse.with(token).get("/api/checkpoints").status() == 401);
+    shell.run("logout").ended(0).says("Nobody was signed in");
+  }
+
+  @Test
+  void signingOutOfAServiceThatIsAwayIsRefusedUnlessForced(@TempDir Path home) {
+    MemberShell shell = signedIn(home);
+    JsonObject content = shell.stored();
+    JsonObject services = content.getJsonObject("services");
+    JsonObject account = services.getJsonObject(url).copy();
+    account.put("revocation_endpoint", "http://127.0.0.1:1/oauth/revoke");
+    shell.store(content.put("services", services.put("http://127.0.0.1:1", account)));
+    String[] logout = {"logout", "--url", "http://127.0.0.1:1"};
+    shell.run(logout).ended(3).says("still signed in");
+    assertEquals(account, shell.account("http://127.0.0.1:1"));
+    shell.run("logout", "--url", "http://127.0.0.1:1", "--force").ended(0);
+    assertNull(shell.account("http://127.0.0.1:1").getString("access_token"));
+  }
+
+  @Test
+  void anAddressThatIsNotTheServicesOwnIsRefused(@TempDir Path home) {
+    String other = url.replace("localhost", "127.0.0.1");
+    new MemberShell(home).run("login", "--url", other).ended(1).says("calls itself " + url);
+    new MemberShell(home).run("login", "--url", "localhost").ended(2).says("is not http(s)://");
+    new MemberShell(home).run("login", "--url", "http://127.0.0.1:1").ended(3).says("cannot reach");
+  }
+}

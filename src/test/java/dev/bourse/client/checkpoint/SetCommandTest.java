@@ -1,0 +1,262 @@
+package dev.bourse.client.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.MemberShell;
+import dev.bourse.testing.MemberShell.Outcome;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.StallingProxy;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Publishing and fetching folders from a command line. */
+@EachEngine
+class SetCommandTest {
+  private static final int SHARD = 256 << 10;
+
+  private static StallingProxy gate;
+  private static RunningBourse bourse;
+
+  private final Path home;
+  private Path model;
+
+  SetCommandTest(@TempDir Path home) {
+    this.home = home;
+  }
+
+  @BeforeAll
+  static void start() {
+    gate = new StallingProxy();
+    bourse = RunningBourse.demo(gate.settings());
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+    gate.close();
+  }
+
+  /** A folder of its own name, so that every test has a set of its own. */
+  @BeforeEach
+  void begin() throws IOException {
+    model = Files.createDirectory(home.resolve("m-" + FilesFixture.freshName()));
+    gate.letPass(Long.MAX_VALUE);
+  }
+
+  private static String token(String org, String member) throws IOException {
+    return new JsonObject(Files.readString(bourse.data().resolve("demo.json")))
+        .getJsonObject("orgs")
+        .getJsonObject(org)
+        .getJsonObject("members")
+        .getJsonObject(member)
+        .getString("member_token");
+  }
+
+  private MemberShell alice() throws IOException {
+    return new MemberShell(home)
+        .with("BOURSE_URL", bourse.service().baseUrl())
+        .with("BOURSE_TOKEN", token("acme", "alice"));
+  }
+
+  private void file(String path, byte[] bytes) throws IOException {
+    Path file = model.resolve(path);
+    Files.createDirectories(file.getParent());
+    Files.write(file, bytes);
+  }
+
+  private void shards(int count) throws IOException {
+    for (int i = 0; i < count; i++) {
+      file("shards/%02d.bin".formatted(i), FilesFixture.bytes(SHARD, i + model.hashCode()));
+    }
+  }
+
+  private Outcome publish(String... options) throws IOException {
+    return publish(alice(), options);
+  }
+
+  private Outcome publish(MemberShell member, String... options) {
+    return member.run(
+        Stream.concat(Stream.of("checkpoint", "publish", model.toString()), Stream.of(options))
+            .toArray(String[]::new));
+  }
+
+  private static String id(Outcome published) {
+    return published.ended(0).out().split(" ", 2)[0];
+  }
+
+  private Outcome fetch(String id, Path into, String... options) throws IOException {
+    return alice()
+        .run(
+            Stream.concat(Stream.of("checkpoint", "fetch", id, into.toString()), Stream.of(options))
+                .toArray(String[]::new));
+  }
+
+  private JsonObject stored(String id) {
+    return bourse.asMember("acme", "alice").get(FilesFixture.item(id)).ok();
+  }
+
+  /** Path and content of every file of a folder. */
+  private static List<String> content(Path folder) throws IOException {
+    List<String> found = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        found.add(folder.relativize(file) + " " + FilesFixture.sha256(Files.readAllBytes(file)));
+      }
+    }
+    return found;
+  }
+
+  @Test
+  void aFolderBecomesOneItemAndComesBackAsItWas() throws IOException {
+    shards(3);
+    file("config.json", "{}".getBytes(StandardCharsets.UTF_8));
+    file("empty.txt", new byte[0]);
+    file("a/deep/copy.bin", Files.readAllBytes(model.resolve("shards/00.bin")));
+    file(".cache/left.out", new byte[] {1});
+    Outcome published = publish("--title", "Model", "--description", "three shards");
+    published.says("left out").says(".cache");
+    String id = id(published);
+    JsonObject item = stored(id);
+    assertEquals(6, item.getInteger("files"));
+    assertEquals(4L * SHARD + 2, item.getLong("bytes"));
+    assertEquals("application/vnd.bourse.set+json", item.getString("content_type"));
+    assertEquals("Model", item.getString("title"));
+    assertTrue(published.out().contains("revision 1, ready, 6 files"), published.out());
+
+    Path back = home.resolve("back");
+    fetch(id, back).ended(0).says("6 files, 6 of them fetched");
+    Files.delete(model.resolve(".cache/left.out"));
+    assertEquals(content(model), content(back));
+    // Only what is missing is fetched again.
+    Files.delete(back.resolve("shards/01.bin"));
+    fetch(id, back).ended(0).says("6 files, 1 of them fetched");
+    assertEquals(content(model), content(back));
+  }
+
+  @Test
+  void listsAndItemsShowHowManyFilesThereAre() throws IOException {
+    shards(2);
+    String id = id(publish());
+    String name = model.getFileName().toString();
+    Outcome listed = alice().run("checkpoint", "list", "-q", name).ended(0);
+    assertTrue(listed.out().matches("(?s).*FILES.*" + name + " +2 .*"), listed.out());
+    Outcome shown = alice().run("checkpoint", "show", id).ended(0);
+    shown.says("shards/00.bin").says("shards/01.bin").says(stored(id).getString("sha256"));
+    JsonObject json =
+        new JsonObject(alice().run("checkpoint", "show", id, "-o", "json").ended(0).out());
+    assertEquals(2, json.getJsonArray("manifest").size());
+    alice().run("checkpoint", "pull", id).ended(2).says("checkpoint fetch " + id);
+  }
+
+  @Test
+  void ofASetOf64ShardsOnlyTheChangedOneIsSentAgain() throws IOException {
+    shards(64);
+    String id = id(publish());
+    file("shards/17.bin", FilesFixture.bytes(SHARD, 4711));
+    long before = gate.passed();
+    Outcome again = publish().ended(0).says("1 of 64 files to send");
+    long sent = gate.passed() - before;
+    assertTrue(sent <= SHARD + (2 << 20), sent + " bytes were sent");
+    assertTrue(sent >= SHARD, sent + " bytes were sent");
+    assertEquals(id, id(again));
+    assertEquals(2, stored(id).getInteger("revision"));
+    Path back = home.resolve("back");
+    fetch(id, back).ended(0);
+    assertEquals(content(model), content(back));
+  }
+
+  @Test
+  void anInterruptedPublicationGoesOnAndDigestsNothingAgain() throws Exception {
+    shards(8);
+    gate.letPass(4L * SHARD);
+    MemberShell patient = alice().inRealTime();
+    CompletableFuture<Outcome> first = CompletableFuture.supplyAsync(() -> publish(patient));
+    RunningBourse.until("bytes are under way", gate::isShut);
+    gate.letPass(Long.MAX_VALUE);
+    gate.cut();
+    String id = id(first.get(60, TimeUnit.SECONDS));
+    assertEquals(8, stored(id).getInteger("files"));
+    assertEquals(List.of(), alice().uploads());
+    Path back = home.resolve("back");
+    fetch(id, back).ended(0);
+    assertEquals(content(model), content(back));
+  }
+
+  @Test
+  void aCredentialInOneFileTakesTheWholeBack() throws IOException {
+    shards(2);
+    file(
+        "notes.txt",
+        ("token: " + bourse.secret("acme", "bare") + "\n").getBytes(StandardCharsets.UTF_8));
+    publish().ended(1).says("secret-detected").says("notes.txt");
+    Outcome listed =
+        alice().run("checkpoint", "list", "-q", model.getFileName().toString()).ended(0);
+    listed.says("none");
+    assertEquals(List.of(), alice().uploads());
+  }
+
+  @Test
+  void filesThatAreThereWithOtherBytesStayUnlessForced() throws IOException {
+    shards(2);
+    String id = id(publish());
+    Path back = home.resolve("back");
+    fetch(id, back).ended(0);
+    byte[] own = {1, 2, 3};
+    Files.write(back.resolve("shards/00.bin"), own);
+    Files.write(back.resolve("mine.txt"), own);
+    fetch(id, back).ended(1).says("holds other bytes").says("--force");
+    assertArrayEquals(own, Files.readAllBytes(back.resolve("shards/00.bin")));
+    fetch(id, back, "--force").ended(0).says("1 of them fetched");
+    assertArrayEquals(own, Files.readAllBytes(back.resolve("mine.txt")));
+    Files.delete(back.resolve("mine.txt"));
+    assertEquals(content(model), content(back));
+  }
+
+  @Test
+  void aLinkInTheFolderLeadsNothingOut() throws IOException {
+    shards(1);
+    String id = id(publish());
+    Path elsewhere = Files.createDirectory(home.resolve("elsewhere"));
+    Path back = Files.createDirectory(home.resolve("back"));
+    Files.createSymbolicLink(back.resolve("shards"), elsewhere);
+    fetch(id, back).ended(2).says("cannot make the folder");
+    try (Stream<Path> files = Files.list(elsewhere)) {
+      assertEquals(0, files.count());
+    }
+  }
+
+  @Test
+  void aSingleFileIsNotFetchedAsASet() throws IOException {
+    String id =
+        FilesFixture.publish(
+                bourse.asMember("acme", "alice"), FilesFixture.freshName(), new byte[] {1}, "org")
+            .getString("id");
+    fetch(id, home.resolve("back")).ended(2).says("checkpoint pull " + id);
+    assertFalse(Files.exists(home.resolve("back")));
+  }
+
+  @Test
+  void theWidthIsWithinBounds() throws IOException {
+    shards(1);
+    publish("--parallel", "0").ended(2).says("--parallel: 0 is not between 1 and 16");
+    publish("--parallel", "17").ended(2);
+  }
+}

@@ -1,0 +1,111 @@
+package dev.bourse.testing;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A proxy that passes a request on and, the first time of a method, loses the answer to it. */
+public final class AnswerLosingProxy implements AutoCloseable {
+  private final ServerSocket listening;
+  private final URI service;
+  private final String begins;
+  private final AtomicInteger lost = new AtomicInteger();
+  private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+
+  /**
+   * @param service its address
+   * @param method such as {@code PUT}
+   */
+  public AnswerLosingProxy(String service, String method) {
+    this.service = URI.create(service);
+    this.begins = method + ' ';
+    try {
+      listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    start(this::accept);
+  }
+
+  private static void start(Runnable work) {
+    Thread thread = new Thread(work, "answer-losing");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  public String url() {
+    return "http://localhost:" + listening.getLocalPort();
+  }
+
+  /** How many answers were lost. */
+  public int lost() {
+    return lost.get();
+  }
+
+  /** Cuts every connection there is. */
+  public void cut() throws IOException {
+    for (Socket socket : sockets) {
+      socket.close();
+    }
+  }
+
+  private void accept() {
+    while (!listening.isClosed()) {
+      try {
+        Socket client = listening.accept();
+        Socket server = new Socket(service.getHost(), service.getPort());
+        sockets.add(client);
+        sockets.add(server);
+        start(() -> pass(client, server));
+      } catch (IOException e) {
+        return;
+      }
+    }
+  }
+
+  private void pass(Socket client, Socket server) {
+    byte[] bytes = new byte[65_536];
+    start(() -> copy(server, client));
+    try (client;
+        server) {
+      InputStream from = client.getInputStream();
+      OutputStream to = server.getOutputStream();
+      int read;
+      while ((read = from.read(bytes)) > 0) {
+        boolean isMeant =
+            new String(bytes, 0, read, StandardCharsets.ISO_8859_1).startsWith(begins);
+        if (isMeant && lost.compareAndSet(0, 1)) {
+          // From here on nothing comes back, though the service does what it is asked.
+          client.shutdownOutput();
+        }
+        to.write(bytes, 0, read);
+      }
+    } catch (IOException e) {
+      return;
+    }
+  }
+
+  private static void copy(Socket server, Socket client) {
+    try {
+      server.getInputStream().transferTo(client.getOutputStream());
+      client.close();
+    } catch (IOException e) {
+      return;
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    listening.close();
+    cut();
+  }
+}
