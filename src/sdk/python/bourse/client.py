@@ -7,6 +7,7 @@ import os
 import ssl
 import threading
 from datetime import datetime, timedelta
+from decimal import Decimal
 from types import TracebackType
 from typing import (
     Any,
@@ -101,7 +102,7 @@ class Client(Operations):
         change: Optional[Callable[[models.CapacityState], Change]] = None,
         *,
         max_gpus: int = KEEP,
-        max_price: float = KEEP,
+        max_price: Union[float, Decimal] = KEEP,
         min_gpus: Optional[int] = KEEP,
         until: Union[str, datetime, timedelta, None] = KEEP,
         max_spend_usd: Optional[float] = KEEP,
@@ -169,7 +170,7 @@ class Client(Operations):
         self,
         cluster: Optional[str] = None,
         *,
-        limit_price: float = KEEP,
+        limit_price: Union[float, Decimal] = KEEP,
         max_gpus: int = KEEP,
         until: Union[str, datetime, timedelta, None] = KEEP,
         max_spend_usd: Optional[float] = KEEP,
@@ -231,6 +232,7 @@ class Client(Operations):
                 if not fields.get("max_spend_usd") and stands(facts[terms], fields):
                     if "release" not in fields or set(fields["release"]) == set(facts["nominations"]):
                         return state
+                fields = {name: float(one) if isinstance(one, Decimal) else one for name, one in fields.items()}
                 fields["expected_version"] = facts["version"]
                 fields["cluster"] = facts["cluster"]
             else:
@@ -298,7 +300,7 @@ class Client(Operations):
     def hold(
         self,
         gpus: int,
-        max_price: float,
+        max_price: Union[float, Decimal],
         *,
         lease: Union[str, float, timedelta] = "30m",
         cluster: Optional[str] = None,
@@ -549,7 +551,7 @@ class Client(Operations):
         if operation.contract not in self._served:
             try:
                 answer = self._http.send(
-                    "readContract", "GET", f"{self.url}/api/{operation.contract}/openapi.json", {}, may_reuse=True
+                    "readContract", "GET", f"{self.url}/api/{operation.contract}/openapi.json", {}
                 )
                 document = json.loads(cast(Answer, answer).body)
                 self._served[operation.contract] = {

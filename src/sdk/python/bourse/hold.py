@@ -6,8 +6,9 @@ import logging
 import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Type, cast
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Type, Union, cast
 
 from bourse import errors, models
 from bourse._times import instant, moment
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("bourse")
 
 #: A shorter lease could end while one renewal is under way: writes of a cluster keep 5 s distance.
-LEASE_LEAST = 30.0
+LEASE_LEAST = 15.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Hold:
         *,
         cluster: Optional[str],
         gpus: int,
-        max_price: float,
+        max_price: Union[float, Decimal],
         lease: float,
         wait: float,
         all_or_nothing: bool,
@@ -60,7 +61,7 @@ class Hold:
         if gpus < 1:
             raise ValueError(f"gpus is {gpus}; expected 1 or more")
         self._client, self._cluster = client, cluster
-        self._gpus, self._max_price = gpus, max_price
+        self._gpus, self._max_price = gpus, float(max_price)
         self._lease, self._wait = lease, wait
         self._all_or_nothing, self._take_over = all_or_nothing, take_over
         self._ended = threading.Event()
