@@ -23,14 +23,12 @@ from typing import Any
 CONTRACTS = ("vm", "k8s", "market", "billing", "org", "checkpoints", "oauth", "mcp")
 
 #: Writes that may be sent again after an answer was lost, since the second one finds what the first did:
-#: a preview writes nothing; the same key again is its row; thresholds are replaced by the same; announcing
-#: again gives the earlier announcement up; bytes that came twice are passed over.
+#: a preview writes nothing; the same key again is its row; thresholds are replaced by the same; bytes that came
+#: twice are passed over; an application that asks for codes again forgets the first ones.
 REPEATABLE = {
     "previewCapacity",
     "addSshKey",
     "writeAlerts",
-    "publishCheckpoint",
-    "publishCheckpointSet",
     "putUpload",
     "putUploadFile",
     "beginDeviceAuthorization",

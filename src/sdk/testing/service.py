@@ -18,6 +18,8 @@ SETTINGS = (
     "nodes.simulated.provision-delay=100ms",
     "nodes.simulated.reclaim-delay=100ms",
     "capacity.write-cadence=0",
+    "limits.requests-per-minute=0",
+    "limits.edge-per-minute=0",
 )
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGr5ynmS8PxYzaoVYPqJTYJ1oKq7JYPYc4sm0Y1s2ek3"
@@ -53,19 +55,18 @@ class Service:
 
     def start(self) -> None:
         java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
-        out = open(os.path.join(self._folder, "out"), "w+")
+        out = os.path.join(self._folder, "out")
         command: List[str] = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx192m", "-jar", str(jar())]
         command += ["serve", "--demo", "--port", str(self.port), "--data", os.path.join(self._folder, "data")]
         for one in self._settings:
             command += ["--set", one]
-        with open(os.path.join(self._folder, "err"), "a") as err:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        with open(out, "w") as told, open(os.path.join(self._folder, "err"), "a") as err:
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=told, stderr=err)
         deadline = time.monotonic() + 120
-        while "ready" not in Path(out.name).read_text():
+        while "ready" not in Path(out).read_text():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"the service did not start: {Path(self._folder, 'err').read_text()[-2000:]}")
             time.sleep(0.05)
-        out.close()
 
     def kill(self) -> None:
         self._process.kill()

@@ -181,6 +181,10 @@ class Http:
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         try:
             answer = self._exchange(connection, method, target, headers, body)
+            # Without a length an answer ends with the connection, and one that was cut off within its headers
+            # looks just so. The service's own all have one.
+            if answer.length is None and not answer.chunked:
+                raise http.client.IncompleteRead(b"")
             if stream and (200 <= answer.status < 300):
                 return Stream(answer, connection)
             whole = Answer(answer.status, answer.headers, answer.read())

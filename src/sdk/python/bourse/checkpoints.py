@@ -102,7 +102,7 @@ class Session:
         }
 
     def _announced(self) -> Dict[str, Any]:
-        answer = self._client.publish_checkpoint(self._publication())
+        answer = self._announce()
         facts = {
             "server": self._client.url,
             "publication": self._publication(),
@@ -117,6 +117,28 @@ class Session:
                 json.dump(facts, file)
             os.replace(fresh, self._resume_file)
         return facts
+
+    def _announce(self) -> models.Announcement:
+        """Announcing again gives one's own earlier announcement up, so that a lost answer does no harm."""
+        publication = self._publication()
+        tries = Tries(self._client.retry)
+        while True:
+            try:
+                return self._client.publish_checkpoint(publication)
+            except errors.BourseError as e:
+                if not errors.may_pass(e):
+                    raise
+                tries.after(e)
+                if publication["replace"] is False and not errors.nothing_happened(e):
+                    publication["replace"] = self._lost_announcement() or False
+
+    def _lost_announcement(self) -> Optional[str]:
+        """The item that a lost announcement has made, which `replace: false` would not touch again."""
+        for item in self._client.checkpoints(self._publication()["filename"]):
+            is_place = item["filename"] == self._publication()["filename"] and item["visibility"] == self._order.visibility
+            if is_place and item["status"] == "pending" and item["can_delete"] and item["sha256"] == self.sha256:
+                return item["id"]
+        return None
 
     def _resumed(self) -> Optional[Dict[str, Any]]:
         """What an earlier process left, if it was about the same publication at the same service."""
@@ -183,8 +205,8 @@ class Session:
             return item
 
     def _landed(self, error: errors.BourseError) -> Optional[models.Checkpoint]:
-        doubtful = isinstance(error, (errors.AnswerLost, errors.Conflict, errors.Gone, errors.UploadTimeout))
-        if not doubtful and getattr(error, "status", 0) < 500:
+        over = isinstance(error, (errors.Conflict, errors.Gone, errors.UploadTimeout, errors.NotFound))
+        if not over and (errors.nothing_happened(error) or not errors.may_pass(error)):
             return None
         try:
             item = self._client.read_checkpoint(self.facts["id"])
@@ -225,20 +247,11 @@ def upload(
                 sent = None
                 continue
             item = landed
-        except (errors.AnswerLost, errors.ServerUnreachable, errors.Internal) as e:
+        except errors.BourseError as e:
             sent = None
-            tries.after(e)
-            continue
-        except errors.UnexpectedAnswer as e:
-            if e.status not in (502, 503, 504):
-                raise
-            sent = None
-            tries.after(e)
-            continue
-        except errors.ApiError as e:
-            sent = None
-            if not e.passes and e.reason != "object-missing":
-                if e.code == "secret-detected" or e.reason == "sha-mismatch":
+            reason = getattr(e, "reason", None)
+            if not errors.may_pass(e) and reason != "object-missing":
+                if isinstance(e, errors.SecretDetected) or reason == "sha-mismatch":
                     session.forget()
                 raise
             tries.after(e)
@@ -267,8 +280,8 @@ def download(
         had = size_of(part)
         try:
             fetch(client, order, item, part, progress)
-        except (errors.AnswerLost, errors.ServerUnreachable, errors.Internal, errors.ApiError) as e:
-            if isinstance(e, errors.ApiError) and not e.passes and e.status < 500:
+        except errors.BourseError as e:
+            if not errors.may_pass(e):
                 raise
             if size_of(part) > had:
                 tries.advanced()

@@ -246,15 +246,10 @@ class Client(Operations):
                     raise
                 if conflicts > 1:
                     tries.after(e)
-            except (errors.AnswerLost, errors.UnexpectedAnswer, errors.Internal) as e:
-                doubtful = fields
-                tries.after(e)
-            except errors.ServerUnreachable as e:
-                tries.after(e)
-            except errors.ApiError as e:
-                if not e.passes:
+            except errors.BourseError as e:
+                if not errors.may_pass(e):
                     raise
-                if e.status == 503:
+                if not errors.nothing_happened(e):
                     doubtful = fields
                 tries.after(e)
 
@@ -475,18 +470,12 @@ class Client(Operations):
                 return self._once(
                     operation, path=path, query=query, header=header, body=body, content_type=content_type
                 )
-            except errors.ServerUnreachable as e:
-                tries.after(e)
-            except (errors.AnswerLost, errors.UnexpectedAnswer, errors.Internal) as e:
-                # A proxy's 502 and 504 are lost answers, too; its other pages will not change.
-                if isinstance(e, errors.UnexpectedAnswer) and e.status not in (502, 503, 504):
+            except errors.BourseError as e:
+                # A file that has been read cannot be sent again from here.
+                again = operation.repeatable and not hasattr(body, "read")
+                if not errors.nothing_happened(e) and not (again and errors.may_pass(e)):
                     raise
-                if not operation.repeatable or hasattr(body, "read"):
-                    raise
-                tries.after(e)
-            except errors.ApiError as e:
-                # 429 and 408 come before anything is done; a 503 need not.
-                if not e.passes or hasattr(body, "read") or (e.status == 503 and not operation.repeatable):
+                if hasattr(body, "read") and not isinstance(e, errors.ServerUnreachable):
                     raise
                 tries.after(e)
 
@@ -537,7 +526,7 @@ class Client(Operations):
         return self._read(operation, answer)
 
     def _read(self, operation: Operation, answer: Answer) -> Any:
-        if operation.answer != "json" or answer.status == 308 or not answer.body:
+        if operation.answer != "json" or answer.status in (202, 204, 308):
             return None
         try:
             return answer.json()

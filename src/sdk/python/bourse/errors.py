@@ -376,3 +376,17 @@ class StorageFull(ApiError):
 
 #: The class of each code.
 BY_CODE: Dict[str, Type[ApiError]] = {one.code: one for one in ApiError.__subclasses__()}
+
+
+def may_pass(error: BourseError) -> bool:
+    """Whether the same may do later: a lost connection, a gateway without its service, a limit that passes."""
+    if isinstance(error, UnexpectedAnswer):
+        return error.status in (502, 503, 504)
+    return isinstance(error, (ServerUnreachable, AnswerLost)) or (isinstance(error, ApiError) and error.passes)
+
+
+def nothing_happened(error: BourseError) -> bool:
+    """Whether what was asked for was surely not done: nothing was sent, or it was refused before anything else."""
+    return isinstance(error, ServerUnreachable) or (
+        isinstance(error, ApiError) and error.passes and error.status in (408, 429)
+    )

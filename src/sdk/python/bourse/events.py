@@ -67,13 +67,7 @@ def follow(
             if not stop.wait(pause):
                 # The service ended it in order: it stops, or is about to say that the token is no more.
                 continue
-        except (errors.ServerUnreachable, errors.AnswerLost, errors.Internal) as e:
-            tries.after(e)
-        except errors.UnexpectedAnswer as e:
-            if e.status not in (502, 503, 504):
-                raise
-            tries.after(e)
-        except errors.ApiError as e:
-            if not e.passes:
+        except errors.BourseError as e:
+            if not errors.may_pass(e):
                 raise
             tries.after(e)

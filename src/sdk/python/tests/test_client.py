@@ -212,13 +212,13 @@ class FilesTest(ServiceTest):
         self.assertEqual({"weights.bin", "back"}, {one.name for one in self.folder.iterdir()})
 
     def test_a_later_process_goes_on_with_an_upload(self) -> None:
-        path, resume = self.file(3_000_000), self.folder / "resume.json"
+        path, resume = self.file(20_000_000), self.folder / "resume.json"
 
         class Killed(BaseException):
             pass
 
         def stop(sent: int, total: int) -> None:
-            if sent > 1_500_000:
+            if sent > 15_000_000:
                 raise Killed
 
         with self.assertRaises(Killed):
@@ -226,7 +226,7 @@ class FilesTest(ServiceTest):
         self.assertEqual(0o600, resume.stat().st_mode & 0o777)
         begun: List[int] = []
         item = self.member.upload(path, filename="w", progress=lambda sent, total: begun.append(sent), resume_file=resume)
-        self.assertGreater(begun[0], 1_048_576)
+        self.assertGreater(begun[0], 5_000_000)
         self.assertEqual(1, item["revision"])
         self.assertFalse(resume.exists())
 
