@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes bourse/models.py and bourse/_operations.py from the contracts, as the service serves them.
+"""Writes bourse/models.py, bourse/errors.py and bourse/_operations.py from the contracts as they are served.
 
     generate.py FOLDER_OF_CONTRACTS FOLDER_OF_THE_PACKAGE
 
@@ -18,26 +18,50 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-#: What the library is for. The operators' contract is the platform's own, and `bourse admin` speaks it;
-#: the console's is that of its pages, which change with them.
-CONTRACTS = ("vm", "k8s", "market", "billing", "org", "checkpoints", "oauth", "mcp")
-
-#: Writes that may be sent again after an answer was lost, since the second one finds what the first did:
-#: a preview writes nothing; the same key again is its row; thresholds are replaced by the same; bytes that came
-#: twice are passed over; an application that asks for codes again forgets the first ones.
-REPEATABLE = {
-    "previewCapacity",
-    "addSshKey",
-    "writeAlerts",
-    "putUpload",
-    "putUploadFile",
-    "beginDeviceAuthorization",
-}
+#: What the libraries share: their contracts, writes that may be sent again, what each refusal means.
+LIBRARIES = json.loads(Path(__file__).with_name("libraries.json").read_text())
+CONTRACTS: list[str] = LIBRARIES["contracts"]
 
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 #: What types are made of that the models do not define.
 PYTHON = {"Any", "Dict", "List", "Literal", "Optional", "Union", "None"}
 METHODS = ("get", "put", "post", "delete", "patch")
+
+#: How bourse/errors.py begins.
+ERRORS = '''"""Everything this library raises. Each error says what happened and, in `what_to_do`, what helps.
+
+    BourseError
+     ├─ ApiError               the service refused; a class for each code of the contracts
+     │   └─ VersionMismatch, BidTooLow, NoSshKeys, RateLimited, …
+     ├─ ServerUnreachable      no connection came about: nothing was sent
+     ├─ AnswerLost             a write was sent and its answer never came
+     ├─ UnexpectedAnswer       something that is not this service answered
+     ├─ OperationMissing       the service is older than this library
+     └─ of this library's own work: DeclarationUnclear, NotGranted, HoldLost, NotGivenBack, ClusterInUse,
+        DigestMismatch, FileChanged
+"""
+
+from __future__ import annotations
+
+from typing import Dict, Type
+
+from bourse._errors import (
+    AnswerLost as AnswerLost,
+    ApiError as ApiError,
+    BourseError as BourseError,
+    ClusterInUse as ClusterInUse,
+    DeclarationUnclear as DeclarationUnclear,
+    DigestMismatch as DigestMismatch,
+    FileChanged as FileChanged,
+    HoldLost as HoldLost,
+    NotGivenBack as NotGivenBack,
+    NotGranted as NotGranted,
+    OperationMissing as OperationMissing,
+    ServerUnreachable as ServerUnreachable,
+    UnexpectedAnswer as UnexpectedAnswer,
+    may_pass as may_pass,
+    nothing_happened as nothing_happened,
+)'''
 
 
 def serves_programs(method: str, operation: dict[str, Any]) -> bool:
@@ -302,7 +326,7 @@ def write_operations(contracts: list[Contract]) -> str:
             answer, _ = answer_of(contract, operation)
             body, _ = body_of(contract, operation)
             security = operation.get("security", contract.document.get("security", []))
-            repeatable = method == "get" or operation["operationId"] in REPEATABLE
+            repeatable = method == "get" or operation["operationId"] in LIBRARIES["repeatable"]
             table.append(
                 f'        Operation("{operation["operationId"]}", "{contract.name}", "{method.upper()}", "{path}", '
                 f'"{answer}", "{body}", {bool(security)}, {repeatable}),'
@@ -348,10 +372,32 @@ def write_operations(contracts: list[Contract]) -> str:
     ).rstrip() + "\n"
 
 
+def write_errors() -> str:
+    """A class for each code, named like it."""
+    lines = ERRORS.splitlines()
+    for code, told in LIBRARIES["refusals"].items():
+        name = "".join(word.capitalize() for word in code.split("-"))
+        lines += [
+            "",
+            "",
+            f"class {name}(ApiError):",
+            f'    """{prose(told["meaning"], "    ")}"""',
+            "",
+            f'    code = "{code}"',
+            *(["    passes = True"] if told.get("passes") else []),
+            f"    what_to_do = {json.dumps(told['what_to_do'])}",
+        ]
+    return "\n".join(
+        [*lines, "", "", "#: The class of each code.",
+         "BY_CODE: Dict[str, Type[ApiError]] = {one.code: one for one in ApiError.__subclasses__()}", ""]
+    )
+
+
 def main() -> None:
     source, package = Path(sys.argv[1]), Path(sys.argv[2])
     contracts = [Contract(name, json.loads((source / f"{name}.json").read_text())) for name in CONTRACTS]
     (package / "models.py").write_text(write_models(contracts))
+    (package / "errors.py").write_text(write_errors())
     (package / "_operations.py").write_text(write_operations(contracts))
 
 
