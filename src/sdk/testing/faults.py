@@ -5,7 +5,7 @@
 
 Listens on loopback and forwards to UPSTREAM (host:port). Faults are ordered one by one with
 `POST /-/faults` and a JSON object, and each is done to the first request it fits; `GET /-/faults` lists those
-that are left. Within Python, `Proxy` does the same without HTTP.
+that are left, and `DELETE` forgets them. Within Python, `Proxy` does the same without HTTP.
 
     {"match": "PUT /api/vm/capacity", "cut_answer": 0}     forward, relay so many bytes of the answer, hang up
     {"match": "PUT /upload/", "cut_body": 70000}           forward so many bytes of the body, hang up
@@ -118,6 +118,8 @@ class Proxy:
         if line.startswith("POST"):
             fault = json.loads(body)
             self.order(fault.pop("match"), **fault)
+        elif line.startswith("DELETE"):
+            self.calm()
         answer = json.dumps(self.left()).encode()
         client.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(answer), answer))
 
