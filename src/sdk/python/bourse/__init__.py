@@ -9,6 +9,7 @@
 
 from bourse import errors, models
 from bourse._http import Retry, Stream
+from bourse._times import seconds
 from bourse.client import KEEP, Client
 from bourse.errors import BourseError
 from bourse.events import Event
@@ -16,4 +17,4 @@ from bourse.hold import Hold, Node
 
 __version__ = "0.1.0"
 
-__all__ = ["KEEP", "BourseError", "Client", "Event", "Hold", "Node", "Retry", "Stream", "errors", "models"]
+__all__ = ["KEEP", "BourseError", "Client", "Event", "Hold", "Node", "Retry", "Stream", "errors", "models", "seconds"]

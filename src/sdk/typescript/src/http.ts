@@ -70,8 +70,10 @@ export function lost(operation: string, origin: string, error: unknown): BourseE
   // Several addresses of one name fail together.
   const first = cause instanceof AggregateError ? cause.errors[0] : cause;
   const code = String((first as { code?: unknown } | undefined)?.code ?? "");
-  if (BEFORE_SENDING.includes(code) || /CERT|SELF_SIGNED|ALTNAME/.test(code)) {
-    return new ServerUnreachable(`${operation}: cannot reach ${origin} (${code})`, error);
+  // fetch does not connect to some ports, which it says without a code.
+  const isBarred = first instanceof Error && first.message === "bad port";
+  if (BEFORE_SENDING.includes(code) || /CERT|SELF_SIGNED|ALTNAME/.test(code) || isBarred) {
+    return new ServerUnreachable(`${operation}: cannot reach ${origin} (${code || String(first)})`, error);
   }
   return new AnswerLost(`${operation}: no whole answer from ${origin} (${code || String(first)})`, error);
 }
