@@ -29,7 +29,7 @@ Fault = Dict[str, Any]
 
 
 class Proxy:
-    """The proxy; `order` asks for a fault. `between`, of a fault, is called before the answer is relayed."""
+    """The proxy; `order` asks for a fault. `between`, of a fault, is called before the answer is relayed or the request dropped."""
 
     def __init__(self, upstream: Tuple[str, int], port: int = 0) -> None:
         self.upstream = upstream
@@ -111,6 +111,7 @@ class Proxy:
             body = fault.get("cut_body", length)
             forward(client, server, rest, min(body, length))
             if body < length:
+                fault.get("between", lambda: None)()
                 return
             relay(server, client, fault)
 

@@ -267,7 +267,8 @@ class Client(Operations):
         """
         made = int(sent["expected_version"]) + 1
         if state["version"] == made:
-            return stands(terms, sent)
+            # Others may have written the very same.
+            return terms is not None and terms["updated_by"] == self.subject and stands(terms, sent)
         try:
             for entry in self.org_activity():
                 if entry["action"] == action and entry["subject"] == sent["cluster"]:

@@ -414,7 +414,8 @@ export class Client {
   async #wasOurs(state: Guarded, terms: Fields | null, sent: Fields, action: string): Promise<boolean> {
     const made = (sent.expected_version as number) + 1;
     if (state.version === made) {
-      return stands(terms, sent);
+      // Others may have written the very same.
+      return terms?.updated_by === (await this.subject()) && stands(terms, sent);
     }
     try {
       for await (const entry of this.orgActivity()) {

@@ -92,6 +92,18 @@ test("what somebody declared after a lost answer stays", async () => {
   assert.deepEqual([await since(), await gpus()], [2, 40]);
 });
 
+test("what somebody else declared is not taken for a lost request", async () => {
+  await proxy.order(PUT, { cut_body: 5 });
+  await proxy.order("GET /api/vm/capacity", {});
+  await proxy.order("GET /api/vm/capacity", { wait: 2 });
+  const declared = add(client);
+  // The very same, from the same state: only who wrote it tells.
+  await poll("the second read", async () => (await proxy.left()).length === 0);
+  await add(other);
+  await declared;
+  assert.deepEqual([await since(), await gpus()], [2, 16]);
+});
+
 test("a crash between a declaration and its answer", async () => {
   await proxy.order(PUT, { cut_answer: 0 });
   const declared = add(client);
@@ -231,10 +243,10 @@ test("each grant is told once over cuts and a crash", async () => {
 
 test("a hold outlives lost answers and a crash", async () => {
   await proxy.order(PUT, { cut_answer: 0 });
-  await client.hold({ gpus: 8, maxPrice: 2.5, lease: "15s" }, async (nodes) => {
+  await client.hold({ gpus: 8, maxPrice: 2.5, lease: "45s" }, async (nodes) => {
     const begun = nodes.state.declared?.until;
     await service.restart();
-    await poll("the renewal", () => nodes.state.declared?.until !== begun, 40);
+    await poll("the renewal", () => nodes.state.declared?.until !== begun, 60);
     assert.equal(nodes.lost, undefined);
     assert.equal((await nodes.refresh()).length, 1);
     await proxy.order(PUT, { cut_answer: 0 });
