@@ -16,6 +16,7 @@ record Guide(String name, String title, String summary, String markdown) {
           "members",
           "applications",
           "command-line",
+          "libraries",
           "agents",
           "checkpoints",
           "money",
