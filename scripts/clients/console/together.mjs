@@ -127,19 +127,21 @@ async function conditions({ page, settled, quiet }) {
     [set.min_gpus, Date.parse(set.until), set.max_spend_usd],
     [16, end.getTime(), 150],
   );
-  // Sent again without a word of them, they stay; "none" clears the one that it stands at.
+  // Sent again without a word of them, they stay; "none" clears those that it stands at.
   await page.getByLabel("Ceiling, a GPU-hour").fill("3.60");
   await declare(page).click();
   await until("the ceiling", async () => (await declaredNow()).max_price_per_gpu_hour === 3.6);
   const kept = await declaredNow();
   assert.deepEqual([kept.min_gpus, kept.until, kept.max_spend_since], [16, set.until, set.max_spend_since]);
   await page.getByLabel("No budget").check();
+  await page.getByLabel("No minimum").check();
   await page.getByLabel("Ceiling, a GPU-hour").fill("3.50");
   await declare(page).click();
   await until("the budget to be gone", async () => (await declaredNow()).max_spend_usd === null);
-  assert.equal((await declaredNow()).min_gpus, 16);
+  const left = await declaredNow();
+  assert.deepEqual([left.min_gpus, left.until], [null, set.until]);
   quiet();
-  console.log("a declaration was put under a minimum, an end and a budget, and out of the last one again");
+  console.log("a declaration was put under a minimum, an end and a budget, and out of all but the end again");
 }
 
 /** Changes a pool's notice, and leaves it to the service again. */

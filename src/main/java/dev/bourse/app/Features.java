@@ -146,6 +146,7 @@ final class Features {
                 k8s,
                 core.market(),
                 core.billing(),
+                core.keys(),
                 org,
                 whoami(),
                 core.checkpoints().checkpoints()),

@@ -25,10 +25,12 @@ import dev.bourse.mcp.McpRoutes;
 import dev.bourse.mcp.McpService;
 import dev.bourse.mcp.McpStore;
 import dev.bourse.mcp.RestReads;
+import dev.bourse.mcp.SshKeyWriteTool;
 import dev.bourse.mcp.Tool;
 import dev.bourse.mcp.WhoamiTool;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.WhoamiView;
+import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -52,6 +54,7 @@ final class McpServer {
       K8sService k8s,
       MarketService market,
       BillingService billing,
+      SshKeyService keys,
       OrgService org,
       WhoamiView whoami,
       CheckpointService checkpoints) {}
@@ -130,6 +133,7 @@ final class McpServer {
     tools.add(new WhoamiTool(services.org(), services.whoami()));
     tools.add(new CapacityReadTool(services.capacity(), services.k8s()));
     tools.add(new BidWriteTool(services.capacity(), services.k8s(), confirms));
+    tools.add(new SshKeyWriteTool(services.keys(), confirms));
     tools.add(new MarketReadTool(services.market()));
     tools.add(new BillingReadTool(services.billing()));
     if (services.checkpoints().config().enabled()) {
@@ -150,8 +154,8 @@ final class McpServer {
       }
 
       @Override
-      public Scope scope(String target) {
-        return reads.get(target).scope();
+      public Optional<Scope> findScope(String target) {
+        return reads.find(target).map(Dispatcher.Reading::scope);
       }
 
       @Override

@@ -26,6 +26,7 @@ public final class McpService {
       billing_read what it has cost. A tool that writes is called twice: with \
       phase=preview, whose answer the user should see, and with phase=confirm and the \
       preview's confirm_token. Shrinking releases nodes and destroys their local data. \
+      A refusal names the tool that helps. \
       Prices are US dollars per GPU-hour.\
       """;
 
@@ -180,15 +181,21 @@ public final class McpService {
     return tools.call(caller, message).map(called -> encoded(revision, called));
   }
 
-  /** A tool's answer stands in its result twice: as text, and as what it is. */
+  /**
+   * A tool's answer stands in its result twice: as text, and as what it is. What helps with a
+   * refusal is a text of its own.
+   */
   private Buffer encoded(ProtocolRevision revision, Tools.Result called) {
-    JsonObject text = new JsonObject().put("type", "text").put("text", called.answer().toString());
+    JsonArray content = new JsonArray().add(text(called.answer().toString()));
+    called.remedy().ifPresent(remedy -> content.add(text(remedy)));
     JsonObject result =
-        new JsonObject()
-            .put("content", new JsonArray().add(text))
-            .put("isError", called.isRefusal());
+        new JsonObject().put("content", content).put("isError", called.isRefusal());
     return EncodedJson.with(
         dressed(revision, "tools/call", result), "structuredContent", called.answer());
+  }
+
+  private static JsonObject text(String text) {
+    return new JsonObject().put("type", "text").put("text", text);
   }
 
   private Future<JsonObject> result(ProtocolRevision revision, Message message) {

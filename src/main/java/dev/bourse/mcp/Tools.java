@@ -28,8 +28,9 @@ final class Tools {
    * What a call came to.
    *
    * @param answer the tool's, or the refusal: a JSON object, encoded
+   * @param remedy which tool helps with a refusal; empty when none does
    */
-  record Result(Buffer answer, boolean isRefusal) {}
+  record Result(Buffer answer, boolean isRefusal, Optional<String> remedy) {}
 
   private final Map<String, RegisteredTool> byName = new LinkedHashMap<>();
   private final JsonArray definitions = new JsonArray();
@@ -131,7 +132,7 @@ final class Tools {
       return entry
           .tool()
           .call(caller, arguments)
-          .map(answer -> new Result(answer, false))
+          .map(answer -> new Result(answer, false, Optional.empty()))
           .recover(e -> Future.succeededFuture(refusal(name, e)));
     } catch (ApiError refused) {
       return Future.succeededFuture(refusal(name, refused));
@@ -139,7 +140,8 @@ final class Tools {
   }
 
   private Result refusal(String tool, Throwable failure) {
-    return new Result(new JsonObject(refusalOf(failure, tool).fields()).toBuffer(), true);
+    JsonObject refusal = new JsonObject(refusalOf(failure, tool).fields());
+    return new Result(refusal.toBuffer(), true, Remedies.find(tool, refusal));
   }
 
   /** A failure as clients are told of it; nothing internal leaves. */
