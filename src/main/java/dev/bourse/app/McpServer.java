@@ -10,6 +10,7 @@ import dev.bourse.core.Once;
 import dev.bourse.edge.Dispatcher;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
+import dev.bourse.events.ChangeWaits;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketService;
 import dev.bourse.mcp.BidWriteTool;
@@ -51,6 +52,7 @@ final class McpServer {
   /** The features that tools call. */
   record Services(
       CapacityService capacity,
+      ChangeWaits waits,
       K8sService k8s,
       MarketService market,
       BillingService billing,
@@ -131,7 +133,7 @@ final class McpServer {
   private List<Tool> tools(Edge edge) {
     List<Tool> tools = new ArrayList<>();
     tools.add(new WhoamiTool(services.org(), services.whoami()));
-    tools.add(new CapacityReadTool(services.capacity(), services.k8s()));
+    tools.add(new CapacityReadTool(services.capacity(), services.waits(), services.k8s()));
     tools.add(new BidWriteTool(services.capacity(), services.k8s(), confirms));
     tools.add(new SshKeyWriteTool(services.keys(), confirms));
     tools.add(new MarketReadTool(services.market()));

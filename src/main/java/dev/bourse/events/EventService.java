@@ -116,6 +116,17 @@ public final class EventService {
               throw ApiError.badField("Last-Event-ID", id, "the id of an event of this stream");
             });
     String name = access.resolve(caller, cluster).cluster().name();
+    recordRead(caller, name, "events");
+    return (loop, sink, giveUp) ->
+        begin(name, lastEventId.map(Long::valueOf), new Subscriber(loop, sink), giveUp);
+  }
+
+  /**
+   * Records that a caller follows a cluster's state.
+   *
+   * @param detail how
+   */
+  void recordRead(Principal caller, String name, String detail) {
     reads.record(
         new AuditRow(
             clock.millis(),
@@ -123,9 +134,7 @@ public final class EventService {
             caller.actor(),
             "vm_capacity_get",
             name,
-            "events"));
-    return (loop, sink, giveUp) ->
-        begin(name, lastEventId.map(Long::valueOf), new Subscriber(loop, sink), giveUp);
+            detail));
   }
 
   private Runnable begin(
@@ -147,7 +156,8 @@ public final class EventService {
     };
   }
 
-  private Topic join(String name, Subscriber subscriber) {
+  /** Has somebody told what happens to a cluster from now on, until {@link #leave}. */
+  Topic join(String name, Listener subscriber) {
     return topics.compute(
         name,
         (key, known) -> {
@@ -157,7 +167,7 @@ public final class EventService {
         });
   }
 
-  private void leave(String name, Subscriber subscriber) {
+  void leave(String name, Listener subscriber) {
     topics.computeIfPresent(name, (key, topic) -> topic.remove(subscriber) ? topic : null);
   }
 

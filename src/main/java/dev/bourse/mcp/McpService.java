@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Answers one message at a time, by the rules of its revision. */
@@ -68,8 +69,11 @@ public final class McpService {
   /**
    * Answers a message. Fails, or throws, with an {@link RpcError} when the message cannot be taken,
    * with {@link InsufficientScope} when the caller's token does not allow a tool.
+   *
+   * @param ifGone is given what to run if the client goes away before the answer
    */
-  Future<McpReply> answer(Principal caller, McpHeaders headers, Message message) {
+  Future<McpReply> answer(
+      Principal caller, McpHeaders headers, Message message, Consumer<Runnable> ifGone) {
     boolean isStateless = StatelessRules.govern(headers, message);
     boolean standsAlone = headers.session().isEmpty() || isStateless;
     if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
@@ -81,7 +85,7 @@ public final class McpService {
     }
     if (isStateless) {
       StatelessRules.check(headers, message);
-      return perform(caller, ProtocolRevision.STATELESS, message);
+      return perform(caller, ProtocolRevision.STATELESS, message, ifGone);
     }
     if (message.method().equals(INITIALIZE)) {
       return Future.succeededFuture(initialize(caller, message));
@@ -104,7 +108,7 @@ public final class McpService {
             revision -> {
               requireSame(revision, headers);
               return message.kind() == Message.Kind.REQUEST
-                  ? perform(caller, revision, message)
+                  ? perform(caller, revision, message, ifGone)
                   : Future.succeededFuture(McpReply.TAKEN);
             });
   }
@@ -162,8 +166,9 @@ public final class McpService {
     return new JsonObject().put("name", "bourse").put("title", "Bourse").put("version", version);
   }
 
-  private Future<McpReply> perform(Principal caller, ProtocolRevision revision, Message message) {
-    return encoded(caller, revision, message)
+  private Future<McpReply> perform(
+      Principal caller, ProtocolRevision revision, Message message, Consumer<Runnable> ifGone) {
+    return encoded(caller, revision, message, ifGone)
         .map(result -> McpReply.of(message.answer(result)))
         .recover(
             e ->
@@ -173,12 +178,13 @@ public final class McpService {
                         : RpcError.internal(tools.refusalOf(e, message.method()))));
   }
 
-  private Future<Buffer> encoded(Principal caller, ProtocolRevision revision, Message message) {
+  private Future<Buffer> encoded(
+      Principal caller, ProtocolRevision revision, Message message, Consumer<Runnable> ifGone) {
     if (!message.method().equals("tools/call")) {
       return result(revision, message)
           .map(result -> dressed(revision, message.method(), result).toBuffer());
     }
-    return tools.call(caller, message).map(called -> encoded(revision, called));
+    return tools.call(caller, message, ifGone).map(called -> encoded(revision, called));
   }
 
   /**

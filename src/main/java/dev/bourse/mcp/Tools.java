@@ -14,7 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,15 +63,14 @@ final class Tools {
     }
   }
 
-  /** What a tool answers: one schema, or several of the contracts' of which it answers one. */
+  /** What a tool answers: its own schema, or one of the contracts', or one of several. */
   private static List<JsonObject> outputs(JsonObject said, ServiceDescription reference) {
-    JsonArray elsewhere = said.getJsonArray("outputOf");
-    return elsewhere == null
-        ? List.of(said.getJsonObject("output"))
-        : elsewhere.stream()
-            .map(JsonObject.class::cast)
-            .map(one -> reference.schema(one.getString("contract"), one.getString("schema")))
-            .toList();
+    return Stream.concat(
+            said.getJsonArray("outputOf", new JsonArray()).stream()
+                .map(JsonObject.class::cast)
+                .map(one -> reference.schema(one.getString("contract"), one.getString("schema"))),
+            Stream.ofNullable(said.getJsonObject("output")))
+        .toList();
   }
 
   /** Clients hold a refusal, too, against a tool's output schema. */
@@ -108,7 +109,7 @@ final class Tools {
    * <p>Fails with an {@link RpcError} when there is no such tool, with {@link InsufficientScope}
    * when the caller's token does not allow it.
    */
-  Future<Result> call(Principal caller, Message message) {
+  Future<Result> call(Principal caller, Message message, Consumer<Runnable> ifGone) {
     String name = message.text("name");
     if (name == null) {
       throw RpcError.invalidParams("params.name is missing; expected a tool's name");
@@ -131,7 +132,7 @@ final class Tools {
       }
       return entry
           .tool()
-          .call(caller, arguments)
+          .call(caller, arguments, ifGone)
           .map(answer -> new Result(answer, false, Optional.empty()))
           .recover(e -> Future.succeededFuture(refusal(name, e)));
     } catch (ApiError refused) {
