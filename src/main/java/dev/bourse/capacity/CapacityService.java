@@ -209,11 +209,7 @@ public final class CapacityService {
   }
 
   private Future<Swap> swapNode(
-      String name,
-      Principal caller,
-      String node,
-      Consumer<Cluster> guard,
-      List<Statement> fences) {
+      String name, Principal caller, String node, Consumer<Cluster> guard, List<Statement> fences) {
     return owners
         .submit(
             name,

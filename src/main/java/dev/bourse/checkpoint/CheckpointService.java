@@ -149,8 +149,7 @@ public final class CheckpointService {
   /** What there is already where an announcement would go. */
   private record Found(Optional<Checkpoint> atPlace, Optional<Checkpoint> named) {
     /** What it would replace, as of now. */
-    Optional<Checkpoint> replaced(
-        Publisher publisher, Announcement announcement, long nowMillis) {
+    Optional<Checkpoint> replaced(Publisher publisher, Announcement announcement, long nowMillis) {
       return announcement
           .replace()
           .choose(
@@ -259,8 +258,7 @@ public final class CheckpointService {
     String orgId = publisher.orgId();
     ReplacePolicy replace = announcement.replace();
     Future<Optional<Checkpoint>> atPlace =
-        store.findPlaced(
-            orgId, announcement.visibility(), announcement.metadata().fileName());
+        store.findPlaced(orgId, announcement.visibility(), announcement.metadata().fileName());
     Future<Optional<Checkpoint>> named =
         replace.mode() == ReplacePolicy.Mode.ONE
             ? findOwn(orgId, replace.id()).map(found -> found.map(CheckpointStore.Listed::item))

@@ -113,8 +113,7 @@ public final class Dispatcher {
   public Future<Buffer> call(Principal caller, String target) {
     Route entry =
         route(target)
-            .orElseThrow(
-                () -> ApiError.of(ErrorCode.NOT_FOUND, "no route " + Text.shown(target)));
+            .orElseThrow(() -> ApiError.of(ErrorCode.NOT_FOUND, "no route " + Text.shown(target)));
     Scope scope = entry.reading().scope();
     InsufficientScope.demand(caller, scope);
     int question = target.indexOf('?');

@@ -238,11 +238,7 @@ public final class ChangeWaits {
     boolean isMore = entries.size() > ENTRIES;
     List<ActivityStore.StoredActivity> told = isMore ? entries.subList(0, ENTRIES) : entries;
     return new Change(
-        view,
-        isChanged,
-        wait.isGap,
-        told,
-        wait.position.after(told).id() + "-" + digest);
+        view, isChanged, wait.isGap, told, wait.position.after(told).id() + "-" + digest);
   }
 
   /** What the state tells of the cluster itself: neither prices nor how long a notice has left. */
@@ -253,8 +249,7 @@ public final class ChangeWaits {
     if (hold != null) {
       hold.remove("enforce_after_ms");
     }
-    return HexFormat.of()
-        .formatHex(Digests.sha256(state.toBuffer().getBytes()), 0, DIGEST_BYTES);
+    return HexFormat.of().formatHex(Digests.sha256(state.toBuffer().getBytes()), 0, DIGEST_BYTES);
   }
 
   /** One wait. It does nothing but wake up, so it is called wherever something happens. */

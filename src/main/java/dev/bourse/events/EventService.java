@@ -129,12 +129,7 @@ public final class EventService {
   void recordRead(Principal caller, String name, String detail) {
     reads.record(
         new AuditRow(
-            clock.millis(),
-            caller.org().orgId(),
-            caller.actor(),
-            "vm_capacity_get",
-            name,
-            detail));
+            clock.millis(), caller.org().orgId(), caller.actor(), "vm_capacity_get", name, detail));
   }
 
   private Runnable begin(

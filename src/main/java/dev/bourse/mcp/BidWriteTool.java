@@ -30,9 +30,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Declares capacity of a VM cluster, bids for a Kubernetes one or swaps a node of the former, in two
- * phases. The preview of a VM cluster's is a read of the capacity, and recorded as one. Each kind
- * names nodes as its surface does.
+ * Declares capacity of a VM cluster, bids for a Kubernetes one or swaps a node of the former, in
+ * two phases. The preview of a VM cluster's is a read of the capacity, and recorded as one. Each
+ * kind names nodes as its surface does.
  */
 public final class BidWriteTool implements Tool {
   private static final String NAME = "bid_write";
@@ -45,7 +45,6 @@ public final class BidWriteTool implements Tool {
               "cluster",
               "max_gpus",
               "max_price_per_gpu_hour",
-              "action",
               "expected_version",
               "until",
               "max_spend_usd",
@@ -95,7 +94,9 @@ public final class BidWriteTool implements Tool {
       SWAP_FIELDS.check(arguments);
       return preview ? previewSwap(caller, arguments) : confirmSwap(caller, arguments);
     }
-    FIELDS.check(arguments);
+    JsonObject declaration = arguments.copy();
+    declaration.remove("action");
+    FIELDS.check(declaration);
     FIELDS.require(arguments, "max_price_per_gpu_hour");
     return switch (ClusterKind.of(arguments)) {
       case VM -> {
@@ -248,8 +249,7 @@ public final class BidWriteTool implements Tool {
             .put("node", node)
             .put("releases", list(List.of(node)));
     return Future.succeededFuture(
-        state(
-            confirmable(told, caller, arguments, cluster, version), standing.encoded().json()));
+        state(confirmable(told, caller, arguments, cluster, version), standing.encoded().json()));
   }
 
   private Future<Buffer> confirmSwap(Principal caller, JsonObject arguments) {

@@ -79,8 +79,6 @@ public final class CapacityReadTool implements Tool {
             new ChangeWaits.Known(arguments.getString("cursor"), arguments.getLong("version")),
             arguments.getLong("wait_s", ChangeWaits.MOST_MILLIS / 1_000) * 1_000,
             ifGone)
-        .map(
-            change ->
-                EncodedJson.with(change.toJson(), "state", change.view().encoded().json()));
+        .map(change -> EncodedJson.with(change.toJson(), "state", change.view().encoded().json()));
   }
 }

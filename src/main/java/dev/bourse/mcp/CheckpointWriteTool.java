@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Announces a file, whose bytes go to an address that is good for this upload alone, or removes one;
- * in two phases.
+ * Announces a file, whose bytes go to an address that is good for this upload alone, or removes
+ * one; in two phases.
  */
 public final class CheckpointWriteTool implements Tool {
   private static final String NAME = "checkpoint_write";
@@ -108,8 +108,7 @@ public final class CheckpointWriteTool implements Tool {
         .map(
             replaced -> {
               ConfirmTokens.Issued issued =
-                  confirms.issue(
-                      caller, NAME, arguments, subject(replaced), version(replaced));
+                  confirms.issue(caller, NAME, arguments, subject(replaced), version(replaced));
               JsonObject told = publication("preview", replaced);
               return told.put("confirm_token", issued.token())
                   .put("expires_at", Times.rfc3339(issued.expiresAtMillis()));

@@ -29,8 +29,7 @@ public final class McpRoutes {
   }
 
   private Future<Answer> send(Call call) {
-    return call.readJson(MAX_MESSAGE_BYTES)
-        .compose(bytes -> answer(call, headers(call), bytes));
+    return call.readJson(MAX_MESSAGE_BYTES).compose(bytes -> answer(call, headers(call), bytes));
   }
 
   private Future<Answer> end(Call call) {
@@ -62,8 +61,7 @@ public final class McpRoutes {
     Object id = Message.readableId(value);
     return answering(
         id,
-        () ->
-            service.get().answer(call.principal(), headers, Message.of(value, id), call::ifGone));
+        () -> service.get().answer(call.principal(), headers, Message.of(value, id), call::ifGone));
   }
 
   /** What is wrong with a message is told in the protocol's way; all else as everywhere. */

@@ -194,8 +194,7 @@ public final class McpService {
   private Buffer encoded(ProtocolRevision revision, Tools.Result called) {
     JsonArray content = new JsonArray().add(text(called.answer().toString()));
     called.remedy().ifPresent(remedy -> content.add(text(remedy)));
-    JsonObject result =
-        new JsonObject().put("content", content).put("isError", called.isRefusal());
+    JsonObject result = new JsonObject().put("content", content).put("isError", called.isRefusal());
     return EncodedJson.with(
         dressed(revision, "tools/call", result), "structuredContent", called.answer());
   }

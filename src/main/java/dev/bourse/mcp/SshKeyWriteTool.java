@@ -99,8 +99,7 @@ public final class SshKeyWriteTool implements Tool {
   }
 
   private Future<JsonObject> previewRemove(Principal caller, JsonObject arguments) {
-    SshKey key =
-        keys.getSshKey(caller, caller.org().orgId(), FIELDS.text(arguments, "key_id"));
+    SshKey key = keys.getSshKey(caller, caller.org().orgId(), FIELDS.text(arguments, "key_id"));
     return Future.succeededFuture(
         confirmable(
             answer(arguments)

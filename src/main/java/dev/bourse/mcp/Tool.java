@@ -40,8 +40,7 @@ public interface Tool {
    *
    * @param ifGone is given what to run if the caller goes away before the answer
    */
-  default Future<Buffer> call(
-      Principal caller, JsonObject arguments, Consumer<Runnable> ifGone) {
+  default Future<Buffer> call(Principal caller, JsonObject arguments, Consumer<Runnable> ifGone) {
     return call(caller, arguments);
   }
 }

@@ -96,8 +96,7 @@ public final class UploadSessionService {
             draft.metadata().sha256())
         .map(
             published ->
-                new ResumableUploads.Progress(
-                    published, published.shown(), whole.stored(), true));
+                new ResumableUploads.Progress(published, published.shown(), whole.stored(), true));
   }
 
   private Future<ResumableUploads.Progress> receive(

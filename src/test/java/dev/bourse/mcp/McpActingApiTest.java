@@ -137,9 +137,7 @@ class McpActingApiTest extends McpApiFixture {
     nameless.remove("name");
     alice.refused("ssh_key_write", nameless, ErrorCode.BAD_REQUEST);
     alice.refused(
-        "ssh_key_write",
-        key("-----BEGIN OPENSSH PRIVATE KEY-----"),
-        ErrorCode.BAD_REQUEST);
+        "ssh_key_write", key("-----BEGIN OPENSSH PRIVATE KEY-----"), ErrorCode.BAD_REQUEST);
     alice.refused(
         "ssh_key_write",
         key(RunningBourse.keyLine()).put("cluster", "globex-main"),
@@ -152,8 +150,7 @@ class McpActingApiTest extends McpApiFixture {
 
   @Test
   void keysAndSwapsNeedTheScopeOfWritingCapacity() {
-    McpClient.needing(
-        bourse, Scope.CAPACITY_WRITE, "ssh_key_write", key(RunningBourse.keyLine()));
+    McpClient.needing(bourse, Scope.CAPACITY_WRITE, "ssh_key_write", key(RunningBourse.keyLine()));
     McpClient.needing(bourse, Scope.CAPACITY_WRITE, "ssh_key_write", removal("key_1"));
     McpClient.needing(bourse, Scope.CAPACITY_WRITE, "bid_write", swap("192.0.2.1"));
   }
@@ -211,8 +208,10 @@ class McpActingApiTest extends McpApiFixture {
     nameless.remove("cluster");
     assertTrue(remedy(alice, "bid_write", nameless).startsWith("whoami names"));
     assertTrue(
-        remedy(alice, "bid_write", bid("acme-batch", 0, 2).put("phase", "confirm").put(
-                "confirm_token", "c1.x.y"))
+        remedy(
+                alice,
+                "bid_write",
+                bid("acme-batch", 0, 2).put("phase", "confirm").put("confirm_token", "c1.x.y"))
             .startsWith("bid_write with phase=preview"));
     assertTrue(
         remedy(alice, "checkpoint_read", new JsonObject().put("action", "get").put("id", "x"))
@@ -237,9 +236,7 @@ class McpActingApiTest extends McpApiFixture {
             List.of("/api/operator/orgs", "/api/vm/capacity, "),
             List.of("/api/vm/nothing", "/api/market/feed, "))) {
       String detail =
-          alice
-              .refused("grid_api", read(told.get(0)), ErrorCode.NOT_FOUND)
-              .getString("detail");
+          alice.refused("grid_api", read(told.get(0)), ErrorCode.NOT_FOUND).getString("detail");
       assertTrue(detail.startsWith(told.get(0) + " is not offered here; "), detail);
       assertTrue(detail.contains(told.get(1)), detail);
     }
@@ -257,7 +254,6 @@ class McpActingApiTest extends McpApiFixture {
         200,
         -32602,
         "resources/read",
-        new JsonObject()
-            .put("uri", bourse.service().baseUrl() + "/api/operator/openapi.json"));
+        new JsonObject().put("uri", bourse.service().baseUrl() + "/api/operator/openapi.json"));
   }
 }

@@ -41,8 +41,7 @@ class McpPublishApiTest extends McpApiFixture {
   /** Previewed and confirmed. */
   private static JsonObject announced(McpClient member, JsonObject publication) {
     return member.ok(
-        "checkpoint_write",
-        confirm(publication, member.ok("checkpoint_write", publication)));
+        "checkpoint_write", confirm(publication, member.ok("checkpoint_write", publication)));
   }
 
   /** Bytes sent by somebody who has nothing but the address. */
@@ -67,13 +66,11 @@ class McpPublishApiTest extends McpApiFixture {
     JsonObject announced = alice.ok("checkpoint_write", confirm(publication, preview));
     String id = announced.getString("id");
     assertEquals("pending", item(id).getString("status"));
-    JsonObject done =
-        send(announced, BYTES, "Content-Type", "application/octet-stream").ok();
+    JsonObject done = send(announced, BYTES, "Content-Type", "application/octet-stream").ok();
     assertEquals("ready", done.getString("status"));
     assertEquals(sha256(BYTES), item(id).getString("sha256"));
     assertArrayEquals(
-        BYTES,
-        bourse.asMember("acme", "alice").fetch("GET", FilesFixture.content(id)).body());
+        BYTES, bourse.asMember("acme", "alice").fetch("GET", FilesFixture.content(id)).body());
     send(announced, BYTES, "Content-Type", "application/octet-stream").refused(ErrorCode.GONE);
     assertEquals(
         List.of("member:alice checkpoint_create", "member:alice checkpoint_publish"),
@@ -94,8 +91,7 @@ class McpPublishApiTest extends McpApiFixture {
     JsonObject announced = announced(alice, publication(freshName()));
     byte[] first = java.util.Arrays.copyOf(BYTES, 150_000);
     byte[] rest = java.util.Arrays.copyOfRange(BYTES, 150_000, BYTES.length);
-    assertEquals(
-        308, send(announced, first, "Content-Range", "bytes 0-149999/200000").status());
+    assertEquals(308, send(announced, first, "Content-Range", "bytes 0-149999/200000").status());
     assertEquals("pending", item(announced.getString("id")).getString("status"));
     send(announced, rest, "Content-Range", "bytes 150000-199999/200000").ok();
     assertEquals(sha256(BYTES), item(announced.getString("id")).getString("sha256"));
@@ -105,8 +101,7 @@ class McpPublishApiTest extends McpApiFixture {
   void theAddressIsForThoseBytesAlone() {
     JsonObject publication = publication(freshName()).put("sha256", sha256(bytes(200_000, 6)));
     JsonObject announced = announced(alice, publication);
-    conflict(
-        "size-mismatch", send(announced, bytes(100, 1), "Content-Range", "bytes 0-99/100"));
+    conflict("size-mismatch", send(announced, bytes(100, 1), "Content-Range", "bytes 0-99/100"));
     conflict("sha-mismatch", send(announced, BYTES));
     assertEquals("pending", item(announced.getString("id")).getString("status"));
     send(announced, bytes(200_000, 6)).ok();
@@ -126,8 +121,7 @@ class McpPublishApiTest extends McpApiFixture {
                     "SELECT 1 FROM checkpoint_revision WHERE session_sha256 = ?",
                     List.of(secret))));
     long lives =
-        Duration.between(
-                Instant.now(), Instant.parse(announced.getString("upload_expires_at")))
+        Duration.between(Instant.now(), Instant.parse(announced.getString("upload_expires_at")))
             .toMinutes();
     assertTrue(lives >= 55 && lives <= 60, lives + " minutes");
   }
@@ -137,16 +131,14 @@ class McpPublishApiTest extends McpApiFixture {
     ApiClient member = bourse.asMember("acme", "alice");
     JsonObject announced =
         FilesFixture.announce(
-            member,
-            FilesFixture.publication(freshName(), BYTES, "org").put("upload", "resumable"));
+            member, FilesFixture.publication(freshName(), BYTES, "org").put("upload", "resumable"));
     String session = path(announced.getString("session_url"));
     bourse
         .with(null)
         .sendBytes("PUT", session.replace("/upload/", "/upload/once-"), BYTES)
         .refused(ErrorCode.GONE);
     assertEquals(
-        "pending",
-        bourse.with(null).sendBytes("PUT", session, BYTES).ok().getString("status"));
+        "pending", bourse.with(null).sendBytes("PUT", session, BYTES).ok().getString("status"));
     assertEquals("pending", item(announced.getString("id")).getString("status"));
   }
 
@@ -164,8 +156,7 @@ class McpPublishApiTest extends McpApiFixture {
   void aCredentialIsNotPublished() {
     String text = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + "b3BlbnNzaC1rZXktdjEAAAAA".repeat(9);
     byte[] secret = text.getBytes(java.nio.charset.StandardCharsets.UTF_8);
-    JsonObject announced =
-        announced(alice, publication(freshName()).put("bytes", secret.length));
+    JsonObject announced = announced(alice, publication(freshName()).put("bytes", secret.length));
     send(announced, secret).refused(ErrorCode.SECRET_DETECTED);
     send(announced, secret).refused(ErrorCode.GONE);
   }
@@ -194,9 +185,7 @@ class McpPublishApiTest extends McpApiFixture {
   private static void refusedFor(McpClient member, JsonObject publication, String reason) {
     assertEquals(
         reason,
-        member
-            .refused("checkpoint_write", publication, ErrorCode.CONFLICT)
-            .getString("reason"));
+        member.refused("checkpoint_write", publication, ErrorCode.CONFLICT).getString("reason"));
   }
 
   @Test

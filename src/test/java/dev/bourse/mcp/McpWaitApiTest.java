@@ -82,8 +82,7 @@ class McpWaitApiTest extends McpApiFixture {
     assertEquals(true, byVersion.getBoolean("changed"));
     JsonObject byCursor =
         alice.ok(
-            "capacity_read",
-            waiting("acme-train").put("cursor", unchanged.getString("cursor")));
+            "capacity_read", waiting("acme-train").put("cursor", unchanged.getString("cursor")));
     assertEquals(true, byCursor.getBoolean("changed"));
     assertEquals(version + 1, byCursor.getLong("version"));
     assertEquals(
@@ -117,8 +116,7 @@ class McpWaitApiTest extends McpApiFixture {
   void aCursorWhoseEntryIsGoneIsAGap() {
     JsonObject told =
         alice.ok(
-            "capacity_read",
-            waiting("acme-train").put("cursor", "999999999999-0123456789abcdef"));
+            "capacity_read", waiting("acme-train").put("cursor", "999999999999-0123456789abcdef"));
     assertEquals(true, told.getBoolean("gap"));
     assertEquals(true, told.getBoolean("changed"));
   }
@@ -163,8 +161,7 @@ class McpWaitApiTest extends McpApiFixture {
   @Test
   void aClientThatLeftIsForgotten() throws IOException {
     URI service = URI.create(bourse.service().baseUrl());
-    String secret =
-        McpClient.token(bourse, "acme", "alice", EnumSet.of(Scope.CAPACITY_READ));
+    String secret = McpClient.token(bourse, "acme", "alice", EnumSet.of(Scope.CAPACITY_READ));
     String body =
         McpClient.request(
                 "tools/call",
@@ -200,8 +197,7 @@ class McpWaitApiTest extends McpApiFixture {
     RunningBourse stopping = RunningBourse.demo("drain-delay=2s");
     McpClient carol = McpClient.of(stopping, "openlab", "carol");
     CompletableFuture<JsonObject> wait =
-        CompletableFuture.supplyAsync(
-            () -> carol.ok("capacity_read", waiting("openlab-main")));
+        CompletableFuture.supplyAsync(() -> carol.ok("capacity_read", waiting("openlab-main")));
     until("it waits", () -> running(stopping) == 1);
     long began = System.nanoTime();
     stopping.close();

@@ -375,7 +375,8 @@ final class AccessClients {
         "adds a key to " + organization + (cluster == null ? "" : " for " + cluster),
         core ->
             core.keys()
-                .addSshKey(Clients.principal(organization), organization, "k", line, cluster, List.of()),
+                .addSshKey(
+                    Clients.principal(organization), organization, "k", line, cluster, List.of()),
         added ->
             keys.add(new Key(organization, added.key().keyId(), cluster, process.name(), now())),
         () -> refusedMaterial.add(line));

@@ -30,7 +30,8 @@ class SshKeyServiceTest extends ExchangeFixture {
   void theSameMaterialAgainIsTheSameKeyWithoutAnotherAuditRow() throws Exception {
     String line = newLine();
     SshKeyService.Added first = await(keys.addSshKey(alice, "acme", "a", line, null, List.of()));
-    SshKeyService.Added again = await(keys.addSshKey(alice, "acme", "b", line + " note", null, List.of()));
+    SshKeyService.Added again =
+        await(keys.addSshKey(alice, "acme", "b", line + " note", null, List.of()));
 
     assertTrue(first.isNew());
     assertFalse(again.isNew());
@@ -56,7 +57,8 @@ class SshKeyServiceTest extends ExchangeFixture {
   @Test
   void aKeyWhoseCommitWasNotAnsweredIsInForceOnceItIsAcknowledged() throws Exception {
     loseNextAnswer();
-    SshKeyService.Added added = await(keys.addSshKey(alice, "acme", "a", newLine(), null, List.of()));
+    SshKeyService.Added added =
+        await(keys.addSshKey(alice, "acme", "a", newLine(), null, List.of()));
 
     assertTrue(added.isNew());
     assertTrue(keys.listSshKeys(alice, "acme").contains(added.key()));
@@ -68,7 +70,8 @@ class SshKeyServiceTest extends ExchangeFixture {
     Future<SshKeyService.Revoked> first = keys.revokeSshKey(alice, "acme", key.keyId(), List.of());
     // The first may be done by now, and then the call itself refuses.
     Future<SshKeyService.Revoked> second =
-        Future.succeededFuture().compose(v -> keys.revokeSshKey(alice, "acme", key.keyId(), List.of()));
+        Future.succeededFuture()
+            .compose(v -> keys.revokeSshKey(alice, "acme", key.keyId(), List.of()));
 
     assertEquals(key.keyId(), await(first).keyId());
     assertEquals(ErrorCode.NOT_FOUND, fails(ApiError.class, second).code());
@@ -115,7 +118,8 @@ class SshKeyServiceTest extends ExchangeFixture {
     Principal stranger = caller("globex", null);
 
     Sample.refused(ErrorCode.NOT_FOUND, () -> keys.listSshKeys(stranger, "acme"));
-    Sample.refused(ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(stranger, "acme", "key_1", List.of()));
+    Sample.refused(
+        ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(stranger, "acme", "key_1", List.of()));
     Sample.refused(ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(alice, "acme", "key_9", List.of()));
   }
 
@@ -126,12 +130,14 @@ class SshKeyServiceTest extends ExchangeFixture {
     }
 
     Sample.refused(
-        ErrorCode.BAD_REQUEST, () -> keys.addSshKey(alice, "acme", "more", newLine(), null, List.of()));
+        ErrorCode.BAD_REQUEST,
+        () -> keys.addSshKey(alice, "acme", "more", newLine(), null, List.of()));
   }
 
   private ApiError refusedFor(String cluster) {
     return Sample.refused(
-        ErrorCode.NOT_FOUND, () -> keys.addSshKey(alice, "acme", "a", newLine(), cluster, List.of()));
+        ErrorCode.NOT_FOUND,
+        () -> keys.addSshKey(alice, "acme", "a", newLine(), cluster, List.of()));
   }
 
   private List<Long> audits(String action) throws Exception {
