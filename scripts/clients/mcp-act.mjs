@@ -53,10 +53,10 @@ async function node(known, besides = undefined) {
     const told = await client.callTool({ name: "capacity_read", arguments: { action: "wait", cluster, ...known } });
     const { state, activity, cursor, changed } = told.structuredContent;
     const [only, ...others] = state.allocations;
+    const notes = activity.map(({ note }) => note);
+    const nodes = state.allocations.map((one) => `${one.public_ip} ${one.state}`);
+    console.log(`waited: changed ${changed}; ${notes.join(", ") || "nothing"} happened; nodes: ${nodes.join(", ") || "none"}`);
     if (others.length === 0 && only?.state === "active" && only.public_ip !== besides) {
-      console.log(`> capacity_read { "action": "wait", "cluster": "${cluster}", … }`);
-      const notes = activity.map(({ note }) => note);
-      console.log(`< changed: ${changed}, activity: ${notes.join(", ") || "none"}, active: ${only.public_ip}`);
       return { address: only.public_ip, cursor };
     }
     known = { cursor };
