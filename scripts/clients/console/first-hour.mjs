@@ -122,6 +122,10 @@ async function firstNode(founder) {
   await hands.fill(page.getByLabel("Ceiling, a GPU-hour"), "3.50");
   // Eight GPUs at the ceiling, as the preview has them.
   await page.getByRole("region", { name: "What it would do" }).getByText("$28.00").waitFor();
+  // It may cost no more than this in all, whatever becomes of whoever declared it.
+  await hands.press(page.getByText("Minimum, end, budget"));
+  await hands.fill(page.getByRole("spinbutton", { name: /^Budget/ }), "150");
+  await page.getByRole("region", { name: "What it would do" }).getByText("$150.00").first().waitFor();
   await hands.press(button(page, "Declare"));
   const address = await granted(founder);
   quiet();

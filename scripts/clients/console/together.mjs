@@ -1,9 +1,12 @@
-// Two people at one cluster, and one whose session ends under a half-filled form: nobody loses what they typed.
+// Two people at one cluster, one of whom puts the declaration under a minimum, an end and a budget; an operator who
+// changes how long before a node goes its holder is told; and one whose session ends under a half-filled form: nobody
+// loses what they typed.
 //
 //   node together.mjs SITE
+import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { launch } from "../lib/browser.mjs";
-import { linkFor, mails, signIn } from "../lib/member.mjs";
+import { linkFor, mails, signIn, until } from "../lib/member.mjs";
 import { asSignedIn } from "./lib/member.mjs";
 import { readSite } from "./lib/site.mjs";
 import { during, visit } from "./lib/visit.mjs";
@@ -18,6 +21,8 @@ const browser = await launch();
 await during(browser, async () => {
   const bob = await enter("bob@acme.example");
   await conflict(await visit(browser, site.service, { state: site.states.member }), bob);
+  await conditions(bob);
+  await notice(await visit(browser, site.service, { state: site.states.operator }));
   await ended(bob);
 });
 
@@ -70,6 +75,93 @@ async function conflict(alice, bob) {
   bob.quiet();
   await alice.close();
   console.log("two people changed one cluster; each saw what the other did, and nothing was lost");
+}
+
+/** A figure of what the declaration would do. */
+function foreseen(page, label) {
+  return page.locator("#preview .figure", { hasText: label });
+}
+
+/** What is declared for the cluster, as programs read it. */
+async function declaredNow() {
+  return (await site.program(site.acmeToken, "GET", "/api/vm/capacity?cluster=acme-train")).declared;
+}
+
+/** Sets a minimum, an end and a budget, sees first what that means, and clears the budget again. */
+async function conditions({ page, settled, quiet }) {
+  await page.goto(CLUSTER);
+  await settled();
+  await page.getByText("Minimum, end, budget").click();
+  const minimum = page.getByRole("spinbutton", { name: /^Minimum/ });
+  const budget = page.getByRole("spinbutton", { name: /^Budget/ });
+  // What would be refused is said at its field before anything is sent.
+  await minimum.fill("12");
+  await page.locator("#field-min_gpus-error").filter({ hasText: "multiple of gpus_per_node" }).waitFor();
+  await minimum.fill("128");
+  await gpus(page).fill("128");
+  await foreseen(page, "Minimum").getByText("128 GPUs").waitFor();
+  // At this ceiling all of the rival's nodes could be won, and a hundred more could not, whatever the ceiling.
+  await minimum.fill("240");
+  await gpus(page).fill("240");
+  await page.locator("#minimum-missed").filter({ hasText: "whatever the ceiling" }).waitFor();
+  await gpus(page).fill("16");
+  await minimum.fill("16");
+  await budget.fill("0");
+  await page.locator("#field-max_spend_usd-error").filter({ hasText: "more than 0" }).waitFor();
+  await budget.fill("150");
+  await foreseen(page, "In all").getByText("$150.00").waitFor();
+  // An hour of sixteen GPUs at the ceiling is less than the budget.
+  const end = new Date(Math.floor(Date.now() / 60_000) * 60_000 + 3_600_000);
+  const local = new Date(end.getTime() - end.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  await page.getByLabel(/^End\b/).fill(local);
+  const inAll = await until("the hour's worst case", async () => {
+    const [, dollars] = (await foreseen(page, "In all").textContent()).match(/\$([\d.]+)/) ?? [];
+    return Number(dollars) < 150 ? Number(dollars) : undefined;
+  });
+  assert.ok(inAll > 50 && inAll <= 56, `${inAll} is no hour of 16 GPUs at 3.50`);
+  assert.equal((await declaredNow()).min_gpus, null, "a preview writes nothing");
+  await declare(page).click();
+  await page.locator(".figure", { hasText: "Budget" }).filter({ hasText: "since" }).getByText("$150.00").waitFor();
+  const set = await declaredNow();
+  assert.deepEqual(
+    [set.min_gpus, Date.parse(set.until), set.max_spend_usd],
+    [16, end.getTime(), 150],
+  );
+  // Sent again without a word of them, they stay; "none" clears those that it stands at.
+  await page.getByLabel("Ceiling, a GPU-hour").fill("3.60");
+  await declare(page).click();
+  await until("the ceiling", async () => (await declaredNow()).max_price_per_gpu_hour === 3.6);
+  const kept = await declaredNow();
+  assert.deepEqual([kept.min_gpus, kept.until, kept.max_spend_since], [16, set.until, set.max_spend_since]);
+  await page.getByLabel("No budget").check();
+  await page.getByLabel("No minimum").check();
+  await page.getByLabel("Ceiling, a GPU-hour").fill("3.50");
+  await declare(page).click();
+  await until("the budget to be gone", async () => (await declaredNow()).max_spend_usd === null);
+  const left = await declaredNow();
+  assert.deepEqual([left.min_gpus, left.until], [null, set.until]);
+  quiet();
+  console.log("a declaration was put under a minimum, an end and a budget, and out of all but the end again");
+}
+
+/** Changes a pool's notice, and leaves it to the service again. */
+async function notice({ page, settled, quiet, close }) {
+  const pool = async () => site.operator("GET", "/api/operator/pools/south-a100");
+  await page.goto(`${site.service}/operator/pools/south-a100`);
+  await settled();
+  const field = page.getByRole("spinbutton", { name: /^Notice/ });
+  const save = page.getByRole("button", { name: "Save terms" });
+  await field.fill("90000");
+  await save.click();
+  await page.locator(".figure", { hasText: "Notice" }).getByText("1 min 30 s").waitFor();
+  assert.equal((await pool()).notice_ms, 90_000);
+  await field.fill("");
+  await save.click();
+  await page.locator(".figure", { hasText: "Notice" }).getByText("as the service").waitFor();
+  assert.equal((await pool()).notice_ms, null);
+  quiet();
+  await close();
+  console.log("an operator changed a pool's notice, and left it to the service again");
 }
 
 /** All of `bob`'s sessions end while he fills a form; he signs in again in another tab, and goes on in this one. */

@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
 import { CallError, call } from '../lib/client.js';
 import { count, dollars, utc } from '../lib/format.js';
+import { CONDITIONS, conditionFields, conditionLabel, conditionText, saidOf, unsaid } from './conditions.js';
 import { confirm } from './dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 import { Element, at, figure } from './parts.js';
@@ -74,7 +75,7 @@ class Declaration extends Element {
     /** @type {Error | null} */
     this.previewFault = null;
     this.isLooking = false;
-    this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [] });
+    this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [], ...unsaid() });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     /** @type {AbortController | null} */
@@ -113,7 +114,8 @@ class Declaration extends Element {
     return (
       Number(typed.max_gpus) !== Number(values.max_gpus) ||
       Number(typed[PRICE]) !== Number(values[PRICE]) ||
-      String([...typed.release].sort()) !== String([...values.release].sort())
+      String([...typed.release].sort()) !== String([...values.release].sort()) ||
+      Object.keys(saidOf(typed)).length > 0
     );
   }
 
@@ -132,6 +134,7 @@ class Declaration extends Element {
       expected_version: this.base.version,
       release: release.filter((/** @type {string} */ address) => held.includes(address)),
       cluster: this.state.cluster,
+      ...saidOf(this.form.values),
     };
   }
 
@@ -154,6 +157,7 @@ class Declaration extends Element {
       if (!looking.signal.aborted) {
         this.preview = preview;
         this.previewFault = null;
+        this.pointAt(preview.would_refuse && new CallError(422, preview.would_refuse));
       }
     } catch (failure) {
       if (looking.signal.aborted) {
@@ -165,12 +169,26 @@ class Declaration extends Element {
       } else {
         this.preview = null;
         this.previewFault = /** @type {Error} */ (failure);
+        this.pointAt(failure instanceof CallError ? failure : null);
       }
     } finally {
       if (this.looking === looking) {
         this.isLooking = false;
       }
     }
+  }
+
+  /** Shows what a preview says of the minimum, the end or the budget at its field, too. @param {CallError | null} refusal */
+  pointAt(refusal) {
+    const { errors } = this.form;
+    for (const name of CONDITIONS) {
+      if (refusal?.field === name) {
+        errors[name] = refusal.detail;
+      } else {
+        delete errors[name];
+      }
+    }
+    this.requestUpdate();
   }
 
   async send() {
@@ -254,6 +272,7 @@ class Declaration extends Element {
             changed: () => this.look(),
           })}
         </div>
+        ${conditionFields(form, { names: CONDITIONS, declared: state.declared, gpusPerNode: state.gpus_per_node, changed: () => this.look() })}
         ${this.release()}
         ${formFault(form)}
         <div class="actions">
@@ -312,6 +331,12 @@ class Declaration extends Element {
         <tbody>
           <tr><th scope="row">GPUs</th><td class="number">${theirs.max_gpus}</td><td class="number">${mine.max_gpus}</td></tr>
           <tr><th scope="row">Ceiling</th><td class="number">${dollars(Number(theirs[PRICE]))}</td><td class="number">${dollars(Number(mine[PRICE]))}</td></tr>
+          ${CONDITIONS.map((name) => {
+            const [inForce, wished] = [conditionText(name, by), conditionText(name, by, saidOf(mine))];
+            return inForce === 'none' && wished === 'none'
+              ? nothing
+              : html`<tr><th scope="row">${conditionLabel(name)}</th><td class="number">${inForce}</td><td class="number">${wished}</td></tr>`;
+          })}
         </tbody>
       </table>
       <div class="actions">
@@ -348,12 +373,20 @@ class Declaration extends Element {
           : `at ${dollars(preview.clearing_price_per_gpu_hour)} a GPU`)}
         ${figure('At most', dollars(most), 'an hour, at the ceiling')}
         ${preview.worst_case_usd === null ? nothing : figure('In all', dollars(preview.worst_case_usd), 'at most, until it ends')}
+        ${CONDITIONS.filter((name) => preview.state.declared[name] !== null).map((name) =>
+          figure(conditionLabel(name), conditionText(name, preview.state.declared)),
+        )}
         ${figure('Nodes won', preview.nodes_won, preview.nodes_won === preview.nodes_granted ? 'at the next tick' : `${preview.nodes_granted} of them at the next tick`)}
         ${figure('Left pending', preview.nodes_unfilled, preview.nodes_unfilled > 0 ? 'nodes' : nothing)}
       </dl>
-      ${preview.nodes_unfilled > 0 && preview.admission_price_per_gpu_hour !== null && preview.admission_price_per_gpu_hour > Number(this.form.values[PRICE])
+      ${preview.minimum_missed
+        ? html`<p class="notice warn" id="minimum-missed">${preview.minimum_missed === 'price'
+            ? 'The minimum would not be won at this ceiling; a higher one could win it. Until then nothing is granted.'
+            : 'There are not as many nodes to win as the minimum asks for, whatever the ceiling. Until then nothing is granted.'}</p>`
+        : nothing}
+      ${!preview.minimum_missed && preview.nodes_unfilled > 0 && preview.admission_price_per_gpu_hour !== null && preview.admission_price_per_gpu_hour > Number(this.form.values[PRICE])
         ? html`<p class="notice warn">Rivals bid more: ${dollars(preview.admission_price_per_gpu_hour)} would be admitted at the next tick.</p>`
-        : preview.nodes_unfilled > 0
+        : !preview.minimum_missed && preview.nodes_unfilled > 0
           ? html`<p class="notice warn">There is not enough for all of it now, or the spend limit does not allow more. The rest stays pending, and is tried again by itself.</p>`
           : nothing}
       ${preview.victims.length > 0
@@ -376,6 +409,7 @@ function declared(state) {
     max_gpus: String(state.declared?.max_gpus ?? state.gpus_per_node),
     [PRICE]: String(price),
     release: [...state.nominations],
+    ...unsaid(),
   };
 }
 

@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
+import { duration } from '../lib/format.js';
 import { at, badge, empty, figure } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
@@ -11,6 +12,7 @@ import '../components/table.js';
 const TONES = { free: 'good', held: 'good', unreachable: 'bad', quarantined: 'bad', 'backing-off': 'warn', reclaiming: 'warn', cordoned: 'warn' };
 
 const TERMS = ['reserve_price_per_gpu_hour', 'max_price_cap_per_gpu_hour'];
+const NOTICE = 'notice_ms';
 const SWITCHES = ['detector_armed', 'swaps_enabled', 'self_service'];
 
 /** One pool: its terms and its machines. */
@@ -46,7 +48,7 @@ class Pool extends Page {
 
   /** @param {any} pool */
   begin(pool) {
-    this.form.reset(Object.fromEntries([...TERMS, ...SWITCHES].map((name) => [name, pool[name]])));
+    this.form.reset(Object.fromEntries([...TERMS, NOTICE, ...SWITCHES].map((name) => [name, pool[name] ?? ''])));
   }
 
   /** @override */
@@ -55,6 +57,7 @@ class Pool extends Page {
     return html`
       <dl class="figures-row">
         ${figure('GPUs of a node', pool.gpus_per_node, `${pool.gpu_vendor} ${pool.gpu_model ?? ''}`)}
+        ${figure('Notice', pool.notice_ms === null ? 'as the service' : pool.notice_ms === 0 ? 'none' : duration(pool.notice_ms), 'before a rival takes a node')}
         ${figure('Free', count('free'))}${figure('Held', count('held'))}
         ${figure('Quarantined', count('quarantined'))}${figure('Unreachable', count('unreachable'))}
       </dl>
@@ -62,6 +65,7 @@ class Pool extends Page {
         <div class="fields-row">
           ${field(this.form, { name: 'reserve_price_per_gpu_hour', label: 'Reserve price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'Nothing is sold below it.' })}
           ${field(this.form, { name: 'max_price_cap_per_gpu_hour', label: 'Highest price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'No bid may name more.' })}
+          ${field(this.form, { name: NOTICE, label: 'Notice', type: 'number', unit: 'ms', min: 0, max: 3_600_000, step: 1, hint: 'How long before a node goes to a rival its holder is told; 0: not at all. Empty: as the service has it (market.notice).' })}
         </div>
         ${field(this.form, { name: 'self_service', label: 'Members create clusters here by themselves', type: 'checkbox' })}
         ${field(this.form, { name: 'swaps_enabled', label: 'Nodes can be swapped', type: 'checkbox' })}
@@ -86,6 +90,10 @@ class Pool extends Page {
       if (Number(values[name]) !== pool[name]) {
         body[name] = values[name] === '' ? null : Number(values[name]);
       }
+    }
+    const notice = values[NOTICE] === '' ? null : Number(values[NOTICE]);
+    if (notice !== pool[NOTICE]) {
+      body[NOTICE] = notice;
     }
     for (const name of SWITCHES) {
       if (values[name] !== pool[name]) {

@@ -1,7 +1,7 @@
 import { html } from 'lit';
 import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
-import { dollars } from '../lib/format.js';
+import { dollars, duration } from '../lib/format.js';
 import { badge, empty } from '../components/parts.js';
 import '../components/table.js';
 
@@ -32,6 +32,7 @@ const COLUMNS = [
   { title: 'GPUs', value: (pool) => pool.gpu_model, cell: (pool) => `${pool.gpus_per_node} × ${pool.gpu_vendor} ${pool.gpu_model ?? ''}` },
   { title: 'Reserve price', numeric: true, value: (pool) => pool.reserve_price_per_gpu_hour, cell: (pool) => dollars(pool.reserve_price_per_gpu_hour) },
   { title: 'Highest price', numeric: true, value: (pool) => pool.max_price_cap_per_gpu_hour, cell: (pool) => dollars(pool.max_price_cap_per_gpu_hour) },
+  { title: 'Notice', numeric: true, value: (pool) => pool.notice_ms, cell: (pool) => (pool.notice_ms === null ? html`<span class="faint">as the service</span>` : duration(pool.notice_ms)) },
   { title: 'Self-service', value: (pool) => String(pool.self_service), cell: (pool) => (pool.self_service ? badge('open', 'good') : badge('closed')) },
 ];
 

@@ -187,6 +187,7 @@ class ClusterPage extends Page {
           ${figure('Held', count(held(state).length, 'node'), state.pending > 0 ? `${whole(state.pending)} pending` : nothing)}
           ${figure('Clearing price', dollars(state.pool.clearing_price_per_gpu_hour), 'a GPU-hour')}
           ${figure('Ceiling', dollars(state.declared?.max_price_per_gpu_hour), 'a GPU-hour')}
+          ${state.declared?.min_gpus != null ? figure('Minimum', count(state.declared.min_gpus, 'GPU'), 'or none') : nothing}
           ${state.declared?.until ? figure('Ends', html`<bourse-countdown until=${state.declared.until} over="now"></bourse-countdown>`, at(state.declared.until)) : nothing}
           ${state.declared?.max_spend_usd != null ? figure('Budget', dollars(state.declared.max_spend_usd), html`since ${at(state.declared.max_spend_since)}`) : nothing}
           ${figure('Machines', `${state.gpus_per_node} × ${state.gpu_model ?? state.gpu_vendor}`, html`<a href=${`/console/market?pool=${encodeURIComponent(state.pool.pool)}`}>${state.pool.pool}</a>`)}

@@ -4,6 +4,7 @@ import { CallError, call } from '../lib/client.js';
 import { dollars, whole } from '../lib/format.js';
 import { why, wishOfK8s } from '../lib/why.js';
 import { at, badge, empty, figure } from '../components/parts.js';
+import { ENDINGS, conditionFields, conditionLabel, conditionText, saidOf, unsaid } from '../components/conditions.js';
 import { confirm } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
@@ -65,7 +66,9 @@ class KubernetesCluster extends Page {
       return false;
     }
     const standing = typed(data.cluster);
-    return form.values.limit_price_per_gpu_hour !== standing.limit_price_per_gpu_hour || form.values.max_gpus !== standing.max_gpus;
+    return form.values.limit_price_per_gpu_hour !== standing.limit_price_per_gpu_hour ||
+      form.values.max_gpus !== standing.max_gpus ||
+      Object.keys(saidOf(form.values)).length > 0;
   }
 
   async bid() {
@@ -93,6 +96,7 @@ class KubernetesCluster extends Page {
               limit_price_per_gpu_hour: Number(form.values.limit_price_per_gpu_hour),
               max_gpus: gpus,
               expected_version: this.version,
+              ...saidOf(form.values),
             },
           });
         } catch (failure) {
@@ -106,6 +110,7 @@ class KubernetesCluster extends Page {
       { 'price-above-maximum': 'limit_price_per_gpu_hour', 'price-precision': 'limit_price_per_gpu_hour', 'bid-too-low': 'limit_price_per_gpu_hour' },
     );
     if (state) {
+      form.reset(typed(state));
       this.version = state.version;
       this.theirs = null;
       toast('The bid counts from the next tick on');
@@ -136,6 +141,7 @@ class KubernetesCluster extends Page {
         ${figure('Held', whole(metrics.nodes_held), `nodes, ${whole(metrics.gpus)} GPUs`)}
         ${figure('Ready', whole(metrics.nodes_active), 'nodes')}
         ${figure('Pending', whole(metrics.nodes_pending), 'nodes')}
+        ${ENDINGS.filter((name) => cluster.bid && cluster.bid[name] !== null).map((name) => figure(conditionLabel(name), conditionText(name, cluster.bid)))}
         ${figure('In use', metrics.utilisation === null ? '–' : `${Math.round(metrics.utilisation * 100)} %`, metrics.utilisation === null ? 'the provider does not tell' : 'of the held GPUs')}
       </dl>
       <div class="columns-2">
@@ -146,6 +152,7 @@ class KubernetesCluster extends Page {
             ${field(/** @type {Form} */ (this.form), { name: 'limit_price_per_gpu_hour', label: 'Limit price', unit: '$ a GPU-hour', type: 'number', min: 0, step: '0.01', required: true, hint: `${dollars(pool.reserve_price_per_gpu_hour)} to ${dollars(pool.max_price_cap_per_gpu_hour)}` })}
             ${field(/** @type {Form} */ (this.form), { name: 'max_gpus', label: 'GPUs', type: 'number', min: 0, step: cluster.gpus_per_node, required: true, hint: `A multiple of ${cluster.gpus_per_node}; 0 gives all back` })}
           </div>
+          ${conditionFields(/** @type {Form} */ (this.form), { names: ENDINGS, declared: cluster.bid, gpusPerNode: cluster.gpus_per_node })}
           ${formFault(/** @type {Form} */ (this.form))}
           <div class="actions">${submitButton(/** @type {Form} */ (this.form), 'Bid')}</div>
           ${cluster.bid ? html`<p class="muted small">Version ${cluster.version}, ${at(cluster.bid.updated_at, 'ago')} by ${cluster.bid.updated_by}</p>` : nothing}
@@ -169,6 +176,10 @@ class KubernetesCluster extends Page {
       <p><strong>Somebody changed this bid</strong>${theirs.bid ? html` ${at(theirs.bid.updated_at, 'ago')} (${theirs.bid.updated_by})` : nothing}.</p>
       <p>Theirs: ${theirs.bid ? `${whole(theirs.bid.max_gpus)} GPUs at ${dollars(theirs.bid.limit_price_per_gpu_hour)}` : 'no bid'}.
         Yours: ${whole(Number(mine.max_gpus))} GPUs at ${dollars(Number(mine.limit_price_per_gpu_hour))}.</p>
+      ${ENDINGS.map((name) => {
+        const [inForce, wished] = [conditionText(name, theirs.bid), conditionText(name, theirs.bid, saidOf(mine))];
+        return inForce === wished ? nothing : html`<p>${conditionLabel(name)}: ${inForce}; yours: ${wished}.</p>`;
+      })}
       <div class="actions">
         <button type="button" class="small" @click=${() => this.keepMine()}>Bid mine over it</button>
         <button type="button" class="quiet small" @click=${() => this.takeTheirs()}>Take theirs</button>
@@ -182,6 +193,7 @@ function typed(cluster) {
   return {
     limit_price_per_gpu_hour: cluster.bid ? cluster.bid.limit_price_per_gpu_hour.toFixed(2) : '',
     max_gpus: cluster.bid ? String(cluster.bid.max_gpus) : '',
+    ...unsaid(),
   };
 }
 

@@ -165,7 +165,9 @@ final class ArchitectureTest {
                   "capacity",
                   "market",
                   "billing",
+                  "events",
                   "k8s",
+                  "sshkeys",
                   "org",
                   "checkpoint")),
           entry(

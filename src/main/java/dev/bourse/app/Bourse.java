@@ -130,7 +130,11 @@ public final class Bourse {
                               access.authenticator(),
                               features::reachedBy,
                               () -> access.noteMemberTokens(context, files)))
-                  .onSuccess(serving -> features.warmUp());
+                  .onSuccess(
+                      serving -> {
+                        context.shutdown().push(features::endWaits);
+                        features.warmUp();
+                      });
             });
   }
 

@@ -18,6 +18,7 @@ import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ActivityService;
 import dev.bourse.events.ActivityStore;
+import dev.bourse.events.ChangeWaits;
 import dev.bourse.events.EventRoutes;
 import dev.bourse.events.EventService;
 import dev.bourse.events.HistoryStore;
@@ -65,6 +66,7 @@ final class Features {
   private final AccessControl access;
   private final Operations operations = new Operations();
   private volatile @Nullable McpServer mcp;
+  private volatile @Nullable ChangeWaits waits;
   private volatile @Nullable PageTemplates templates;
 
   /**
@@ -144,9 +146,11 @@ final class Features {
             database,
             new McpServer.Services(
                 core.capacity(),
+                Objects.requireNonNull(waits, "not started"),
                 k8s,
                 core.market(),
                 core.billing(),
+                core.keys(),
                 org,
                 whoami(),
                 core.checkpoints().checkpoints()),
@@ -165,6 +169,11 @@ final class Features {
     EventService events = new EventService(clusters, activity, core.reads(), context.clock());
     events.start();
     context.shutdown().push(events::stop);
+    ChangeWaits changes = new ChangeWaits(events, clusters, activity, System::nanoTime);
+    waits = changes;
+    context
+        .metrics()
+        .gauge("bourse_waits_running", "Waits for a change of a cluster.", changes::running);
     new EventRoutes(
             events,
             new ActivityService(clusters, activity, new HistoryStore(database), context.clock()))
@@ -254,6 +263,12 @@ final class Features {
   /** The API that serves them is there, and not yet asked. */
   void reachedBy(Edge edge) {
     Objects.requireNonNull(mcp, "not started").reachedBy(edge);
+  }
+
+  /** Answers those who wait for something to happen: the service stops. */
+  Future<Void> endWaits() {
+    Objects.requireNonNull(waits, "not started").end();
+    return Future.succeededFuture();
   }
 
   /** Readies what the first callers would wait for and the start need not. */

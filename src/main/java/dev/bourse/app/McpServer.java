@@ -10,6 +10,7 @@ import dev.bourse.core.Once;
 import dev.bourse.edge.Dispatcher;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
+import dev.bourse.events.ChangeWaits;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketService;
 import dev.bourse.mcp.BidWriteTool;
@@ -25,10 +26,12 @@ import dev.bourse.mcp.McpRoutes;
 import dev.bourse.mcp.McpService;
 import dev.bourse.mcp.McpStore;
 import dev.bourse.mcp.RestReads;
+import dev.bourse.mcp.SshKeyWriteTool;
 import dev.bourse.mcp.Tool;
 import dev.bourse.mcp.WhoamiTool;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.WhoamiView;
+import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -49,9 +52,11 @@ final class McpServer {
   /** The features that tools call. */
   record Services(
       CapacityService capacity,
+      ChangeWaits waits,
       K8sService k8s,
       MarketService market,
       BillingService billing,
+      SshKeyService keys,
       OrgService org,
       WhoamiView whoami,
       CheckpointService checkpoints) {}
@@ -128,13 +133,14 @@ final class McpServer {
   private List<Tool> tools(Edge edge) {
     List<Tool> tools = new ArrayList<>();
     tools.add(new WhoamiTool(services.org(), services.whoami()));
-    tools.add(new CapacityReadTool(services.capacity(), services.k8s()));
+    tools.add(new CapacityReadTool(services.capacity(), services.waits(), services.k8s()));
     tools.add(new BidWriteTool(services.capacity(), services.k8s(), confirms));
+    tools.add(new SshKeyWriteTool(services.keys(), confirms));
     tools.add(new MarketReadTool(services.market()));
     tools.add(new BillingReadTool(services.billing()));
     if (services.checkpoints().config().enabled()) {
       tools.add(new CheckpointReadTool(services.checkpoints()));
-      tools.add(new CheckpointWriteTool(services.checkpoints(), confirms));
+      tools.add(new CheckpointWriteTool(services.checkpoints(), confirms, edge.baseUrl()));
     }
     tools.add(new GridApiTool(grid(edge.dispatcher(READABLE))));
     return tools;
@@ -150,8 +156,8 @@ final class McpServer {
       }
 
       @Override
-      public Scope scope(String target) {
-        return reads.get(target).scope();
+      public Optional<Scope> findScope(String target) {
+        return reads.find(target).map(Dispatcher.Reading::scope);
       }
 
       @Override

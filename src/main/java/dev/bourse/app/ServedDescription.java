@@ -15,6 +15,9 @@ import java.util.Optional;
 final class ServedDescription implements ServiceDescription {
   private static final String GUIDE = "/AGENTS.md";
 
+  /** The contract that no model is shown: whoever signs in here is a member, and no operator. */
+  private static final String OF_OPERATORS = "operator";
+
   private final Vertx vertx;
   private final Edge edge;
 
@@ -58,6 +61,9 @@ final class ServedDescription implements ServiceDescription {
             """,
             "text/markdown"));
     for (Contract contract : edge.contracts()) {
+      if (contract.name().equals(OF_OPERATORS)) {
+        continue;
+      }
       documents.add(
           new Document(
               edge.baseUrl() + path(contract),

@@ -71,13 +71,7 @@ public final class Capacity {
     boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
     long ceilingCents =
         ceilingCents(order.pricePerGpuHour(), terms, cluster, isRaise ? null : standing);
-    if (order.expectedVersion() != cluster.version()) {
-      throw ApiError.of(
-          ErrorCode.VERSION_MISMATCH,
-          "expected_version is %s but the cluster is at version %s; nothing was written",
-          order.expectedVersion(),
-          cluster.version());
-    }
+    requireVersion(cluster, order.expectedVersion());
     if (isRaise) {
       requireRaisable(cluster, terms);
     }
@@ -181,6 +175,17 @@ public final class Capacity {
             "vm_capacity_swap",
             cluster.name(),
             "node=" + publicIp + " version=" + draft.version));
+  }
+
+  /** Refuses with {@code version-mismatch} what was decided on another version. */
+  static void requireVersion(Cluster cluster, long expected) {
+    if (expected != cluster.version()) {
+      throw ApiError.of(
+          ErrorCode.VERSION_MISMATCH,
+          "expected_version is %s but the cluster is at version %s; nothing was written",
+          expected,
+          cluster.version());
+    }
   }
 
   /** Refuses with {@code conflict} what is for a cluster that is retired. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
@@ -177,11 +178,46 @@ public final class CapacityService {
 
   /** Asks for another machine in the place of this one; asking again is harmless. */
   public Future<Swap> swapNode(Principal caller, Optional<String> named, String node) {
-    ClusterView view = access.resolve(caller, named);
+    return swapNode(
+        access.resolve(caller, named).cluster().name(), caller, node, cluster -> {}, List.of());
+  }
+
+  /**
+   * The same of a cluster at this version, in one commit with statements that must hold.
+   *
+   * <p>Fails with {@code version-mismatch} when it is at another by now.
+   */
+  public Future<Swap> swapNode(
+      Principal caller, String named, String node, long version, List<Statement> fences) {
+    return swapNode(
+        access.resolve(caller, Optional.of(named)).cluster().name(),
+        caller,
+        node,
+        cluster -> Capacity.requireVersion(cluster, version),
+        fences);
+  }
+
+  /**
+   * The cluster whose node a swap would be of, if it would be accepted but for the cadence; an
+   * audited read of its capacity state. Writes nothing; refused as the swap would be.
+   */
+  public ClusterView previewSwap(Principal caller, Optional<String> named, String node) {
+    ClusterView view = read(caller, named, "swap preview");
+    Cluster cluster = view.cluster();
+    Capacity.swap(cluster, caller.actor(), node, terms(cluster).atAnyTime(), clock.millis());
+    return view;
+  }
+
+  private Future<Swap> swapNode(
+      String name, Principal caller, String node, Consumer<Cluster> guard, List<Statement> fences) {
     return owners
         .submit(
-            view.cluster().name(),
-            (cluster, now) -> Capacity.swap(cluster, caller.actor(), node, terms(cluster), now))
+            name,
+            (cluster, now) -> {
+              guard.accept(cluster);
+              return Capacity.swap(cluster, caller.actor(), node, terms(cluster), now);
+            },
+            fences)
         .map(
             after -> {
               Cluster cluster = after.cluster();

@@ -21,6 +21,15 @@ import org.jspecify.annotations.Nullable;
  * dev.bourse.uploads}.
  */
 public final class CheckpointService {
+  /**
+   * How the secrets of sessions begin whose bytes are published as soon as all are there, with no
+   * commit of a member's. It is part of what is stored, so that no other session can be made one.
+   */
+  private static final String ONE_TIME = "once-";
+
+  /** What 50 GiB take at 15 MB/s. An address that is found later is of no use to anybody. */
+  static final long ADDRESS_MILLIS = 3_600_000;
+
   /** A little more than 256 bits, so that nobody guesses a session. */
   private static final int SESSION_CHARACTERS = 43;
 
@@ -83,12 +92,72 @@ public final class CheckpointService {
    * {@code exists}, {@code gone} or {@code org-cap}.
    */
   public Future<Announced> publish(Publisher publisher, Announcement announcement) {
-    publisher.requireOpen(announcement.visibility());
     boolean resumable =
         announcement.resumable().orElse(announcement.metadata().bytes() > config.directBytes());
+    requirePublishable(publisher, announcement, resumable);
+    Way way = resumable ? Way.RESUMABLE : Way.DIRECT;
+    return changes.retried(() -> announce(publisher, announcement, way, List.of()));
+  }
+
+  /**
+   * Announces a file whose bytes are sent to an address that is good for this upload alone and not
+   * for long, and by whoever has it. They are published once all are there. Fails as {@link
+   * #publish} does.
+   */
+  public Future<Announced> publishByAddress(Publisher publisher, Announcement announcement) {
+    requirePublishable(publisher, announcement, true);
+    return changes.retried(() -> announce(publisher, announcement, Way.ADDRESS, List.of()));
+  }
+
+  /**
+   * The item whose place a file would take by such an address; empty when it would be a new one.
+   * Writes nothing; fails as {@link #publishByAddress} does, but for the organization's storage.
+   */
+  public Future<Optional<Checkpoint>> previewPublish(
+      Publisher publisher, Announcement announcement) {
+    requirePublishable(publisher, announcement, true);
+    return find(publisher, announcement)
+        .map(found -> found.replaced(publisher, announcement, clock.millis()));
+  }
+
+  /** Whether the bytes of a session are published once all are there. */
+  public static boolean isOneTime(String session) {
+    return session.startsWith(ONE_TIME);
+  }
+
+  private void requirePublishable(
+      Publisher publisher, Announcement announcement, boolean resumable) {
+    publisher.requireOpen(announcement.visibility());
     requireFit(announcement.metadata(), resumable);
     requireNoSecret(announcement.metadata());
-    return changes.retried(() -> announce(publisher, announcement, resumable, List.of()));
+  }
+
+  /** How the bytes of a file come. */
+  private enum Way {
+    DIRECT("direct"),
+    RESUMABLE("resumable"),
+    ADDRESS("address");
+
+    /** As the trail tells it. */
+    private final String label;
+
+    Way(String label) {
+      this.label = label;
+    }
+  }
+
+  /** What there is already where an announcement would go. */
+  private record Found(Optional<Checkpoint> atPlace, Optional<Checkpoint> named) {
+    /** What it would replace, as of now. */
+    Optional<Checkpoint> replaced(Publisher publisher, Announcement announcement, long nowMillis) {
+      return announcement
+          .replace()
+          .choose(
+              atPlace.filter(item -> !item.isDead(nowMillis)),
+              named,
+              publisher,
+              announcement.visibility());
+    }
   }
 
   /**
@@ -138,7 +207,7 @@ public final class CheckpointService {
             sets.link(publisher.orgId(), announcement.files())
                 .compose(
                     linked ->
-                        announce(publisher, whole, true, linked)
+                        announce(publisher, whole, Way.RESUMABLE, linked)
                             .map(done -> new AnnouncedSet(done, SetFile.missing(linked)))));
   }
 
@@ -185,43 +254,57 @@ public final class CheckpointService {
         .with("offset", finding.offset());
   }
 
-  private Future<Announced> announce(
-      Publisher publisher, Announcement announcement, boolean resumable, List<SetFile> files) {
+  private Future<Found> find(Publisher publisher, Announcement announcement) {
     String orgId = publisher.orgId();
-    String fileName = announcement.metadata().fileName();
     ReplacePolicy replace = announcement.replace();
+    Future<Optional<Checkpoint>> atPlace =
+        store.findPlaced(orgId, announcement.visibility(), announcement.metadata().fileName());
     Future<Optional<Checkpoint>> named =
         replace.mode() == ReplacePolicy.Mode.ONE
             ? findOwn(orgId, replace.id()).map(found -> found.map(CheckpointStore.Listed::item))
             : Future.succeededFuture(Optional.empty());
-    return Future.all(store.findPlaced(orgId, announcement.visibility(), fileName), named)
+    return Future.all(atPlace, named).map(both -> new Found(atPlace.result(), named.result()));
+  }
+
+  private Future<Announced> announce(
+      Publisher publisher, Announcement announcement, Way way, List<SetFile> files) {
+    return find(publisher, announcement)
         .compose(
             found -> {
-              Optional<Checkpoint> atPlace = found.resultAt(0);
-              if (atPlace.isPresent() && atPlace.get().isDead(clock.millis())) {
-                ChangeSet removal = new ChangeSet(atPlace, Optional.empty());
+              long now = clock.millis();
+              if (found.atPlace().filter(item -> item.isDead(now)).isPresent()) {
+                ChangeSet removal = new ChangeSet(found.atPlace(), Optional.empty());
                 return changes
                     .commit(removal, List.of())
-                    .compose(removed -> announce(publisher, announcement, resumable, files));
+                    .compose(removed -> announce(publisher, announcement, way, files));
               }
-              Optional<Checkpoint> replaced =
-                  replace.choose(atPlace, found.resultAt(1), publisher, announcement.visibility());
-              return announce(publisher, announcement, resumable, files, replaced);
+              return announce(
+                  publisher,
+                  announcement,
+                  way,
+                  files,
+                  found.replaced(publisher, announcement, now));
             });
   }
 
   private Future<Announced> announce(
       Publisher publisher,
       Announcement announcement,
-      boolean resumable,
+      Way way,
       List<SetFile> files,
       Optional<Checkpoint> replaced) {
-    String session = resumable ? Ids.base62(random, SESSION_CHARACTERS) : "";
+    String session =
+        way == Way.DIRECT
+            ? ""
+            : (way == Way.ADDRESS ? ONE_TIME : "") + Ids.base62(random, SESSION_CHARACTERS);
     Revision draft =
         draft(
             replaced.map(item -> item.lastRevision() + 1).orElse(1),
             announcement.metadata(),
-            resumable ? Secrets.stored(session) : null);
+            way == Way.DIRECT ? null : Secrets.stored(session),
+            way == Way.ADDRESS
+                ? Math.min(ADDRESS_MILLIS, config.sessionMillis())
+                : config.sessionMillis());
     Checkpoint item =
         replaced
             .map(before -> before.redrafted(draft))
@@ -244,7 +327,7 @@ public final class CheckpointService {
                 .formatted(
                     CheckpointChanges.describe(item, draft),
                     draft.metadata().bytes(),
-                    resumable ? "resumable" : "direct",
+                    way.label,
                     files.isEmpty() ? "" : " files=" + files.size()));
     Optional<ChangeSet.DraftFiles> draftFiles =
         files.isEmpty()
@@ -255,7 +338,8 @@ public final class CheckpointService {
         .map(stored -> new Announced(item, draft, replaced.isPresent(), session));
   }
 
-  Revision draft(int number, Metadata metadata, @Nullable String sessionSha256) {
+  private Revision draft(
+      int number, Metadata metadata, @Nullable String sessionSha256, long awaitedMillis) {
     long now = clock.millis();
     return new Revision(
         number,
@@ -264,7 +348,7 @@ public final class CheckpointService {
         sessionSha256 != null,
         sessionSha256,
         now,
-        now + config.sessionMillis(),
+        now + awaitedMillis,
         null,
         null,
         null,

@@ -14,7 +14,7 @@ public enum Visibility {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  static Visibility of(String label) {
+  public static Visibility of(String label) {
     return valueOf(label.toUpperCase(Locale.ROOT));
   }
 }

@@ -41,6 +41,12 @@ public interface Call {
   /** Whose address it comes from, as the address budget counts: an IPv4 address, an IPv6 /64. */
   String clientKey();
 
+  /**
+   * Runs something, on the event loop, if the client goes away before it is answered; at once when
+   * it has. One at a time: the last one that was given.
+   */
+  default void ifGone(Runnable action) {}
+
   /** Which of the contract's media types the client prefers to be answered in. */
   String mediaType();
 

@@ -91,39 +91,29 @@ public final class Dispatcher {
     return entries.stream().map(Route::reading).toList();
   }
 
-  /**
-   * The operation that a path with its query reaches.
-   *
-   * @throws ApiError {@code not-found} when it reaches none that can be called
-   */
-  public Reading get(String target) {
-    return entry(target).reading();
+  /** The operation that a path with its query reaches; empty when it is none that is offered. */
+  public Optional<Reading> find(String target) {
+    return route(target).map(Route::reading);
   }
 
-  private Route entry(String target) {
+  private Optional<Route> route(String target) {
     int question = target.indexOf('?');
     String path = question < 0 ? target : target.substring(0, question);
-    if (!Percent.isNormal(path)) {
-      throw noRoute(path);
-    }
     return entries.stream()
-        .filter(entry -> entry.pattern().matcher(path).matches())
-        .findFirst()
-        .orElseThrow(() -> noRoute(path));
-  }
-
-  private static ApiError noRoute(String path) {
-    return ApiError.of(ErrorCode.NOT_FOUND, "no route " + Text.shown(path));
+        .filter(entry -> Percent.isNormal(path) && entry.pattern().matcher(path).matches())
+        .findFirst();
   }
 
   /**
    * What the operation answers this caller, encoded.
    *
    * <p>Fails, or throws, as the operation refuses; {@code forbidden} for a caller without the
-   * scope.
+   * scope; {@code not-found} for a path that reaches none.
    */
   public Future<Buffer> call(Principal caller, String target) {
-    Route entry = entry(target);
+    Route entry =
+        route(target)
+            .orElseThrow(() -> ApiError.of(ErrorCode.NOT_FOUND, "no route " + Text.shown(target)));
     Scope scope = entry.reading().scope();
     InsufficientScope.demand(caller, scope);
     int question = target.indexOf('?');

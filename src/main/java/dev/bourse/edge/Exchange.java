@@ -385,6 +385,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (!done) {
       done = true;
       leave();
+      received.gone();
     }
   }
 

@@ -38,6 +38,8 @@ final class ReceivedRequest implements Call {
   private @Nullable JsonObject body;
   private @Nullable InboundBody inbound;
   private boolean unread;
+  private boolean isGone;
+  private Runnable departure = () -> {};
 
   ReceivedRequest(HttpServerRequest request, LoopContext loop, OpenConnection connection) {
     this.request = request;
@@ -153,6 +155,20 @@ final class ReceivedRequest implements Call {
   void breakOff() {
     if (inbound != null) {
       inbound.broken();
+    }
+  }
+
+  /** The client went away before it was answered. */
+  void gone() {
+    isGone = true;
+    departure.run();
+  }
+
+  @Override
+  public void ifGone(Runnable action) {
+    departure = action;
+    if (isGone) {
+      action.run();
     }
   }
 

@@ -116,16 +116,20 @@ public final class EventService {
               throw ApiError.badField("Last-Event-ID", id, "the id of an event of this stream");
             });
     String name = access.resolve(caller, cluster).cluster().name();
-    reads.record(
-        new AuditRow(
-            clock.millis(),
-            caller.org().orgId(),
-            caller.actor(),
-            "vm_capacity_get",
-            name,
-            "events"));
+    recordRead(caller, name, "events");
     return (loop, sink, giveUp) ->
         begin(name, lastEventId.map(Long::valueOf), new Subscriber(loop, sink), giveUp);
+  }
+
+  /**
+   * Records that a caller follows a cluster's state.
+   *
+   * @param detail how
+   */
+  void recordRead(Principal caller, String name, String detail) {
+    reads.record(
+        new AuditRow(
+            clock.millis(), caller.org().orgId(), caller.actor(), "vm_capacity_get", name, detail));
   }
 
   private Runnable begin(
@@ -147,7 +151,8 @@ public final class EventService {
     };
   }
 
-  private Topic join(String name, Subscriber subscriber) {
+  /** Has somebody told what happens to a cluster from now on, until {@link #leave}. */
+  Topic join(String name, Listener subscriber) {
     return topics.compute(
         name,
         (key, known) -> {
@@ -157,7 +162,7 @@ public final class EventService {
         });
   }
 
-  private void leave(String name, Subscriber subscriber) {
+  void leave(String name, Listener subscriber) {
     topics.computeIfPresent(name, (key, topic) -> topic.remove(subscriber) ? topic : null);
   }
 

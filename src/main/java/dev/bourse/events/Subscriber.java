@@ -8,7 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /** One stream of a cluster's events, from where its client stands. Used on its own loop only. */
-final class Subscriber {
+final class Subscriber implements Listener {
   /** Updates that may wait while what the client missed is read. */
   private static final int MAX_PENDING = 64;
 
@@ -54,7 +54,8 @@ final class Subscriber {
     }
   }
 
-  Executor loop() {
+  @Override
+  public Executor loop() {
     return loop;
   }
 
@@ -63,7 +64,8 @@ final class Subscriber {
     pending.clear();
   }
 
-  void take(Update update) {
+  @Override
+  public void take(Update update) {
     if (ended) {
       return;
     }
@@ -79,8 +81,8 @@ final class Subscriber {
     }
   }
 
-  /** Whether a rival is close, and how that is told. */
-  void take(Threat threat) {
+  @Override
+  public void take(Threat threat) {
     if (isLive && !ended) {
       if (threat.isClose() && !warned) {
         sink.accept(threat.warning());

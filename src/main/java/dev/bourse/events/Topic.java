@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All streams of one cluster's events in this process. A change is read and encoded once, however
+ * All who follow one cluster's events in this process. A change is read and encoded once, however
  * many follow the cluster; changes that come while one is being read are told together.
  */
 final class Topic {
@@ -42,7 +42,7 @@ final class Topic {
   private final Future<Void> ready;
 
   // Below: guarded by this object.
-  private final Set<Subscriber> subscribers = new LinkedHashSet<>();
+  private final Set<Listener> subscribers = new LinkedHashSet<>();
   private ActivityStore.Position position = ActivityStore.Position.START;
   private boolean isBusy = true;
   private boolean changedMeanwhile;
@@ -79,12 +79,12 @@ final class Topic {
     return ready;
   }
 
-  synchronized void add(Subscriber subscriber) {
+  synchronized void add(Listener subscriber) {
     subscribers.add(subscriber);
   }
 
   /** Whether anybody is left. */
-  synchronized boolean remove(Subscriber subscriber) {
+  synchronized boolean remove(Listener subscriber) {
     subscribers.remove(subscriber);
     return !subscribers.isEmpty();
   }
@@ -206,10 +206,10 @@ final class Topic {
   }
 
   /** One turn of each event loop, however many of its clients follow the cluster. */
-  private void each(Consumer<Subscriber> action) {
-    Map<Executor, List<Subscriber>> byLoop = new HashMap<>();
+  private void each(Consumer<Listener> action) {
+    Map<Executor, List<Listener>> byLoop = new HashMap<>();
     synchronized (this) {
-      for (Subscriber subscriber : subscribers) {
+      for (Listener subscriber : subscribers) {
         byLoop.computeIfAbsent(subscriber.loop(), loop -> new ArrayList<>()).add(subscriber);
       }
     }

@@ -30,8 +30,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Declares capacity of a VM cluster or bids for a Kubernetes one, in two phases. The preview of the
- * former is a read of the capacity, and recorded as one. Each kind names nodes as its surface does.
+ * Declares capacity of a VM cluster, bids for a Kubernetes one or swaps a node of the former, in
+ * two phases. The preview of a VM cluster's is a read of the capacity, and recorded as one. Each
+ * kind names nodes as its surface does.
  */
 public final class BidWriteTool implements Tool {
   private static final String NAME = "bid_write";
@@ -53,6 +54,14 @@ public final class BidWriteTool implements Tool {
               Set.of("release", "min_gpus"),
               ClusterKind.K8S.label(),
               Set.of()));
+
+  private static final String SWAP = "swap";
+
+  private static final ArgumentRules SWAP_FIELDS =
+      new ArgumentRules(
+          "action",
+          Set.of("kind", "phase", "cluster", "confirm_token"),
+          Map.of(SWAP, Set.of("node")));
 
   private final CapacityService capacity;
   private final K8sService k8s;
@@ -80,8 +89,15 @@ public final class BidWriteTool implements Tool {
 
   @Override
   public Future<Buffer> call(Principal caller, JsonObject arguments) {
-    FIELDS.check(arguments);
     boolean preview = arguments.getString("phase").equals("preview");
+    if (SWAP.equals(arguments.getString("action"))) {
+      SWAP_FIELDS.check(arguments);
+      return preview ? previewSwap(caller, arguments) : confirmSwap(caller, arguments);
+    }
+    JsonObject declaration = arguments.copy();
+    declaration.remove("action");
+    FIELDS.check(declaration);
+    FIELDS.require(arguments, "max_price_per_gpu_hour");
     return switch (ClusterKind.of(arguments)) {
       case VM -> {
         FIELDS.require(arguments, "max_gpus");
@@ -211,6 +227,51 @@ public final class BidWriteTool implements Tool {
         Optional.ofNullable(arguments.getInteger("max_gpus")),
         version,
         Conditions.of(arguments));
+  }
+
+  /** Nobody swaps nodes of a Kubernetes cluster, which have no public IPs to be named by. */
+  private static String node(JsonObject arguments) {
+    if (ClusterKind.of(arguments) == ClusterKind.K8S) {
+      throw ApiError.badField("kind", ClusterKind.K8S.label(), "vm, for action swap");
+    }
+    return SWAP_FIELDS.text(arguments, "node");
+  }
+
+  private Future<Buffer> previewSwap(Principal caller, JsonObject arguments) {
+    String node = node(arguments);
+    ClusterView standing =
+        capacity.previewSwap(caller, Optional.ofNullable(arguments.getString("cluster")), node);
+    String cluster = standing.cluster().name();
+    long version = standing.cluster().version();
+    JsonObject told =
+        answer(arguments, cluster, version)
+            .put("action", SWAP)
+            .put("node", node)
+            .put("releases", list(List.of(node)));
+    return Future.succeededFuture(
+        state(confirmable(told, caller, arguments, cluster, version), standing.encoded().json()));
+  }
+
+  private Future<Buffer> confirmSwap(Principal caller, JsonObject arguments) {
+    String node = node(arguments);
+    return confirms
+        .check(caller, NAME, arguments)
+        .compose(
+            confirmation ->
+                capacity.swapNode(
+                    caller,
+                    confirmation.subject(),
+                    node,
+                    confirmation.version(),
+                    List.of(confirms.use(confirmation))))
+        .map(
+            swap ->
+                answer(arguments, swap.cluster(), swap.version())
+                    .put("action", SWAP)
+                    .put("node", node)
+                    .put("requested_at", Times.rfc3339(swap.requestedAtMillis()))
+                    .put("lapses_at", Times.rfc3339(swap.lapsesAtMillis()))
+                    .toBuffer());
   }
 
   private static JsonObject answer(JsonObject arguments, String cluster, long version) {

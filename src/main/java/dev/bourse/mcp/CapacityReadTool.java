@@ -3,23 +3,39 @@ package dev.bourse.mcp;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.capacity.CapacityService;
+import dev.bourse.core.ApiError;
+import dev.bourse.events.ChangeWaits;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.k8s.K8sText;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * What a cluster has declared and holds: a VM cluster's capacity state, which is an audited read,
- * or a Kubernetes cluster.
+ * or a Kubernetes cluster; the former's also once it changes.
  */
 public final class CapacityReadTool implements Tool {
+  private static final String READ = "read";
+  private static final String WAIT = "wait";
+
+  private static final ArgumentRules FIELDS =
+      new ArgumentRules(
+          "action",
+          Set.of("kind", "cluster"),
+          Map.of(READ, Set.of(), WAIT, Set.of("cursor", "version", "wait_s")));
+
   private final CapacityService capacity;
+  private final ChangeWaits waits;
   private final K8sService k8s;
 
-  public CapacityReadTool(CapacityService capacity, K8sService k8s) {
+  public CapacityReadTool(CapacityService capacity, ChangeWaits waits, K8sService k8s) {
     this.capacity = capacity;
+    this.waits = waits;
     this.k8s = k8s;
   }
 
@@ -45,5 +61,24 @@ public final class CapacityReadTool implements Tool {
           case VM -> capacity.readCapacity(caller, cluster).encoded().json();
           case K8S -> K8sText.cluster(k8s.readCluster(caller, cluster)).toBuffer();
         });
+  }
+
+  @Override
+  public Future<Buffer> call(Principal caller, JsonObject arguments, Consumer<Runnable> ifGone) {
+    FIELDS.check(arguments.copy().put("action", arguments.getString("action", READ)));
+    if (!WAIT.equals(arguments.getString("action"))) {
+      return call(caller, arguments);
+    }
+    if (ClusterKind.of(arguments) == ClusterKind.K8S) {
+      throw ApiError.badField("kind", ClusterKind.K8S.label(), "vm, for action wait");
+    }
+    return waits
+        .next(
+            caller,
+            Optional.ofNullable(arguments.getString("cluster")),
+            new ChangeWaits.Known(arguments.getString("cursor"), arguments.getLong("version")),
+            arguments.getLong("wait_s", ChangeWaits.MOST_MILLIS / 1_000) * 1_000,
+            ifGone)
+        .map(change -> EncodedJson.with(change.toJson(), "state", change.view().encoded().json()));
   }
 }

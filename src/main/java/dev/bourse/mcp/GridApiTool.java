@@ -2,13 +2,25 @@ package dev.bourse.mcp;
 
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The reads of the HTTP interface, by path. */
 public final class GridApiTool implements Tool {
+  /** What other tools answer, by how its paths begin. */
+  private static final Map<String, String> ELSEWHERE =
+      Map.of(
+          "/api/whoami", "whoami",
+          "/api/checkpoints", "checkpoint_read",
+          "/api/vm/events", "capacity_read, with action=wait,");
+
   private final RestReads grid;
 
   public GridApiTool(RestReads grid) {
@@ -27,7 +39,25 @@ public final class GridApiTool implements Tool {
 
   @Override
   public Optional<Scope> scope(JsonObject arguments) {
-    return Optional.of(grid.scope(arguments.getString("path")));
+    String path = arguments.getString("path");
+    return Optional.of(grid.findScope(path).orElseThrow(() -> notOffered(path)));
+  }
+
+  /** Names what is offered instead: the tool that answers such a path, or the family's paths. */
+  private ApiError notOffered(String path) {
+    String instead =
+        ELSEWHERE.entrySet().stream()
+            .filter(other -> path.startsWith(other.getKey()))
+            .map(other -> "the tool " + other.getValue() + " has it")
+            .findFirst()
+            .orElseGet(
+                () ->
+                    "offered are "
+                        + grid.list().stream()
+                            .map(line -> line.substring(0, line.indexOf(": ")))
+                            .collect(Collectors.joining(", ")));
+    return ApiError.of(
+        ErrorCode.NOT_FOUND, "%s is not offered here; %s", Text.shown(path), instead);
   }
 
   @Override

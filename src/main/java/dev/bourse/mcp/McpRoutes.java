@@ -1,6 +1,5 @@
 package dev.bourse.mcp;
 
-import dev.bourse.access.Principal;
 import dev.bourse.contract.StrictJson;
 import dev.bourse.core.ApiError;
 import dev.bourse.edge.Answer;
@@ -30,8 +29,7 @@ public final class McpRoutes {
   }
 
   private Future<Answer> send(Call call) {
-    return call.readJson(MAX_MESSAGE_BYTES)
-        .compose(bytes -> answer(call.principal(), headers(call), bytes));
+    return call.readJson(MAX_MESSAGE_BYTES).compose(bytes -> answer(call, headers(call), bytes));
   }
 
   private Future<Answer> end(Call call) {
@@ -52,7 +50,7 @@ public final class McpRoutes {
     return call.header(name).map(String::strip);
   }
 
-  private Future<Answer> answer(Principal caller, McpHeaders headers, byte[] bytes) {
+  private Future<Answer> answer(Call call, McpHeaders headers, byte[] bytes) {
     Object value;
     try {
       value = StrictJson.parse(bytes);
@@ -61,7 +59,9 @@ public final class McpRoutes {
       return Future.succeededFuture(answer(error.reply(null)));
     }
     Object id = Message.readableId(value);
-    return answering(id, () -> service.get().answer(caller, headers, Message.of(value, id)));
+    return answering(
+        id,
+        () -> service.get().answer(call.principal(), headers, Message.of(value, id), call::ifGone));
   }
 
   /** What is wrong with a message is told in the protocol's way; all else as everywhere. */

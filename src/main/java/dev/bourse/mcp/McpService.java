@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Answers one message at a time, by the rules of its revision. */
@@ -26,6 +27,7 @@ public final class McpService {
       billing_read what it has cost. A tool that writes is called twice: with \
       phase=preview, whose answer the user should see, and with phase=confirm and the \
       preview's confirm_token. Shrinking releases nodes and destroys their local data. \
+      A refusal names the tool that helps. \
       Prices are US dollars per GPU-hour.\
       """;
 
@@ -67,8 +69,11 @@ public final class McpService {
   /**
    * Answers a message. Fails, or throws, with an {@link RpcError} when the message cannot be taken,
    * with {@link InsufficientScope} when the caller's token does not allow a tool.
+   *
+   * @param ifGone is given what to run if the client goes away before the answer
    */
-  Future<McpReply> answer(Principal caller, McpHeaders headers, Message message) {
+  Future<McpReply> answer(
+      Principal caller, McpHeaders headers, Message message, Consumer<Runnable> ifGone) {
     boolean isStateless = StatelessRules.govern(headers, message);
     boolean standsAlone = headers.session().isEmpty() || isStateless;
     if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
@@ -80,7 +85,7 @@ public final class McpService {
     }
     if (isStateless) {
       StatelessRules.check(headers, message);
-      return perform(caller, ProtocolRevision.STATELESS, message);
+      return perform(caller, ProtocolRevision.STATELESS, message, ifGone);
     }
     if (message.method().equals(INITIALIZE)) {
       return Future.succeededFuture(initialize(caller, message));
@@ -103,7 +108,7 @@ public final class McpService {
             revision -> {
               requireSame(revision, headers);
               return message.kind() == Message.Kind.REQUEST
-                  ? perform(caller, revision, message)
+                  ? perform(caller, revision, message, ifGone)
                   : Future.succeededFuture(McpReply.TAKEN);
             });
   }
@@ -161,8 +166,9 @@ public final class McpService {
     return new JsonObject().put("name", "bourse").put("title", "Bourse").put("version", version);
   }
 
-  private Future<McpReply> perform(Principal caller, ProtocolRevision revision, Message message) {
-    return encoded(caller, revision, message)
+  private Future<McpReply> perform(
+      Principal caller, ProtocolRevision revision, Message message, Consumer<Runnable> ifGone) {
+    return encoded(caller, revision, message, ifGone)
         .map(result -> McpReply.of(message.answer(result)))
         .recover(
             e ->
@@ -172,23 +178,29 @@ public final class McpService {
                         : RpcError.internal(tools.refusalOf(e, message.method()))));
   }
 
-  private Future<Buffer> encoded(Principal caller, ProtocolRevision revision, Message message) {
+  private Future<Buffer> encoded(
+      Principal caller, ProtocolRevision revision, Message message, Consumer<Runnable> ifGone) {
     if (!message.method().equals("tools/call")) {
       return result(revision, message)
           .map(result -> dressed(revision, message.method(), result).toBuffer());
     }
-    return tools.call(caller, message).map(called -> encoded(revision, called));
+    return tools.call(caller, message, ifGone).map(called -> encoded(revision, called));
   }
 
-  /** A tool's answer stands in its result twice: as text, and as what it is. */
+  /**
+   * A tool's answer stands in its result twice: as text, and as what it is. What helps with a
+   * refusal is a text of its own.
+   */
   private Buffer encoded(ProtocolRevision revision, Tools.Result called) {
-    JsonObject text = new JsonObject().put("type", "text").put("text", called.answer().toString());
-    JsonObject result =
-        new JsonObject()
-            .put("content", new JsonArray().add(text))
-            .put("isError", called.isRefusal());
+    JsonArray content = new JsonArray().add(text(called.answer().toString()));
+    called.remedy().ifPresent(remedy -> content.add(text(remedy)));
+    JsonObject result = new JsonObject().put("content", content).put("isError", called.isRefusal());
     return EncodedJson.with(
         dressed(revision, "tools/call", result), "structuredContent", called.answer());
+  }
+
+  private static JsonObject text(String text) {
+    return new JsonObject().put("type", "text").put("text", text);
   }
 
   private Future<JsonObject> result(ProtocolRevision revision, Message message) {

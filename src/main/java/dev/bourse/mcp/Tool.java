@@ -6,6 +6,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Something a model can call. A class each; what it is called, its words, hints and schemas stand
@@ -33,4 +34,13 @@ public interface Tool {
    * as the HTTP interface would.
    */
   Future<Buffer> call(Principal caller, JsonObject arguments);
+
+  /**
+   * The same, for a tool that may take long.
+   *
+   * @param ifGone is given what to run if the caller goes away before the answer
+   */
+  default Future<Buffer> call(Principal caller, JsonObject arguments, Consumer<Runnable> ifGone) {
+    return call(caller, arguments);
+  }
 }

@@ -14,7 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,8 +30,9 @@ final class Tools {
    * What a call came to.
    *
    * @param answer the tool's, or the refusal: a JSON object, encoded
+   * @param remedy which tool helps with a refusal; empty when none does
    */
-  record Result(Buffer answer, boolean isRefusal) {}
+  record Result(Buffer answer, boolean isRefusal, Optional<String> remedy) {}
 
   private final Map<String, RegisteredTool> byName = new LinkedHashMap<>();
   private final JsonArray definitions = new JsonArray();
@@ -60,15 +63,14 @@ final class Tools {
     }
   }
 
-  /** What a tool answers: one schema, or several of the contracts' of which it answers one. */
+  /** What a tool answers: its own schema, or one of the contracts', or one of several. */
   private static List<JsonObject> outputs(JsonObject said, ServiceDescription reference) {
-    JsonArray elsewhere = said.getJsonArray("outputOf");
-    return elsewhere == null
-        ? List.of(said.getJsonObject("output"))
-        : elsewhere.stream()
-            .map(JsonObject.class::cast)
-            .map(one -> reference.schema(one.getString("contract"), one.getString("schema")))
-            .toList();
+    return Stream.concat(
+            said.getJsonArray("outputOf", new JsonArray()).stream()
+                .map(JsonObject.class::cast)
+                .map(one -> reference.schema(one.getString("contract"), one.getString("schema"))),
+            Stream.ofNullable(said.getJsonObject("output")))
+        .toList();
   }
 
   /** Clients hold a refusal, too, against a tool's output schema. */
@@ -107,7 +109,7 @@ final class Tools {
    * <p>Fails with an {@link RpcError} when there is no such tool, with {@link InsufficientScope}
    * when the caller's token does not allow it.
    */
-  Future<Result> call(Principal caller, Message message) {
+  Future<Result> call(Principal caller, Message message, Consumer<Runnable> ifGone) {
     String name = message.text("name");
     if (name == null) {
       throw RpcError.invalidParams("params.name is missing; expected a tool's name");
@@ -130,8 +132,8 @@ final class Tools {
       }
       return entry
           .tool()
-          .call(caller, arguments)
-          .map(answer -> new Result(answer, false))
+          .call(caller, arguments, ifGone)
+          .map(answer -> new Result(answer, false, Optional.empty()))
           .recover(e -> Future.succeededFuture(refusal(name, e)));
     } catch (ApiError refused) {
       return Future.succeededFuture(refusal(name, refused));
@@ -139,7 +141,8 @@ final class Tools {
   }
 
   private Result refusal(String tool, Throwable failure) {
-    return new Result(new JsonObject(refusalOf(failure, tool).fields()).toBuffer(), true);
+    JsonObject refusal = new JsonObject(refusalOf(failure, tool).fields());
+    return new Result(refusal.toBuffer(), true, Remedies.find(tool, refusal));
   }
 
   /** A failure as clients are told of it; nothing internal leaves. */

@@ -14,6 +14,10 @@
  * between two messages but which tokens were used and which sessions were ended, and those are
  * rows, so that any process on the same store answers any message.
  *
+ * <p>What a model must do to get on is there, and a refusal names the tool for it ({@code
+ * Remedies}). A file's bytes do not pass through messages: they go to an address, with no token. A
+ * wait for a change ({@link dev.bourse.events.ChangeWaits}) ends when its client leaves.
+ *
  * <p>The market and the bill are tools of their own, though {@code grid_api} could read both: their
  * arguments have schemas, and whoever runs a client can allow the one without the other. Of a
  * service without checkpoints their tools are absent, so that no model plans with them.

@@ -1,5 +1,7 @@
 package dev.bourse.sshkeys;
 
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,5 +29,17 @@ public record SshKey(
   /** Whether nodes of this cluster get it. */
   boolean servesCluster(String name) {
     return cluster == null || cluster.equals(name);
+  }
+
+  /** As every surface tells it. */
+  public JsonObject toJson() {
+    return new JsonObject()
+        .put("key_id", keyId)
+        .put("name", name)
+        .put("public_key", publicKey)
+        .put("fingerprint", fingerprint)
+        .put("cluster", cluster)
+        .put("created_at", Times.rfc3339(createdAtMillis))
+        .put("created_by", createdBy);
   }
 }

@@ -7,6 +7,7 @@ import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 
 /** The VM contract's registry of ssh keys. */
 public final class SshKeyRoutes {
@@ -25,7 +26,7 @@ public final class SshKeyRoutes {
 
   private Future<Answer> listSshKeys(Call call) {
     JsonArray list = new JsonArray();
-    keys.listSshKeys(call.principal(), call.text("org")).forEach(key -> list.add(key(key)));
+    keys.listSshKeys(call.principal(), call.text("org")).forEach(key -> list.add(key.toJson()));
     return Future.succeededFuture(Answer.ok(new JsonObject().put("keys", list)));
   }
 
@@ -36,14 +37,17 @@ public final class SshKeyRoutes {
             call.text("org"),
             body.getString("name"),
             body.getString("public_key"),
-            body.getString("cluster"))
+            body.getString("cluster"),
+            List.of())
         .map(
             added ->
-                added.isNew() ? Answer.created(key(added.key())) : Answer.ok(key(added.key())));
+                added.isNew()
+                    ? Answer.created(added.key().toJson())
+                    : Answer.ok(added.key().toJson()));
   }
 
   private Future<Answer> revokeSshKey(Call call) {
-    return keys.revokeSshKey(call.principal(), call.text("org"), call.text("key_id"))
+    return keys.revokeSshKey(call.principal(), call.text("org"), call.text("key_id"), List.of())
         .map(
             revoked ->
                 Answer.ok(
@@ -52,16 +56,5 @@ public final class SshKeyRoutes {
                         .put("key_id", revoked.keyId())
                         .put("revoked_at", Times.rfc3339(revoked.revokedAtMillis()))
                         .put("still_on", new JsonArray(revoked.stillOn()))));
-  }
-
-  private static JsonObject key(SshKey key) {
-    return new JsonObject()
-        .put("key_id", key.keyId())
-        .put("name", key.name())
-        .put("public_key", key.publicKey())
-        .put("fingerprint", key.fingerprint())
-        .put("cluster", key.cluster())
-        .put("created_at", Times.rfc3339(key.createdAtMillis()))
-        .put("created_by", key.createdBy());
   }
 }

@@ -12,6 +12,7 @@ import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -171,8 +172,11 @@ public final class SshKeyService implements Mirror {
    */
   public record Added(SshKey key, boolean isNew) {}
 
-  /** Registers a key; the same material for the same cluster again answers the existing one. */
-  public Future<Added> addSshKey(
+  /**
+   * What a line would be registered as, without doing it: the key that is there already, or a new
+   * one.
+   */
+  public Added prepare(
       Principal caller, String orgId, String name, String line, @Nullable String cluster) {
     requireOwn(caller, orgId);
     SshPublicKey material = SshPublicKey.parse(line);
@@ -181,7 +185,7 @@ public final class SshKeyService implements Mirror {
     }
     Optional<SshKey> existing = findSame(orgId, material.fingerprint(), cluster);
     if (existing.isPresent()) {
-      return Future.succeededFuture(new Added(existing.get(), false));
+      return new Added(existing.get(), false);
     }
     if (byOrg.getOrDefault(orgId, List.of()).size() >= MAX_KEYS_PER_ORG) {
       throw ApiError.badField(
@@ -189,7 +193,7 @@ public final class SshKeyService implements Mirror {
           material.fingerprint(),
           "at most %s live keys in an organization; revoke one first".formatted(MAX_KEYS_PER_ORG));
     }
-    SshKey key =
+    return new Added(
         new SshKey(
             Ids.next("key", random),
             orgId,
@@ -198,15 +202,39 @@ public final class SshKeyService implements Mirror {
             material.fingerprint(),
             cluster,
             clock.millis(),
-            caller.actor());
+            caller.actor()),
+        true);
+  }
+
+  /**
+   * Registers a key in one commit with statements that must hold; the same material for the same
+   * cluster again answers the existing one, and writes nothing.
+   */
+  public Future<Added> addSshKey(
+      Principal caller,
+      String orgId,
+      String name,
+      String line,
+      @Nullable String cluster,
+      List<Statement> fences) {
+    Added prepared = prepare(caller, orgId, name, line, cluster);
+    if (!prepared.isNew()) {
+      return Future.succeededFuture(prepared);
+    }
+    SshKey key = prepared.key();
     return store
-        .add(key, auditRow(caller, key, "vm_key_add"))
+        .add(key, auditRow(caller, key, "vm_key_add"), fences)
         .map(
             committed -> {
               remember(key);
               return new Added(key, true);
             })
-        .recover(failure -> answerRacer(key, failure));
+        // A statement that does not hold is the answer, whoever else registers the same.
+        .recover(
+            failure ->
+                failure instanceof ApiError
+                    ? Future.failedFuture(failure)
+                    : answerRacer(key, failure));
   }
 
   /**
@@ -257,31 +285,40 @@ public final class SshKeyService implements Mirror {
    */
   public record Revoked(String keyId, long revokedAtMillis, List<String> stillOn) {}
 
-  /** Revokes a key: future grants go without it, held nodes keep it. */
-  public Future<Revoked> revokeSshKey(Principal caller, String orgId, String keyId) {
+  /** A live key of the caller's organization; {@code not-found} for any other. */
+  public SshKey getSshKey(Principal caller, String orgId, String keyId) {
     requireOwn(caller, orgId);
-    SshKey key =
-        byOrg.getOrDefault(orgId, List.of()).stream()
-            .filter(k -> k.keyId().equals(keyId))
-            .findFirst()
-            .orElseThrow(() -> ApiError.notFound("ssh key", keyId));
+    return byOrg.getOrDefault(orgId, List.of()).stream()
+        .filter(k -> k.keyId().equals(keyId))
+        .findFirst()
+        .orElseThrow(() -> ApiError.notFound("ssh key", keyId));
+  }
+
+  /**
+   * Revokes a key in one commit with statements that must hold: future grants go without it, held
+   * nodes keep it.
+   */
+  public Future<Revoked> revokeSshKey(
+      Principal caller, String orgId, String keyId, List<Statement> fences) {
+    SshKey key = getSshKey(caller, orgId, keyId);
     AuditRow audit = auditRow(caller, key, "vm_key_revoke");
     return store
-        .revoke(key, audit)
+        .revoke(key, audit, fences)
         .map(
             committed -> {
               localChanges.incrementAndGet();
               byOrg.computeIfPresent(
                   orgId,
                   (org, keys) -> keys.stream().filter(k -> !k.keyId().equals(keyId)).toList());
-              return new Revoked(keyId, audit.atMillis(), stillOn(orgId, keyId));
+              return new Revoked(keyId, audit.atMillis(), stillOn(key));
             });
   }
 
-  private List<String> stillOn(String orgId, String keyId) {
-    return clusters.ofOrg(orgId, Cluster.Kind.VM).stream()
+  /** Public IPs of held nodes that were granted with the key. */
+  public List<String> stillOn(SshKey key) {
+    return clusters.ofOrg(key.orgId(), Cluster.Kind.VM).stream()
         .flatMap(view -> view.cluster().allocations().stream())
-        .filter(a -> a.isOpen() && a.keyIds().contains(keyId))
+        .filter(a -> a.isOpen() && a.keyIds().contains(key.keyId()))
         .map(Allocation::publicIp)
         .filter(Objects::nonNull)
         .toList();

@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Rows of ssh keys. */
 public final class SshKeyStore {
@@ -103,16 +104,17 @@ public final class SshKeyStore {
         row -> row.text("public_key"));
   }
 
-  Future<Void> add(SshKey key, AuditRow audit) {
+  Future<Void> add(SshKey key, AuditRow audit, List<Statement> fences) {
     return database.commit(
-        List.of(COLUMNS.insert(key), AuditStore.insert(audit)),
+        with(fences, COLUMNS.insert(key), AuditStore.insert(audit)),
         List.of(new Change(CHANGED, key.orgId())));
   }
 
   /** Revokes a live key; refused with {@code not-found} when it is not live any more. */
-  Future<Void> revoke(SshKey key, AuditRow audit) {
+  Future<Void> revoke(SshKey key, AuditRow audit, List<Statement> fences) {
     return database.commit(
-        List.of(
+        with(
+            fences,
             Statement.guarded(
                 () -> ApiError.notFound("ssh key", key.keyId()),
                 "UPDATE ssh_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL",
@@ -120,6 +122,10 @@ public final class SshKeyStore {
                 key.keyId()),
             AuditStore.insert(audit)),
         List.of(new Change(CHANGED, key.orgId())));
+  }
+
+  private static List<Statement> with(List<Statement> fences, Statement... writes) {
+    return Stream.concat(fences.stream(), Stream.of(writes)).toList();
   }
 
   private static SshKey key(Row row) {

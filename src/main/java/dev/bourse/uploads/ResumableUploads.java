@@ -252,7 +252,7 @@ public final class ResumableUploads {
   }
 
   /** The actor of a session: whoever announced the item that it belongs to. */
-  private static String actor(Checkpoint item) {
+  static String actor(Checkpoint item) {
     return item.isPlatform() ? item.creator() : "member:" + item.creator();
   }
 

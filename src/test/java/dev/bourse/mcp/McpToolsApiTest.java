@@ -32,6 +32,7 @@ class McpToolsApiTest extends McpApiFixture {
             "whoami",
             "capacity_read",
             "bid_write",
+            "ssh_key_write",
             "market_read",
             "billing_read",
             "checkpoint_read",
@@ -56,7 +57,13 @@ class McpToolsApiTest extends McpApiFixture {
       McpClient dave = McpClient.of(without, "globex", "dave");
       assertEquals(
           List.of(
-              "whoami", "capacity_read", "bid_write", "market_read", "billing_read", "grid_api"),
+              "whoami",
+              "capacity_read",
+              "bid_write",
+              "ssh_key_write",
+              "market_read",
+              "billing_read",
+              "grid_api"),
           dave.toolNames());
       dave.error(200, -32602, "tools/call", new JsonObject().put("name", "checkpoint_read"));
     }

@@ -375,7 +375,8 @@ final class AccessClients {
         "adds a key to " + organization + (cluster == null ? "" : " for " + cluster),
         core ->
             core.keys()
-                .addSshKey(Clients.principal(organization), organization, "k", line, cluster),
+                .addSshKey(
+                    Clients.principal(organization), organization, "k", line, cluster, List.of()),
         added ->
             keys.add(new Key(organization, added.key().keyId(), cluster, process.name(), now())),
         () -> refusedMaterial.add(line));
@@ -388,7 +389,7 @@ final class AccessClients {
     call(
         process,
         "revokes key " + key.keyId,
-        core -> core.keys().revokeSshKey(caller, key.organization, key.keyId),
+        core -> core.keys().revokeSshKey(caller, key.organization, key.keyId, List.of()),
         revoked -> key.ended(process.name(), now()),
         () -> key.refused(now()));
   }

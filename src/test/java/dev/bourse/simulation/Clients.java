@@ -115,7 +115,9 @@ final class Clients {
     call(
         process,
         "adds a key to " + organization,
-        core -> core.keys().addSshKey(principal(organization), organization, "ada", line, null));
+        core ->
+            core.keys()
+                .addSshKey(principal(organization), organization, "ada", line, null, List.of()));
   }
 
   private static String organization(String cluster) {

@@ -29,8 +29,9 @@ class SshKeyServiceTest extends ExchangeFixture {
   @Test
   void theSameMaterialAgainIsTheSameKeyWithoutAnotherAuditRow() throws Exception {
     String line = newLine();
-    SshKeyService.Added first = await(keys.addSshKey(alice, "acme", "a", line, null));
-    SshKeyService.Added again = await(keys.addSshKey(alice, "acme", "b", line + " note", null));
+    SshKeyService.Added first = await(keys.addSshKey(alice, "acme", "a", line, null, List.of()));
+    SshKeyService.Added again =
+        await(keys.addSshKey(alice, "acme", "b", line + " note", null, List.of()));
 
     assertTrue(first.isNew());
     assertFalse(again.isNew());
@@ -43,7 +44,7 @@ class SshKeyServiceTest extends ExchangeFixture {
     String line = newLine();
     List<Future<SshKeyService.Added>> all = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      all.add(keys.addSshKey(alice, "acme", "k" + i, line, null));
+      all.add(keys.addSshKey(alice, "acme", "k" + i, line, null, List.of()));
     }
     await(Future.all(all));
 
@@ -56,7 +57,8 @@ class SshKeyServiceTest extends ExchangeFixture {
   @Test
   void aKeyWhoseCommitWasNotAnsweredIsInForceOnceItIsAcknowledged() throws Exception {
     loseNextAnswer();
-    SshKeyService.Added added = await(keys.addSshKey(alice, "acme", "a", newLine(), null));
+    SshKeyService.Added added =
+        await(keys.addSshKey(alice, "acme", "a", newLine(), null, List.of()));
 
     assertTrue(added.isNew());
     assertTrue(keys.listSshKeys(alice, "acme").contains(added.key()));
@@ -64,11 +66,12 @@ class SshKeyServiceTest extends ExchangeFixture {
 
   @Test
   void twoWhoRevokeTheSameKeyAtOnceAreOneRevokeAndOneNotFound() throws Exception {
-    SshKey key = await(keys.addSshKey(alice, "acme", "a", newLine(), null)).key();
-    Future<SshKeyService.Revoked> first = keys.revokeSshKey(alice, "acme", key.keyId());
+    SshKey key = await(keys.addSshKey(alice, "acme", "a", newLine(), null, List.of())).key();
+    Future<SshKeyService.Revoked> first = keys.revokeSshKey(alice, "acme", key.keyId(), List.of());
     // The first may be done by now, and then the call itself refuses.
     Future<SshKeyService.Revoked> second =
-        Future.succeededFuture().compose(v -> keys.revokeSshKey(alice, "acme", key.keyId()));
+        Future.succeededFuture()
+            .compose(v -> keys.revokeSshKey(alice, "acme", key.keyId(), List.of()));
 
     assertEquals(key.keyId(), await(first).keyId());
     assertEquals(ErrorCode.NOT_FOUND, fails(ApiError.class, second).code());
@@ -78,10 +81,10 @@ class SshKeyServiceTest extends ExchangeFixture {
   @Test
   void aRevokedMaterialCanBeRegisteredAgain() throws Exception {
     String line = newLine();
-    SshKey key = await(keys.addSshKey(alice, "acme", "a", line, null)).key();
-    await(keys.revokeSshKey(alice, "acme", key.keyId()));
+    SshKey key = await(keys.addSshKey(alice, "acme", "a", line, null, List.of())).key();
+    await(keys.revokeSshKey(alice, "acme", key.keyId(), List.of()));
 
-    SshKeyService.Added again = await(keys.addSshKey(alice, "acme", "a", line, null));
+    SshKeyService.Added again = await(keys.addSshKey(alice, "acme", "a", line, null, List.of()));
 
     assertTrue(again.isNew());
     assertEquals(
@@ -92,7 +95,7 @@ class SshKeyServiceTest extends ExchangeFixture {
   void aRevokeTellsWhichHeldNodesStillHaveTheKeyAndTheirLinesStayReadable() throws Exception {
     adopt(Sample.active(2));
 
-    SshKeyService.Revoked revoked = await(keys.revokeSshKey(alice, "acme", "key_1"));
+    SshKeyService.Revoked revoked = await(keys.revokeSshKey(alice, "acme", "key_1", List.of()));
 
     assertEquals(List.of(Sample.ip(0), Sample.ip(1)), revoked.stillOn());
     assertEquals(List.of(KEY_LINE), await(keyStore.listLines(List.of("key_1"))));
@@ -102,7 +105,7 @@ class SshKeyServiceTest extends ExchangeFixture {
   @Test
   void aKeyForOneClusterServesItAlone() throws Exception {
     adopt(Sample.empty());
-    SshKey key = await(keys.addSshKey(alice, "acme", "a", newLine(), "c1")).key();
+    SshKey key = await(keys.addSshKey(alice, "acme", "a", newLine(), "c1", List.of())).key();
     Cluster other = Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
 
     assertTrue(keys.keysFor(Sample.empty()).contains(key));
@@ -115,23 +118,26 @@ class SshKeyServiceTest extends ExchangeFixture {
     Principal stranger = caller("globex", null);
 
     Sample.refused(ErrorCode.NOT_FOUND, () -> keys.listSshKeys(stranger, "acme"));
-    Sample.refused(ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(stranger, "acme", "key_1"));
-    Sample.refused(ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(alice, "acme", "key_9"));
+    Sample.refused(
+        ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(stranger, "acme", "key_1", List.of()));
+    Sample.refused(ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(alice, "acme", "key_9", List.of()));
   }
 
   @Test
   void theRegistryOfAnOrganizationIsBounded() throws Exception {
     for (int i = 1; i < SshKeyService.MAX_KEYS_PER_ORG; i++) {
-      await(keys.addSshKey(alice, "acme", "k" + i, newLine(), null));
+      await(keys.addSshKey(alice, "acme", "k" + i, newLine(), null, List.of()));
     }
 
     Sample.refused(
-        ErrorCode.BAD_REQUEST, () -> keys.addSshKey(alice, "acme", "more", newLine(), null));
+        ErrorCode.BAD_REQUEST,
+        () -> keys.addSshKey(alice, "acme", "more", newLine(), null, List.of()));
   }
 
   private ApiError refusedFor(String cluster) {
     return Sample.refused(
-        ErrorCode.NOT_FOUND, () -> keys.addSshKey(alice, "acme", "a", newLine(), cluster));
+        ErrorCode.NOT_FOUND,
+        () -> keys.addSshKey(alice, "acme", "a", newLine(), cluster, List.of()));
   }
 
   private List<Long> audits(String action) throws Exception {

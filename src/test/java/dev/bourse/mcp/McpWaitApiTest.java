@@ -1,0 +1,208 @@
+package dev.bourse.mcp;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.access.Scope;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.McpApiFixture;
+import dev.bourse.testing.McpClient;
+import dev.bourse.testing.RunningBourse;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** A model waits for a change of a cluster in place of asking again and again. */
+@EachEngine
+class McpWaitApiTest extends McpApiFixture {
+  private static JsonObject waiting(String cluster) {
+    return new JsonObject().put("action", "wait").put("cluster", cluster);
+  }
+
+  private static ClusterClient train() {
+    return new ClusterClient(token, "acme", "acme-train");
+  }
+
+  private static int running() {
+    return running(bourse);
+  }
+
+  /** How many waits there are, as operators see it. */
+  private static int running(RunningBourse service) {
+    return service.service().metrics().registry().scrape().stream()
+        .filter(metric -> metric.getMetadata().getName().equals("bourse_waits_running"))
+        .map(GaugeSnapshot.class::cast)
+        .mapToInt(gauge -> (int) gauge.getDataPoints().get(0).getValue())
+        .sum();
+  }
+
+  private static CompletableFuture<JsonObject> begun(McpClient member, JsonObject arguments) {
+    int before = running();
+    CompletableFuture<JsonObject> wait =
+        CompletableFuture.supplyAsync(() -> member.ok("capacity_read", arguments));
+    until("it waits", () -> running() > before || wait.isDone());
+    return wait;
+  }
+
+  @Test
+  void aWaitIsOverWithTheChange() {
+    CompletableFuture<JsonObject> wait = begun(alice, waiting("acme-train"));
+    assertFalse(wait.isDone(), "nothing has happened yet");
+    JsonObject declared = train().declare(0, 2);
+    JsonObject told = wait.join();
+    assertEquals(true, told.getBoolean("changed"));
+    assertEquals(declared.getLong("version"), told.getLong("version"));
+    assertEquals(
+        ClusterClient.withoutPrices(declared),
+        ClusterClient.withoutPrices(told.getJsonObject("state")));
+  }
+
+  @Test
+  void whatHasChangedAlreadyIsAnsweredAtOnce() {
+    ClusterClient client = train();
+    long version = client.version();
+    JsonObject unchanged =
+        alice.ok("capacity_read", waiting("acme-train").put("version", version).put("wait_s", 1));
+    assertEquals(false, unchanged.getBoolean("changed"));
+    client.declare(0, 2.5);
+    JsonObject byVersion = alice.ok("capacity_read", waiting("acme-train").put("version", version));
+    assertEquals(true, byVersion.getBoolean("changed"));
+    JsonObject byCursor =
+        alice.ok(
+            "capacity_read", waiting("acme-train").put("cursor", unchanged.getString("cursor")));
+    assertEquals(true, byCursor.getBoolean("changed"));
+    assertEquals(version + 1, byCursor.getLong("version"));
+    assertEquals(
+        false,
+        alice
+            .ok(
+                "capacity_read",
+                waiting("acme-train").put("cursor", byCursor.getString("cursor")).put("wait_s", 1))
+            .getBoolean("changed"),
+        "told once");
+  }
+
+  @Test
+  void aWaitTellsTheNodesThatCame() {
+    ClusterClient client =
+        new ClusterClient(bourse.as("globex", "orgwide"), "globex", "globex-main");
+    McpClient dave = McpClient.of(bourse, "globex", "dave");
+    String cursor =
+        dave.ok("capacity_read", waiting("globex-main").put("wait_s", 1)).getString("cursor");
+    client.hold(1, 5);
+    JsonObject told = dave.ok("capacity_read", waiting("globex-main").put("cursor", cursor));
+    List<String> notes =
+        ClusterClient.objects(told.getJsonArray("activity")).stream()
+            .map(entry -> entry.getString("note"))
+            .toList();
+    assertTrue(
+        notes.stream().anyMatch(note -> note.contains(client.active().get(0))), notes.toString());
+  }
+
+  @Test
+  void aCursorWhoseEntryIsGoneIsAGap() {
+    JsonObject told =
+        alice.ok(
+            "capacity_read", waiting("acme-train").put("cursor", "999999999999-0123456789abcdef"));
+    assertEquals(true, told.getBoolean("gap"));
+    assertEquals(true, told.getBoolean("changed"));
+  }
+
+  @Test
+  void aWaitTakesOnlyWhatIsItsOwn() {
+    JsonObject wait = waiting("acme-train");
+    alice.refused("capacity_read", wait.copy().put("wait_s", 26), ErrorCode.BAD_REQUEST);
+    alice.refused("capacity_read", wait.copy().put("cursor", "x"), ErrorCode.BAD_REQUEST);
+    alice.refused(
+        "capacity_read", wait.copy().put("action", "read").put("wait_s", 1), ErrorCode.BAD_REQUEST);
+    alice.refused(
+        "capacity_read",
+        wait.copy().put("kind", "k8s").put("cluster", "acme-k8s"),
+        ErrorCode.BAD_REQUEST);
+    alice.refused("capacity_read", waiting("globex-main"), ErrorCode.NOT_FOUND);
+    McpClient.needing(bourse, Scope.CAPACITY_READ, "capacity_read", wait);
+  }
+
+  @Test
+  void aMemberHasSoManyWaitsAndNoMore() {
+    McpClient bob = McpClient.of(bourse, "acme", "bob", EnumSet.of(Scope.CAPACITY_READ));
+    ClusterClient legacy = new ClusterClient(token, "acme", "acme-legacy");
+    List<CompletableFuture<JsonObject>> waits = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      waits.add(begun(bob, waiting("acme-legacy")));
+    }
+    bob.refused("capacity_read", waiting("acme-legacy"), ErrorCode.OVERLOADED);
+    JsonObject declared = legacy.state().getJsonObject("declared");
+    legacy
+        .put(
+            new JsonObject()
+                .put("cluster", "acme-legacy")
+                .put("max_gpus", declared == null ? 0 : declared.getInteger("max_gpus"))
+                .put("max_price_per_gpu_hour", 3.21)
+                .put("expected_version", legacy.version()))
+        .ok();
+    waits.forEach(wait -> assertEquals(true, wait.join().getBoolean("changed")));
+    until("all places are free", () -> running() == 0);
+  }
+
+  @Test
+  void aClientThatLeftIsForgotten() throws IOException {
+    URI service = URI.create(bourse.service().baseUrl());
+    String secret = McpClient.token(bourse, "acme", "alice", EnumSet.of(Scope.CAPACITY_READ));
+    String body =
+        McpClient.request(
+                "tools/call",
+                new JsonObject()
+                    .put("name", "capacity_read")
+                    .put("arguments", waiting("acme-batch"))
+                    .put("_meta", McpClient.meta()))
+            .encode();
+    try (Socket socket = new Socket("127.0.0.1", service.getPort())) {
+      socket
+          .getOutputStream()
+          .write(
+              """
+              POST /mcp HTTP/1.1\r
+              Host: localhost:%d\r
+              Authorization: Bearer %s\r
+              Content-Type: application/json\r
+              MCP-Protocol-Version: 2026-07-28\r
+              Mcp-Method: tools/call\r
+              Mcp-Name: capacity_read\r
+              Content-Length: %d\r
+              \r
+              %s"""
+                  .formatted(service.getPort(), secret, body.length(), body)
+                  .getBytes(StandardCharsets.UTF_8));
+      until("it waits", () -> running() == 1);
+    }
+    until("it is forgotten", () -> running() == 0);
+  }
+
+  @Test
+  void aServiceThatStopsAnswersThoseWhoWait() {
+    RunningBourse stopping = RunningBourse.demo("drain-delay=2s");
+    McpClient carol = McpClient.of(stopping, "openlab", "carol");
+    CompletableFuture<JsonObject> wait =
+        CompletableFuture.supplyAsync(() -> carol.ok("capacity_read", waiting("openlab-main")));
+    until("it waits", () -> running(stopping) == 1);
+    long began = System.nanoTime();
+    stopping.close();
+    assertEquals(false, wait.join().getBoolean("changed"));
+    assertTrue(
+        Duration.ofNanos(System.nanoTime() - began).toSeconds() < 20, "not only at its deadline");
+  }
+}
