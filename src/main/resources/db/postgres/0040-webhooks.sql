@@ -17,6 +17,7 @@ CREATE TABLE webhook_endpoint (
   revision BIGINT NOT NULL
 );
 CREATE INDEX webhook_endpoint_of_org ON webhook_endpoint (org_id);
+CREATE INDEX webhook_endpoint_rotated ON webhook_endpoint (old_secret_until) WHERE old_secret_until IS NOT NULL;
 -- How far an organization with endpoints has been told: the last id of a cluster's activity, or of the organization's
 -- trail, whose source is ''. The source '*' tells where clusters without a row of their own begin. at is the time of
 -- that entry.
@@ -27,6 +28,7 @@ CREATE TABLE webhook_cursor (
   at BIGINT NOT NULL,
   PRIMARY KEY (org_id, source)
 );
+CREATE INDEX webhook_cursor_of_source ON webhook_cursor (source, org_id);
 -- One event for one endpoint. It waits while outcome is null; those of one endpoint and source are sent by position.
 -- due_at and first_try_at concern the retries of the one that is being tried.
 CREATE TABLE webhook_delivery (
@@ -50,6 +52,11 @@ CREATE UNIQUE INDEX webhook_delivery_message ON webhook_delivery (endpoint_id, m
 CREATE INDEX webhook_delivery_waiting ON webhook_delivery (endpoint_id, source, position) WHERE outcome IS NULL;
 CREATE INDEX webhook_delivery_of_endpoint ON webhook_delivery (endpoint_id, id);
 CREATE INDEX webhook_delivery_age ON webhook_delivery (made_at);
+-- How often endpoints were made, changed or deleted: by this the process that delivers sees that one was.
+CREATE TABLE webhook_change (
+  name TEXT COLLATE "C" PRIMARY KEY,
+  changes BIGINT NOT NULL
+);
 -- Which process delivers.
 CREATE TABLE webhook_lease (
   name TEXT COLLATE "C" PRIMARY KEY,

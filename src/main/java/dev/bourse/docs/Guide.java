@@ -17,6 +17,7 @@ record Guide(String name, String title, String summary, String markdown) {
           "applications",
           "command-line",
           "agents",
+          "webhooks",
           "checkpoints",
           "money",
           "operators",

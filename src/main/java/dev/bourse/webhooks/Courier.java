@@ -91,11 +91,15 @@ final class Courier {
   private final LinkedHashSet<Source> ahead = new LinkedHashSet<>();
   private final Set<Source> reading = new HashSet<>();
   private final Set<Source> aheadAgain = new HashSet<>();
+
+  /** Those that could not be read, as the store was away; the next look reads them. */
+  private final Set<Source> unread = new HashSet<>();
+
   private long leaseUntilNanos;
   private boolean hasLease;
   private boolean looking;
   private boolean lookAgain;
-  private String stamp = "";
+  private long changes;
   private long sweptNanos;
   private long timer = -1;
   private @Nullable Promise<Void> stopping;
@@ -207,10 +211,12 @@ final class Courier {
         .lease(owner, LEASE_MILLIS)
         .compose(
             mine -> {
+              unread.forEach(this::note);
+              unread.clear();
               leaseUntilNanos = begin + TimeUnit.MILLISECONDS.toNanos(LEASE_MILLIS);
               boolean isNew = !hasLease;
               hasLease = true;
-              return store.stamp().compose(now -> look(isNew, now));
+              return store.countChanges().compose(now -> look(isNew, now));
             })
         .onComplete(
             done ->
@@ -234,16 +240,16 @@ final class Courier {
         LOG.info("another process delivers webhooks now");
       }
       hasLease = false;
-      stamp = "";
       ahead.clear();
+      unread.clear();
       schedule.clear();
     } else {
       LOG.debug("webhooks could not be looked for: {}", fault.toString());
     }
   }
 
-  private Future<Void> look(boolean isNew, String now) {
-    boolean isChanged = isNew || !now.equals(stamp);
+  private Future<Void> look(boolean isNew, long now) {
+    boolean isChanged = isNew || now != changes;
     long nanos = nanoTime.getAsLong();
     if (isChanged || nanos - sweptNanos > TimeUnit.MILLISECONDS.toNanos(SWEEP_MILLIS)) {
       return store
@@ -258,7 +264,7 @@ final class Courier {
               })
           .map(
               all -> {
-                stamp = now;
+                changes = now;
                 sweptNanos = nanos;
                 all.<List<Source>>resultAt(0).forEach(this::note);
                 all.<List<Source>>resultAt(1).forEach(this::note);
@@ -305,8 +311,8 @@ final class Courier {
                           ahead.add(source);
                         }
                         if (done.failed()) {
-                          // The next sweep finds it again.
                           LOG.debug("{} could not be read on: {}", source, done.cause().toString());
+                          unread.add(source);
                         }
                         readOn();
                         send();

@@ -31,7 +31,7 @@ record Delivery(
     @Nullable String outcome) {
   static final String DELIVERED = "delivered";
   static final String GIVEN_UP = "given-up";
-  static final String PENDING = "pending";
+  private static final String PENDING = "pending";
 
   boolean isPending() {
     return outcome == null;

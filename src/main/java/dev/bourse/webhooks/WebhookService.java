@@ -219,10 +219,10 @@ final class WebhookService {
 
   /** Gives an endpoint a new secret; the one before signs beside it for a day. */
   Future<WithSecret> rotateWebhookSecret(Principal caller, String endpointId) {
-    requireSecretKey();
     return readWebhook(caller, endpointId)
         .compose(
             before -> {
+              requireSecretKey();
               byte[] secret = secrets.mint();
               WebhookEndpoint next = before.rotated(clock.millis() + OLD_SECRET_MILLIS);
               return store
@@ -298,7 +298,7 @@ final class WebhookService {
                             throw ApiError.of(
                                     ErrorCode.CONFLICT,
                                     "delivery " + deliveryId + " still waits and is sent by itself")
-                                .with("reason", Delivery.PENDING);
+                                .with("reason", "wrong-status");
                           }
                           return bounded(
                                   () ->

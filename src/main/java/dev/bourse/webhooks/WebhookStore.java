@@ -179,6 +179,7 @@ final class WebhookStore {
     statements.add(
         begin(orgId, WebhookEvent.ORGANIZATION, trail, endpoint.createdAtMillis()));
     statements.add(ENDPOINT.insert(endpoint));
+    statements.add(changed());
     statements.addAll(more);
     statements.add(AuditStore.insert(audit));
     return database.commit(statements);
@@ -222,6 +223,7 @@ final class WebhookStore {
     } else if (!before.url().equals(next.url())) {
       statements.add(tryAnew(next));
     }
+    statements.add(changed());
     statements.addAll(more);
     statements.add(AuditStore.insert(audit));
     return database.commit(statements);
@@ -259,7 +261,8 @@ final class WebhookStore {
             AND NOT EXISTS (SELECT 1 FROM webhook_endpoint WHERE org_id = ?)\
             """,
             endpoint.orgId(),
-            endpoint.orgId()));
+            endpoint.orgId()),
+        changed());
   }
 
   Future<Void> commit(List<Statement> statements) {
@@ -351,21 +354,35 @@ final class WebhookStore {
     }
   }
 
-  /** Tells whether endpoints were changed: what differs from what it was before. */
-  Future<String> stamp() {
-    return database.readOne(
+  /** How often endpoints were made, changed or deleted. */
+  Future<Long> countChanges() {
+    return database
+        .readFirst(
+            "SELECT changes FROM webhook_change WHERE name = 'endpoints'",
+            List.of(),
+            row -> row.integer("changes"))
+        .map(found -> found.orElse(0L));
+  }
+
+  /** Lets the process that delivers see that an endpoint was made, changed or deleted. */
+  private static Statement changed() {
+    return Statement.of(
         """
-        SELECT COUNT(*) AS n, COALESCE(SUM(revision), 0) AS revisions,
-        COALESCE(MAX(created_at), 0) AS newest FROM webhook_endpoint\
-        """,
-        List.of(),
-        row -> row.integer("n") + " " + row.integer("revisions") + " " + row.integer("newest"));
+        INSERT INTO webhook_change (name, changes) VALUES ('endpoints', 1)
+        ON CONFLICT (name) DO UPDATE SET changes = webhook_change.changes + 1\
+        """);
   }
 
   /** Organizations with endpoints. */
   Future<List<String>> listOrgs() {
     return database.read(
-        "SELECT DISTINCT e.org_id" + FROM_LIVE, List.of(), row -> row.text("org_id"));
+        """
+        SELECT c.org_id FROM webhook_cursor c
+        JOIN org o ON o.org_id = c.org_id AND o.retired_at IS NULL WHERE c.source = '%s'\
+        """
+            .formatted(NEW_CLUSTERS),
+        List.of(),
+        row -> row.text("org_id"));
   }
 
   /** Organizations whose trail has more than they were told. */
@@ -675,10 +692,11 @@ final class WebhookStore {
   Future<List<WebhookEndpoint>> listRetired(int most) {
     return database.read(
         """
-        SELECT %s FROM webhook_endpoint e JOIN org o ON o.org_id = e.org_id
-        WHERE o.retired_at IS NOT NULL LIMIT ?\
+        SELECT %s FROM webhook_cursor c
+        JOIN org o ON o.org_id = c.org_id AND o.retired_at IS NOT NULL
+        JOIN webhook_endpoint e ON e.org_id = c.org_id WHERE c.source = '%s' LIMIT ?\
         """
-            .formatted(ENDPOINT.names("e")),
+            .formatted(ENDPOINT.names("e"), NEW_CLUSTERS),
         List.of(most),
         WebhookStore::endpoint);
   }

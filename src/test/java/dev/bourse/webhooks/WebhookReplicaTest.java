@@ -56,7 +56,7 @@ class WebhookReplicaTest {
                 "secret.key=" + WebhookFixture.SECRET_KEY,
                 "webhooks.private-hosts=localhost")) {
       HttpAnswer made =
-          pair.member(pair.second(), "acme", "alice")
+          pair.member(pair.first(), "acme", "alice")
               .post(WebhookFixture.ROOT, WebhookFixture.order(receiver.url(), "grant", "reclaim"));
       assertEquals(201, made.status(), made.toString());
       pair.client(pair.first(), CLUSTER).addKey();

@@ -260,7 +260,7 @@ class WebhooksApiTest extends WebhookFixture {
         member
             .post(path(endpoint) + "/deliveries/" + waiting + RESEND, new JsonObject())
             .refused(ErrorCode.CONFLICT);
-    assertEquals("pending", refused.getString("reason"));
+    assertEquals("wrong-status", refused.getString("reason"));
   }
 
   @Test
