@@ -5,7 +5,9 @@ import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 import { dialogHost, openDialog } from './dialog.js';
 import './copy.js';
 
-/** What an endpoint can be told of. @type {{name: string, text: string}[]} */
+/** @typedef {'grant' | 'notice' | 'notice-withdrawn' | 'reclaim' | 'lapse' | 'hold' | 'alert' | 'token-minted' | 'token-revoked' | 'members-changed' | 'review-decided'} Kind */
+
+/** What an endpoint can be told of. @type {{name: Kind, text: string}[]} */
 export const KINDS = [
   { name: 'grant', text: 'A node is granted' },
   { name: 'notice', text: 'A node will be taken back' },

@@ -55,7 +55,7 @@ class Webhook extends Page {
           <button type="button" class="quiet" @click=${() => this.change(endpoint)}>Change</button>
           <button type="button" class="quiet" @click=${() => this.enable(endpoint)}>${endpoint.enabled ? 'Switch off' : 'Switch on'}</button>
           <button type="button" class="quiet" @click=${() => this.rotate()}>Rotate the secret</button>
-          <button type="button" class="danger" @click=${() => this.remove(endpoint)}>Delete</button>`
+          <button type="button" class="danger" @click=${() => this.forget(endpoint)}>Delete</button>`
       : nothing;
   }
 
@@ -97,13 +97,22 @@ class Webhook extends Page {
   }
 
   async test() {
-    told(await call('testWebhook', { path: this.path }));
-    this.refresh();
+    await this.send(() => call('testWebhook', { path: this.path }));
   }
 
   /** @param {any} delivery */
   async resend(delivery) {
-    told(await call('resendWebhookDelivery', { path: { ...this.path, delivery_id: delivery.delivery_id } }));
+    await this.send(() => call('resendWebhookDelivery', { path: { ...this.path, delivery_id: delivery.delivery_id } }));
+  }
+
+  /** Sends an event and says what came of it. @param {() => Promise<any>} work */
+  async send(work) {
+    try {
+      const delivery = await work();
+      toast(delivery.fault ? `It was not taken: ${delivery.fault}` : `It was taken with status ${delivery.response_status}.`);
+    } catch (failure) {
+      toast(/** @type {Error} */ (failure).message);
+    }
     this.refresh();
   }
 
@@ -146,7 +155,7 @@ class Webhook extends Page {
   }
 
   /** @param {any} endpoint */
-  async remove(endpoint) {
+  async forget(endpoint) {
     const done = await confirm({
       title: 'Delete the endpoint?',
       text: html`<p>Nothing is sent to <span class="mono">${endpoint.url}</span> any more, and what was sent is shown no longer.</p>`,
@@ -159,11 +168,6 @@ class Webhook extends Page {
       navigate('/console/webhooks');
     }
   }
-}
-
-/** Says what came of an event. @param {any} delivery */
-function told(delivery) {
-  toast(delivery.fault ? `It was not taken: ${delivery.fault}` : `It was taken with status ${delivery.response_status}.`);
 }
 
 customElements.define('bourse-webhook', Webhook);

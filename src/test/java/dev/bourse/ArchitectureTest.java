@@ -123,8 +123,7 @@ final class ArchitectureTest {
           entry("outbound", List.of("core")),
           entry(
               "oauth",
-              List.of(
-                  "core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
+              List.of("core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
           entry(
               "webhooks",
               List.of(

@@ -131,7 +131,14 @@ final class Features {
     core.checkpoints()
         .bind(operations, context.config().checkpoints(), context.clock(), pages, baseUrl);
     return MemberSignIn.start(
-            context, operations, database, access.members(), oauth.applications(), pages, mail, baseUrl)
+            context,
+            operations,
+            database,
+            access.members(),
+            oauth.applications(),
+            pages,
+            mail,
+            baseUrl)
         .map(
             signIn -> {
               oauth.bind(operations, signIn.sessions(), pages);

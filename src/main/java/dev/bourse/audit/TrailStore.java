@@ -81,8 +81,7 @@ public final class TrailStore {
         .settledTrail(Long.MAX_VALUE)
         .compose(
             settled ->
-                database.read(
-                    WRITES_AFTER, List.of(orgId, id, settled, limit), TrailStore::entry));
+                database.read(WRITES_AFTER, List.of(orgId, id, settled, limit), TrailStore::entry));
   }
 
   /** An id above which everything is that is stored from now on. */

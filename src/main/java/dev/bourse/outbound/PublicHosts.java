@@ -63,7 +63,9 @@ public final class PublicHosts {
     this.privateHosts = Set.copyOf(privateHosts);
   }
 
-  /** The host names of a setting, with commas between them; a fault is recorded for what is none. */
+  /**
+   * The host names of a setting, with commas between them; a fault is recorded for what is none.
+   */
   public static Set<String> hosts(Settings settings, String key) {
     Set<String> hosts = new TreeSet<>();
     for (String host : settings.text(key, "").split("[, ]+", -1)) {

@@ -54,6 +54,9 @@ final class Courier {
   /** An attempt must end before another process may make the same: it begins with so much left. */
   private static final long LEAST_LEFT_MILLIS = 20_000;
 
+  /** A receiver that does not answer must not keep the service from stopping. */
+  private static final long STOP_MILLIS = 3_000;
+
   /** Sources read at once: little beside what the store lets wait. */
   private static final int MAX_READING = 8;
 
@@ -170,7 +173,10 @@ final class Courier {
     return failed.get();
   }
 
-  /** Begins no attempt any more; succeeds when those under way have ended. */
+  /**
+   * Begins no attempt any more; succeeds when those under way have ended. One that takes too long is
+   * made again by whoever comes next.
+   */
   Future<Void> stop() {
     Promise<Void> stopped = Promise.promise();
     context.runOnContext(
@@ -181,6 +187,8 @@ final class Courier {
         });
     return stopped
         .future()
+        .timeout(STOP_MILLIS, TimeUnit.MILLISECONDS)
+        .otherwiseEmpty()
         .compose(ended -> hasLease ? store.release(owner) : Future.succeededFuture());
   }
 
@@ -351,8 +359,7 @@ final class Courier {
             .listWritesAfter(source.orgId(), cursor.position(), WebhookStore.PAGE)
             .map(found -> found.stream().map(Entry::of).toList())
         : activity
-            .listToldAfter(
-                source.name(), cursor.position(), cursor.atMillis(), WebhookStore.PAGE)
+            .listToldAfter(source.name(), cursor.position(), cursor.atMillis(), WebhookStore.PAGE)
             .map(found -> found.stream().map(Entry::of).toList());
   }
 
@@ -381,8 +388,7 @@ final class Courier {
         .map(
             endpoints -> {
               for (WebhookEndpoint endpoint : endpoints) {
-                if (events.stream().anyMatch(endpoint::wants)
-                    && schedule.queues() < MAX_QUEUES) {
+                if (events.stream().anyMatch(endpoint::wants) && schedule.queues() < MAX_QUEUES) {
                   schedule.put(
                       new Schedule.Queue(endpoint.endpointId(), source.name()), clock.millis());
                 }
@@ -429,8 +435,7 @@ final class Courier {
               long due = found.get().delivery().dueAtMillis();
               return due > now
                   ? Future.succeededFuture(() -> schedule.postponed(queue, due))
-                  : attempt(found.get())
-                      .compose(attempt -> concluded(queue, found.get(), attempt));
+                  : attempt(found.get()).compose(attempt -> concluded(queue, found.get(), attempt));
             });
   }
 

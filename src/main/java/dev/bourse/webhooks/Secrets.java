@@ -63,9 +63,7 @@ final class Secrets {
     Map<String, byte[]> found = known.getAllPresent(names);
     return (found.size() == names.size()
             ? Future.succeededFuture(found)
-            : shared
-                .list(KIND + endpoint.endpointId() + "/")
-                .onSuccess(known::putAll))
+            : shared.list(KIND + endpoint.endpointId() + "/").onSuccess(known::putAll))
         .map(secrets -> names.stream().filter(secrets::containsKey).map(secrets::get).toList());
   }
 }

@@ -19,7 +19,6 @@ import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -62,10 +61,7 @@ final class WebhookClient {
   }
 
   WebhookClient(
-      Vertx vertx,
-      HttpClientOptions options,
-      WebhookConfig config,
-      PublicHosts.Resolver resolver) {
+      Vertx vertx, HttpClientOptions options, WebhookConfig config, PublicHosts.Resolver resolver) {
     hosts =
         new PublicHosts(
             vertx,
@@ -173,8 +169,7 @@ final class WebhookClient {
   }
 
   /** Success shows at the head of the answer; of any other the beginning is read. */
-  private static Future<Attempt> judged(
-      HttpClientRequest sent, HttpClientResponse response) {
+  private static Future<Attempt> judged(HttpClientRequest sent, HttpClientResponse response) {
     int status = response.statusCode();
     Promise<Void> read = Promise.promise();
     Buffer beginning = Buffer.buffer();
@@ -198,7 +193,8 @@ final class WebhookClient {
             .otherwiseEmpty();
     return status >= 200 && status < 300
         ? Future.succeededFuture(new Attempt(status, null))
-        : ended.map(done -> new Attempt(status, "answered with status " + status + said(beginning)));
+        : ended.map(
+            done -> new Attempt(status, "answered with status " + status + said(beginning)));
   }
 
   private static String said(Buffer beginning) {

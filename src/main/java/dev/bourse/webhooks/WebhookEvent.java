@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param position its place among those of its source
  * @param data the fields that the event stream, the activity or the trail has
  */
-record WebhookEvent(
-    EventKind kind, String source, long position, long atMillis, JsonObject data) {
+record WebhookEvent(EventKind kind, String source, long position, long atMillis, JsonObject data) {
   /** The source of what happens to no cluster. */
   static final String ORGANIZATION = "";
 
@@ -47,8 +46,7 @@ record WebhookEvent(
     return NodeEvent.of(entry).map(told -> of(entry, EventKind.of(told.name()), told.data()));
   }
 
-  private static WebhookEvent hold(
-      StoredActivity entry, String stage, @Nullable String cause) {
+  private static WebhookEvent hold(StoredActivity entry, String stage, @Nullable String cause) {
     return of(
         entry,
         EventKind.HOLD,
@@ -69,8 +67,7 @@ record WebhookEvent(
     return EventKind.ofAction(entry.action())
         .map(
             kind ->
-                new WebhookEvent(
-                    kind, ORGANIZATION, entry.id(), entry.atMillis(), entry.json()));
+                new WebhookEvent(kind, ORGANIZATION, entry.id(), entry.atMillis(), entry.json()));
   }
 
   /** The same for each attempt, each endpoint and whoever reads the entry again. */

@@ -69,9 +69,7 @@ final class WebhookService {
   Future<WebhookEndpoint> readWebhook(Principal caller, String endpointId) {
     return store
         .findEndpoint(caller.org().orgId(), endpointId)
-        .map(
-            found ->
-                found.orElseThrow(() -> ApiError.notFound("webhook endpoint", endpointId)));
+        .map(found -> found.orElseThrow(() -> ApiError.notFound("webhook endpoint", endpointId)));
   }
 
   /** An endpoint with a secret that is told once. */
@@ -157,9 +155,7 @@ final class WebhookService {
               for (String cluster : wanted) {
                 if (!known.contains(cluster)) {
                   throw ApiError.badField(
-                      "clusters",
-                      cluster,
-                      "names of clusters of " + orgId + ", not retired");
+                      "clusters", cluster, "names of clusters of " + orgId + ", not retired");
                 }
               }
               return null;
@@ -208,9 +204,7 @@ final class WebhookService {
               List<Statement> statements = new ArrayList<>(WebhookStore.deletion(endpoint));
               statements.add(Secrets.deleting(endpointId, endpoint.secretVersion()));
               statements.add(Secrets.deleting(endpointId, endpoint.secretVersion() - 1));
-              statements.add(
-                  AuditStore.insert(
-                      row(caller, "webhook_delete", endpoint.shown())));
+              statements.add(AuditStore.insert(row(caller, "webhook_delete", endpoint.shown())));
               return store.commit(statements);
             })
         .onSuccess(stored -> courier.changed())
@@ -250,8 +244,7 @@ final class WebhookService {
                       new JsonObject()
                           .put("endpoint_id", endpointId)
                           .put("sent_by", caller.actor()));
-              return bounded(
-                      () -> Courier.sent(secrets, client, endpoint, messageId, body, clock))
+              return bounded(() -> Courier.sent(secrets, client, endpoint, messageId, body, clock))
                   .compose(
                       attempt ->
                           store.commit(
@@ -270,9 +263,7 @@ final class WebhookService {
                                           "endpoint_id=%s message_id=%s"
                                               .formatted(endpointId, messageId))))))
                   .compose(stored -> store.findDelivery(endpointId, messageId))
-                  .map(
-                      found ->
-                          found.orElseThrow(() -> ApiError.notFound("delivery", messageId)));
+                  .map(found -> found.orElseThrow(() -> ApiError.notFound("delivery", messageId)));
             });
   }
 
@@ -333,8 +324,7 @@ final class WebhookService {
         .findDelivery(endpointId, deliveryId)
         .map(
             found ->
-                found.orElseThrow(
-                    () -> ApiError.notFound("delivery", String.valueOf(deliveryId))));
+                found.orElseThrow(() -> ApiError.notFound("delivery", String.valueOf(deliveryId))));
   }
 
   private Future<Attempt> bounded(Supplier<Future<Attempt>> attempt) {

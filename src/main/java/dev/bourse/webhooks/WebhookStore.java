@@ -72,9 +72,7 @@ final class WebhookStore {
         row.text("url"),
         row.text("description"),
         EventKind.parse(row.text("kinds")),
-        clusters == null
-            ? null
-            : new JsonArray(clusters).stream().map(String::valueOf).toList(),
+        clusters == null ? null : new JsonArray(clusters).stream().map(String::valueOf).toList(),
         row.integer("created_at"),
         row.text("created_by"),
         row.integerOrNull("disabled_at"),
@@ -176,8 +174,7 @@ final class WebhookStore {
             orgId,
             orgId));
     statements.add(begin(orgId, NEW_CLUSTERS, activity, endpoint.createdAtMillis()));
-    statements.add(
-        begin(orgId, WebhookEvent.ORGANIZATION, trail, endpoint.createdAtMillis()));
+    statements.add(begin(orgId, WebhookEvent.ORGANIZATION, trail, endpoint.createdAtMillis()));
     statements.add(ENDPOINT.insert(endpoint));
     statements.add(changed());
     statements.addAll(more);
@@ -208,10 +205,7 @@ final class WebhookStore {
     statements.add(
         ENDPOINT
             .update(
-                next,
-                "endpoint_id = ? AND revision = ?",
-                before.endpointId(),
-                before.revision())
+                next, "endpoint_id = ? AND revision = ?", before.endpointId(), before.revision())
             .orElse(
                 () ->
                     ApiError.retryLater(
@@ -253,8 +247,8 @@ final class WebhookStore {
   /** Statements that make an end of an endpoint; what was sent to it goes with its time. */
   static List<Statement> deletion(WebhookEndpoint endpoint) {
     return List.of(
-        Statement.of(
-            "DELETE FROM webhook_endpoint WHERE endpoint_id = ?", endpoint.endpointId()),
+        giveUp(endpoint.endpointId(), "the endpoint was deleted"),
+        Statement.of("DELETE FROM webhook_endpoint WHERE endpoint_id = ?", endpoint.endpointId()),
         Statement.of(
             """
             DELETE FROM webhook_cursor WHERE org_id = ?
@@ -662,8 +656,7 @@ final class WebhookStore {
 
   Future<Void> release(String owner) {
     return database.isShared()
-        ? database.commit(
-            List.of(Statement.of("DELETE FROM webhook_lease WHERE owner = ?", owner)))
+        ? database.commit(List.of(Statement.of("DELETE FROM webhook_lease WHERE owner = ?", owner)))
         : Future.succeededFuture();
   }
 

@@ -12,8 +12,8 @@ final class WebhookUpkeep {
   private static final int STEP = 200;
 
   /**
-   * What may wait for one endpoint. It is what a hundred busy clusters bring about in three days; at
-   * 1 KB each it is 20 MB.
+   * What may wait for one endpoint. It is what a hundred busy clusters bring about in three days;
+   * at 1 KB each it is 20 MB.
    */
   private static final long MAX_WAITING = 20_000;
 

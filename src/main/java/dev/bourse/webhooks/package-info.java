@@ -25,8 +25,8 @@
  * <p>Addresses pass the guard of {@code outbound} at each attempt. The secrets are encrypted rows
  * of {@code keyring}, so without a secret key there are no webhooks.
  *
- * <p>Rejected: writing deliveries in the causing commits (each would have to know of endpoints),
- * a queue for each endpoint alone (one cluster's event that a receiver chokes on would hold up all
+ * <p>Rejected: writing deliveries in the causing commits (each would have to know of endpoints), a
+ * queue for each endpoint alone (one cluster's event that a receiver chokes on would hold up all
  * others), and a lease for each organization (as many commits a minute as there are).
  */
 @NullMarked

@@ -393,17 +393,32 @@ public record ContractCase(
           new ContractCase(
               "readWebhook", WEBHOOKS + "/whe_1", null, List.of(WEBHOOKS + "/whe_globex")),
           new ContractCase(
-              "changeWebhook", WEBHOOKS + "/whe_1", "{\"enabled\":false}", List.of(WEBHOOKS + "/whe_globex", "{\"enabled\":false}")),
+              "changeWebhook",
+              WEBHOOKS + "/whe_1",
+              "{\"enabled\":false}",
+              List.of(WEBHOOKS + "/whe_globex", "{\"enabled\":false}")),
           new ContractCase(
               "deleteWebhook", WEBHOOKS + "/whe_1", null, List.of(WEBHOOKS + "/whe_globex")),
           new ContractCase(
-              "rotateWebhookSecret", WEBHOOKS + "/whe_1/secret", null, List.of(WEBHOOKS + "/whe_globex/secret")),
+              "rotateWebhookSecret",
+              WEBHOOKS + "/whe_1/secret",
+              null,
+              List.of(WEBHOOKS + "/whe_globex/secret")),
           new ContractCase(
-              "testWebhook", WEBHOOKS + "/whe_1/test", null, List.of(WEBHOOKS + "/whe_globex/test")),
+              "testWebhook",
+              WEBHOOKS + "/whe_1/test",
+              null,
+              List.of(WEBHOOKS + "/whe_globex/test")),
           new ContractCase(
-              "listWebhookDeliveries", WEBHOOKS + "/whe_1/deliveries", null, List.of(WEBHOOKS + "/whe_globex/deliveries")),
+              "listWebhookDeliveries",
+              WEBHOOKS + "/whe_1/deliveries",
+              null,
+              List.of(WEBHOOKS + "/whe_globex/deliveries")),
           new ContractCase(
-              "resendWebhookDelivery", WEBHOOKS + "/whe_1/deliveries/1/resend", null, List.of(WEBHOOKS + "/whe_globex/deliveries/1/resend")),
+              "resendWebhookDelivery",
+              WEBHOOKS + "/whe_1/deliveries/1/resend",
+              null,
+              List.of(WEBHOOKS + "/whe_globex/deliveries/1/resend")),
           new ContractCase("listApplications", CONSOLE + "/applications", null, List.of()),
           new ContractCase(
               "disconnectApplications", CONSOLE + "/applications?stop=1", null, List.of()),

@@ -1,8 +1,8 @@
 package dev.bourse.webhooks;
 
-import dev.bourse.audit.AuditRow;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Organization;
+import dev.bourse.audit.AuditRow;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.CapacityStore;
@@ -32,20 +32,22 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * Measures how fast one event loop delivers, and what reads of the same store take meanwhile:
- * {@code java -cp … dev.bourse.webhooks.DeliveryRate [organizations] [events of each]}. Receivers
- * are in the same process and answer at once.
+ * Measures whether one event loop delivers what happens at a rate, and what reads of the same store
+ * take meanwhile: {@code java -cp … dev.bourse.webhooks.DeliveryRate [organizations] [events a
+ * minute]}. Receivers are in the same process and answer at once; each event is a commit.
  */
 public final class DeliveryRate {
-  private static final int READS = 400;
+  private static final int READS = 3_000;
+  private static final int SECONDS = 30;
 
   private DeliveryRate() {}
 
   public static void main(String[] args) throws Exception {
     int orgs = args.length > 0 ? Integer.parseInt(args[0]) : 50;
-    int events = args.length > 1 ? Integer.parseInt(args[1]) : 200;
+    int perMinute = args.length > 1 ? Integer.parseInt(args[1]) : 10_000;
     Path folder = Files.createTempDirectory("delivery-rate");
     Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
     Vertx others = Vertx.vertx();
@@ -92,21 +94,23 @@ public final class DeliveryRate {
             clock,
             System::nanoTime,
             new Random(3));
-    for (int org = 0; org < orgs; org++) {
-      List<Statement> happened = new ArrayList<>();
-      for (int i = 0; i < events; i++) {
-        happened.add(
-            ActivityRows.insert(
-                new Activity("system:market", new ClusterEvent.Granted("198.18.0.1")),
-                "c-o" + org,
-                clock.millis()));
-      }
-      StoreFixture.await(database.commit(happened));
-    }
-    long begin = System.nanoTime();
     courier.start();
+    StoreFixture.await(store.countChanges());
+    TimeUnit.SECONDS.sleep(2);
+    long all = (long) perMinute * SECONDS / 60;
+    long begin = System.nanoTime();
+    Thread happening =
+        new Thread(
+            () -> {
+              for (long i = 0; i < all; i++) {
+                happen(database, courier, "o" + i % orgs, clock);
+                long due = begin + i * TimeUnit.MINUTES.toNanos(1) / perMinute;
+                LockSupport.parkNanos(due - System.nanoTime());
+              }
+            });
+    happening.start();
     long[] busy = reads(database);
-    long all = (long) orgs * events;
+    happening.join();
     while (received.sum() < all && System.nanoTime() - begin < TimeUnit.MINUTES.toNanos(5)) {
       TimeUnit.MILLISECONDS.sleep(20);
     }
@@ -124,15 +128,28 @@ public final class DeliveryRate {
     StoreFixture.await(others.close());
   }
 
+  private static void happen(Database database, Courier courier, String org, Clock clock) {
+    Cluster cluster = cluster(org);
+    database
+        .commit(
+            List.of(
+                ActivityRows.insert(
+                    new Activity("system:market", new ClusterEvent.Granted("198.18.0.1")),
+                    cluster.name(),
+                    clock.millis())))
+        .onSuccess(stored -> courier.published(cluster));
+  }
+
+  private static Cluster cluster(String org) {
+    return Cluster.created("c-" + org, org, "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+  }
+
   private static void make(
       Database database, WebhookStore store, Secrets secrets, String org, String url, Clock clock)
       throws Exception {
     List<Statement> made = new ArrayList<>();
     made.add(AccessStore.insert(new Organization(org, org, "standard"), clock.millis()));
-    made.addAll(
-        CapacityStore.insert(
-            Cluster.created("c-" + org, org, "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),
-            clock.millis()));
+    made.addAll(CapacityStore.insert(cluster(org), clock.millis()));
     StoreFixture.await(database.commit(made));
     String id = "whe_" + org;
     StoreFixture.await(
@@ -163,8 +180,7 @@ public final class DeliveryRate {
     long[] took = new long[READS];
     for (int i = 0; i < READS; i++) {
       long begin = System.nanoTime();
-      StoreFixture.await(
-          database.exists("SELECT 1 FROM cluster WHERE name = ?", List.of("c-o0")));
+      StoreFixture.await(database.exists("SELECT 1 FROM cluster WHERE name = ?", List.of("c-o0")));
       took[i] = (System.nanoTime() - begin) / 1_000;
       TimeUnit.MILLISECONDS.sleep(5);
     }

@@ -84,8 +84,7 @@ final class Receiver implements AutoCloseable {
   }
 
   private void take(HttpExchange exchange) throws IOException {
-    String text =
-        new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+    String text = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
     Received message =
         new Received(
             exchange.getRequestHeaders().getFirst("webhook-id"),

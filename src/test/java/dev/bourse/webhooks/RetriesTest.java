@@ -48,11 +48,6 @@ class RetriesTest {
   void thePausesOfTwoDeliveriesDiffer() {
     Random random = new Random(3);
     assertEquals(
-        100,
-        random
-            .ints(100)
-            .mapToObj(i -> retries.next(5, 0, 0, random))
-            .distinct()
-            .count());
+        100, random.ints(100).mapToObj(i -> retries.next(5, 0, 0, random)).distinct().count());
   }
 }

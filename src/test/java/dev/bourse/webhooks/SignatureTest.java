@@ -16,8 +16,10 @@ import org.junit.jupiter.api.Test;
 /** Signatures as the library of the specification makes and takes them. */
 @Tag("fast")
 class SignatureTest {
-  private static final byte[] OLD = "an old secret of thirty-two byte".getBytes(StandardCharsets.UTF_8);
-  private static final byte[] NEW = "a new secret of thirty-two bytes".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] OLD =
+      "an old secret of thirty-two byte".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] NEW =
+      "a new secret of thirty-two bytes".getBytes(StandardCharsets.UTF_8);
   private static final String BODY = "{\"type\":\"grant\",\"data\":{\"detail\":\"größer\"}}";
 
   private static HashMap<String, List<String>> headers(String signature, long seconds) {

@@ -15,7 +15,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two processes on one database deliver each event, in its order, and one goes on for the other. */
+/**
+ * Two processes on one database deliver each event, in its order, and one goes on for the other.
+ */
 @OneEngine("only PostgreSQL is shared by several processes")
 class WebhookReplicaTest {
   private static final String CLUSTER = "acme-train";

@@ -289,10 +289,7 @@ class WebhooksApiTest extends WebhookFixture {
     Receiver receiver = receiver(new Receiver());
     JsonObject endpoint = endpoint(receiver.url(), "grant");
     String delivery =
-        member
-            .post(path(endpoint) + "/test", new JsonObject())
-            .ok()
-            .getString("delivery_id");
+        member.post(path(endpoint) + "/test", new JsonObject()).ok().getString("delivery_id");
     member.post(path(endpoint) + "/deliveries/" + delivery + RESEND, new JsonObject()).ok();
     member.post(path(endpoint) + "/secret", new JsonObject()).ok();
     member.patch(path(endpoint), new JsonObject().put("description", "d")).ok();
@@ -377,7 +374,8 @@ class WebhooksApiTest extends WebhookFixture {
     JsonObject endpoint = endpoint("http://localhost:1/", "grant");
     reader.get(path(endpoint)).ok();
     reader.post(ROOT, order("http://localhost:1/", "grant")).refused(ErrorCode.FORBIDDEN);
-    reader.patch(path(endpoint), new JsonObject().put("enabled", false))
+    reader
+        .patch(path(endpoint), new JsonObject().put("enabled", false))
         .refused(ErrorCode.FORBIDDEN);
     reader.post(path(endpoint) + "/secret", new JsonObject()).refused(ErrorCode.FORBIDDEN);
     reader.delete(path(endpoint)).refused(ErrorCode.FORBIDDEN);
