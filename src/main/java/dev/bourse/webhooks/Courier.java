@@ -174,8 +174,8 @@ final class Courier {
   }
 
   /**
-   * Begins no attempt any more; succeeds when those under way have ended. One that takes too long is
-   * made again by whoever comes next.
+   * Begins no attempt any more; succeeds when those under way have ended. One that takes too long
+   * is made again by whoever comes next.
    */
   Future<Void> stop() {
     Promise<Void> stopped = Promise.promise();

@@ -159,28 +159,29 @@ final class Schedule {
 
   /** No attempt was made: nothing waits in the queue, unless it came meanwhile. */
   void emptied(Queue queue, long nowMillis) {
-    boolean isFollowed = attempt(queue).isFollowed;
+    Attempt attempt = endpoint(queue).underWay.get(queue);
     Endpoint endpoint = end(queue);
-    if (isFollowed) {
+    if (attempt != null && attempt.isFollowed) {
       put(queue, nowMillis);
     } else if (endpoint.waiting.isEmpty() && endpoint.underWay.isEmpty()) {
       endpoints.remove(queue.endpointId());
     }
   }
 
-  private Attempt attempt(Queue queue) {
+  private Endpoint endpoint(Queue queue) {
     Endpoint endpoint = endpoints.get(queue.endpointId());
-    Attempt attempt = endpoint == null ? null : endpoint.underWay.get(queue);
-    if (attempt == null) {
+    if (endpoint == null) {
       throw new IllegalStateException("not under way: " + queue);
     }
-    return attempt;
+    return endpoint;
   }
 
   private Endpoint end(Queue queue) {
-    Attempt attempt = attempt(queue);
-    Endpoint endpoint = endpoints.get(queue.endpointId());
-    endpoint.underWay.remove(queue);
+    Endpoint endpoint = endpoint(queue);
+    Attempt attempt = endpoint.underWay.remove(queue);
+    if (attempt == null) {
+      throw new IllegalStateException("not under way: " + queue);
+    }
     underWay--;
     doubtful -= attempt.isDoubtful ? 1 : 0;
     return endpoint;

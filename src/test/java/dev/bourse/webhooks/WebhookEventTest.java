@@ -103,8 +103,7 @@ class WebhookEventTest {
         new TreeSet<>(data.getJsonObject("properties").fieldNames()),
         new TreeSet<>(event.data().fieldNames()),
         event.toString());
-    assertEquals(
-        Set.of("type", "timestamp", "data"), new JsonObject(event.body()).fieldNames());
+    assertEquals(Set.of("type", "timestamp", "data"), new JsonObject(event.body()).fieldNames());
   }
 
   @Test
