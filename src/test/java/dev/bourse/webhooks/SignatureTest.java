@@ -22,7 +22,7 @@ class SignatureTest {
       "a new secret of thirty-two bytes".getBytes(StandardCharsets.UTF_8);
   private static final String BODY = "{\"type\":\"grant\",\"data\":{\"detail\":\"größer\"}}";
 
-  private static HashMap<String, List<String>> headers(String signature, long seconds) {
+  private static Map<String, List<String>> headers(String signature, long seconds) {
     return new HashMap<>(
         Map.of(
             "webhook-id", List.of("msg_1"),
