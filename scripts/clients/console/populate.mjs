@@ -34,6 +34,7 @@ try {
   const subjects = { ":cluster": "acme-train", "kubernetes/:cluster": "acme-k8s", ...(await files(alice)) };
   subjects[":pool"] = "south-a100";
   subjects[":org"] = "acme";
+  subjects[":endpoint"] = await endpoint(alice);
   const states = { member: await member.state(), operator: await operator.state() };
   writeFileSync(file, JSON.stringify({ ...site, states, subjects }, null, 2));
   console.log(`a world with ${Object.keys(subjects).length} subjects`);
@@ -79,6 +80,17 @@ async function organization() {
   await site.operator("POST", `${org}/rules`, { kind: "domain", value: "acme.example" });
   await site.operator("POST", `${org}/tokens`, { name: "dashboard", scopes: ["capacity:read"] });
   await site.operator("PUT", `${org}/billing/spend-limit`, { limit_usd: 5000 });
+}
+
+/** An endpoint that nobody answers at, with a delivery that failed. */
+async function endpoint(alice) {
+  const { endpoint_id: id } = await alice("POST", "/api/console/webhooks", {
+    url: "http://localhost:9/bourse",
+    description: "pages whoever is on duty",
+    kinds: ["notice", "reclaim"],
+  });
+  await alice("POST", `/api/console/webhooks/${id}/test`);
+  return id;
 }
 
 /** One file for the organization, one that waits for its review, one on the feed. */

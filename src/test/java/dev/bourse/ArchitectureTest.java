@@ -145,7 +145,25 @@ final class ArchitectureTest {
           entry(
               "signin",
               List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
-          entry("oauth", List.of("core", "store", "access", "audit", "edge", "pages", "signin")),
+          entry("outbound", List.of("core")),
+          entry(
+              "oauth",
+              List.of("core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
+          entry(
+              "webhooks",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "edge",
+                  "edge.fields",
+                  "keyring",
+                  "mail",
+                  "outbound",
+                  "pools",
+                  "capacity",
+                  "events")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
@@ -261,6 +279,10 @@ final class ArchitectureTest {
           entry("pools.settings", List.of("io.vertx.core..")),
           entry("sshkeys", List.of("io.vertx.core..")),
           entry("events", List.of("io.vertx.core..", "org.slf4j")),
+          entry("outbound", List.of("io.vertx.core..")),
+          entry(
+              "webhooks",
+              List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("auction", List.of()),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),

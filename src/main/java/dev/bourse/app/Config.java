@@ -24,6 +24,7 @@ import dev.bourse.scrub.ScrubConfig;
 import dev.bourse.signin.SignInConfig;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.webhooks.WebhookConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,6 +65,7 @@ import java.util.function.Supplier;
  * @param mail how mail leaves
  * @param signIn how members sign in
  * @param oauth how applications are known
+ * @param webhooks how webhooks are sent
  * @param world a world file to seed the store from
  */
 public record Config(
@@ -93,6 +95,7 @@ public record Config(
     MailConfig mail,
     SignInConfig signIn,
     OAuthConfig oauth,
+    WebhookConfig webhooks,
     Optional<Path> world) {
 
   /** One burst of an address is a quarter of its minute: 300 of 1,200. */
@@ -157,6 +160,7 @@ public record Config(
     MailConfig mail = MailConfig.from(settings);
     SignInConfig signIn = SignInConfig.from(settings);
     OAuthConfig oauth = OAuthConfig.from(settings);
+    WebhookConfig webhooks = WebhookConfig.from(settings);
     String world = settings.text("world", "");
     faults.addAll(settings.faults());
     if (!faults.isEmpty()) {
@@ -189,6 +193,7 @@ public record Config(
         mail,
         signIn,
         oauth,
+        webhooks,
         world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
   }
 

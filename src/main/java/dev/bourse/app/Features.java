@@ -25,6 +25,7 @@ import dev.bourse.events.HistoryStore;
 import dev.bourse.feed.FeedRoutes;
 import dev.bourse.k8s.K8sRoutes;
 import dev.bourse.k8s.K8sService;
+import dev.bourse.mail.MailSender;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.HostKeyRoutes;
 import dev.bourse.market.NodeService;
@@ -47,6 +48,7 @@ import dev.bourse.pages.PageTemplates;
 import dev.bourse.signin.SignIn;
 import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.store.Database;
+import dev.bourse.webhooks.Webhooks;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
@@ -58,6 +60,9 @@ import org.jspecify.annotations.Nullable;
 final class Features {
   /** Codes and grants live for minutes and days. */
   private static final long SWEEP_MILLIS = 3_600_000;
+
+  /** An endpoint for which too much waits is switched off within so long. */
+  private static final long WEBHOOKS_MILLIS = 60_000;
 
   private final ServiceContext context;
   private final Database database;
@@ -124,10 +129,19 @@ final class Features {
   /** What members call, and all that answers with pages. */
   private Future<Void> bindMembers(PageTemplates pages, AuthorizationServer oauth, OrgService org) {
     templates = pages;
+    MailSender mail = MemberSignIn.mail(context, database);
+    bindWebhooks(mail);
     core.checkpoints()
         .bind(operations, context.config().checkpoints(), context.clock(), pages, baseUrl);
     return MemberSignIn.start(
-            context, operations, database, access.members(), oauth.applications(), pages, baseUrl)
+            context,
+            operations,
+            database,
+            access.members(),
+            oauth.applications(),
+            pages,
+            mail,
+            baseUrl)
         .map(
             signIn -> {
               oauth.bind(operations, signIn.sessions(), pages);
@@ -137,6 +151,46 @@ final class Features {
                   context, operations, database, access, signIn.links(), core.orgs(), baseUrl);
               return null;
             });
+  }
+
+  private void bindWebhooks(MailSender mail) {
+    Webhooks webhooks =
+        Webhooks.start(
+            context.vertx(),
+            context.config().webhooks(),
+            database,
+            core.clusters(),
+            new Webhooks.Ports(
+                context.secrets(database),
+                mail,
+                baseUrl,
+                context.clock(),
+                context.nanoTime(),
+                context.random()));
+    context.shutdown().push(webhooks::stop);
+    webhooks.bind(operations);
+    context.keepUpDivided(
+        "ending webhooks and deliveries past their time",
+        WEBHOOKS_MILLIS,
+        context.asFarAsConfirmed(webhooks::step));
+    context
+        .metrics()
+        .gauge(
+            "bourse_webhook_queues",
+            "Queues of webhooks in which something waits, while this process delivers.",
+            webhooks::queues);
+    context
+        .metrics()
+        .count(
+            "bourse_webhook_deliveries_total",
+            "Events that this process has delivered to webhooks.",
+            webhooks::delivered);
+    context
+        .metrics()
+        .count(
+            "bourse_webhook_failures_total",
+            "Attempts of this process to deliver to webhooks that failed.",
+            webhooks::failed);
   }
 
   /** What models call. */

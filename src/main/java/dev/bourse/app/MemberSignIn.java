@@ -31,9 +31,8 @@ final class MemberSignIn {
       Members members,
       ConnectedApplications applications,
       PageTemplates templates,
+      MailSender mail,
       Supplier<String> baseUrl) {
-    MailSender mail = mail(context, database);
-    context.shutdown().push(mail::close);
     SignIn signIn =
         new SignIn(
             context.vertx(),
@@ -51,7 +50,14 @@ final class MemberSignIn {
     return signIn.bind(operations, applications, templates).map(signIn);
   }
 
-  private static MailSender mail(ServiceContext context, Database database) {
+  /** How mail leaves; ends when the service stops. */
+  static MailSender mail(ServiceContext context, Database database) {
+    MailSender mail = sender(context, database);
+    context.shutdown().push(mail::close);
+    return mail;
+  }
+
+  private static MailSender sender(ServiceContext context, Database database) {
     String from = context.config().mail().from();
     return context
         .config()

@@ -1,5 +1,8 @@
 package dev.bourse.audit;
 
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonObject;
+
 /**
  * One row of a trail as it is read.
  *
@@ -11,4 +14,15 @@ package dev.bourse.audit;
  * @param detail the recorded arguments, for people
  */
 public record TrailEntry(
-    long id, long atMillis, String actor, String action, String subject, String detail) {}
+    long id, long atMillis, String actor, String action, String subject, String detail) {
+  /** An entry as answers spell it. */
+  public JsonObject json() {
+    return new JsonObject()
+        .put("id", id)
+        .put("ts", Times.rfc3339(atMillis))
+        .put("actor", actor)
+        .put("action", action)
+        .put("subject", subject)
+        .put("detail", detail);
+  }
+}

@@ -13,6 +13,12 @@ import java.util.stream.Stream;
 
 /** Reads of the trails: an organization's, the platform's, and one token's part of either. */
 public final class TrailStore {
+  private static final String WRITES_AFTER =
+      """
+      SELECT id, ts, actor, action, subject, detail FROM audit
+      WHERE org_id = ? AND is_read = 0 AND id > ? AND id <= ? ORDER BY id LIMIT ?\
+      """;
+
   private final Database database;
   private final ReadPages readPages;
 
@@ -64,6 +70,23 @@ public final class TrailStore {
         .settledTrail(before - 1)
         .compose(
             settled -> read(owner, actor, reads, settled < before ? settled + 1 : before, size));
+  }
+
+  /**
+   * An organization's writes after an entry, by id; so many at most. None is among them below which
+   * another can still appear.
+   */
+  public Future<List<TrailEntry>> listWritesAfter(String orgId, long id, int limit) {
+    return database
+        .settledTrail(Long.MAX_VALUE)
+        .compose(
+            settled ->
+                database.read(WRITES_AFTER, List.of(orgId, id, settled, limit), TrailStore::entry));
+  }
+
+  /** An id above which everything is that is stored from now on. */
+  public Future<Long> newestSettled() {
+    return database.settledTrail(Long.MAX_VALUE);
   }
 
   private Future<Page<TrailEntry>> read(

@@ -13,7 +13,7 @@ public enum TrailText {
   NDJSON("application/x-ndjson", "") {
     @Override
     void append(StringBuilder text, TrailEntry entry) {
-      text.append(entryJson(entry).encode()).append('\n');
+      text.append(entry.json().encode()).append('\n');
     }
   },
 
@@ -66,18 +66,8 @@ public enum TrailText {
   /** A page as a field {@code entries} and a field {@code more}. */
   public static JsonObject json(Page<TrailEntry> page) {
     JsonArray entries = new JsonArray();
-    page.items().forEach(entry -> entries.add(entryJson(entry)));
+    page.items().forEach(entry -> entries.add(entry.json()));
     return new JsonObject().put("entries", entries).put("more", page.more());
-  }
-
-  private static JsonObject entryJson(TrailEntry entry) {
-    return new JsonObject()
-        .put("id", entry.id())
-        .put("ts", Times.rfc3339(entry.atMillis()))
-        .put("actor", entry.actor())
-        .put("action", entry.action())
-        .put("subject", entry.subject())
-        .put("detail", entry.detail());
   }
 
   private static void appendValue(StringBuilder text, String value) {

@@ -28,7 +28,7 @@ public record Hold(Stage stage, String reason, @Nullable Long enforceAfterMillis
     ENFORCE;
 
     /** As activity and surfaces spell it. */
-    String label() {
+    public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
   }

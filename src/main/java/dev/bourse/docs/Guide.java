@@ -18,6 +18,7 @@ record Guide(String name, String title, String summary, String markdown) {
           "command-line",
           "libraries",
           "agents",
+          "webhooks",
           "checkpoints",
           "money",
           "operators",

@@ -17,7 +17,7 @@ public final class ActivityStore {
   static final int DEPTH = 400;
 
   /** By how much the clocks of processes may differ: far less than leases would stand. */
-  private static final long SKEW_MILLIS = 600_000;
+  public static final long SKEW_MILLIS = 600_000;
 
   /** Clusters of one statement: SQLite joins at most 500 SELECTs. */
   static final int CLUSTERS_PER_READ = 100;
@@ -28,6 +28,13 @@ public final class ActivityStore {
       """
       SELECT %s FROM activity WHERE cluster = ? AND kind = 'action' AND ts >= ? AND id > ?
       ORDER BY id LIMIT ?\
+      """
+          .formatted(ActivityRows.NAMES);
+
+  private static final String TOLD_AFTER =
+      """
+      SELECT %s FROM activity WHERE cluster = ? AND kind IN ('action', 'request')
+      AND ts >= ? AND id > ? AND (kind = 'action' OR reason IS NOT NULL) ORDER BY id LIMIT ?\
       """
           .formatted(ActivityRows.NAMES);
 
@@ -153,6 +160,18 @@ public final class ActivityStore {
         ACTIONS_AFTER,
         List.of(cluster, after.atMillis() - SKEW_MILLIS, after.id(), limit),
         ActivityStore::entry);
+  }
+
+  /**
+   * What was done to a cluster after an entry, and declarations that came to their end, by id; so
+   * many at most. One cluster's entries are committed in the order of their ids, so none is missed.
+   *
+   * @param atMillis when that entry was made, or when whoever asks began
+   */
+  public Future<List<StoredActivity>> listToldAfter(
+      String cluster, long id, long atMillis, int limit) {
+    return database.read(
+        TOLD_AFTER, List.of(cluster, atMillis - SKEW_MILLIS, id, limit), ActivityStore::entry);
   }
 
   private static List<StoredActivity> newestFirst(List<List<StoredActivity>> lists) {

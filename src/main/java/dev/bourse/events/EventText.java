@@ -1,7 +1,6 @@
 package dev.bourse.events;
 
 import dev.bourse.capacity.Activity;
-import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ClusterEvent.Declared;
 import dev.bourse.capacity.ClusterView;
@@ -9,7 +8,6 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
-import java.util.Objects;
 import java.util.Optional;
 
 /** Events of a cluster as they go over the wire. */
@@ -48,38 +46,7 @@ final class EventText {
    * What a stream tells of an entry of the activity: nodes that come or go or are to, and alerts.
    */
   static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
-    ClusterEvent event = entry.activity().event();
-    JsonObject node = new JsonObject().put("public_ip", event.publicIp());
-    String at = Times.rfc3339(entry.atMillis());
-    if (event instanceof ClusterEvent.Granted) {
-      return Optional.of(event(entry.id(), "grant", node.put("granted_at", at)));
-    }
-    if (event instanceof ClusterEvent.NoticeGiven notice) {
-      node.put("reason", notice.releaseReason())
-          .put("noticed_at", at)
-          .put("reclaim_at", Times.rfc3339(notice.endsAt()));
-      return Optional.of(event(entry.id(), "notice", node));
-    }
-    if (event instanceof ClusterEvent.NoticeWithdrawn) {
-      return Optional.of(event(entry.id(), "notice-withdrawn", node.put("withdrawn_at", at)));
-    }
-    if (event instanceof ClusterEvent.Released || event instanceof ClusterEvent.Unwound) {
-      String reason =
-          Objects.requireNonNullElse(event.releaseReason(), Allocation.Reason.UNWOUND.label());
-      return Optional.of(
-          event(entry.id(), "reclaim", node.put("reason", reason).put("reclaimed_at", at)));
-    }
-    if (event instanceof ClusterEvent.AlertRaised raised) {
-      return Optional.of(
-          event(
-              entry.id(),
-              "alert",
-              new JsonObject()
-                  .put("alert", raised.alert().label())
-                  .put("detail", raised.cause())
-                  .put("raised_at", at)));
-    }
-    return Optional.empty();
+    return NodeEvent.of(entry).map(told -> event(entry.id(), told.name(), told.data()));
   }
 
   /** A rival has come close. */

@@ -3,11 +3,11 @@ package dev.bourse.oauth;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.bourse.core.Once;
+import dev.bourse.outbound.PublicHosts;
 import dev.bourse.signin.AttemptLimiter;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.WorkerExecutor;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
@@ -21,11 +21,8 @@ import io.vertx.core.net.SocketAddress;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.net.UnknownHostException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -38,7 +35,6 @@ final class ClientDocuments {
   private static final int MAX_BYTES = 64 * 1_024;
   private static final long TIMEOUT_SECONDS = 5;
   private static final int MAX_ADDRESS = 512;
-  private static final int HTTPS = 443;
 
   /** Documents of that many applications, 10 KB each with what they are made of. */
   private static final long MAX_CACHED = 1_000;
@@ -64,29 +60,17 @@ final class ClientDocuments {
   private static final Pattern ADDRESS =
       Pattern.compile("https://[a-z0-9.-]+(:\\d{1,5})?/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]+");
 
-  /**
-   * Hosts being resolved, and threads for it that nothing else uses: the platform waits for a name
-   * server for as long as it likes, and whoever names a host may own its name server.
-   */
+  /** Hosts being looked up, and threads for it. */
   private static final int MAX_RESOLVING = 32;
 
   private static final int RESOLVER_THREADS = 4;
-
-  /** How a host's addresses are found. */
-  @FunctionalInterface
-  interface Resolver {
-    InetAddress[] resolve(String host) throws UnknownHostException;
-  }
 
   private record Cached(Future<Client> client, long untilMillis) {}
 
   /** Most services never ask for one. */
   private final Once<HttpClient> http;
 
-  private final Resolver resolver;
-  private final WorkerExecutor threads;
-  private final Semaphore resolving = new Semaphore(MAX_RESOLVING);
-  private final Set<String> allowedHosts;
+  private final PublicHosts hosts;
   private final Clock clock;
   private final AttemptLimiter fetches =
       new AttemptLimiter(FETCHES, "client-id metadata documents requested from one address");
@@ -100,10 +84,19 @@ final class ClientDocuments {
   }
 
   ClientDocuments(
-      Vertx vertx, HttpClientOptions options, OAuthConfig config, Clock clock, Resolver resolver) {
-    this.resolver = resolver;
-    this.threads = vertx.createSharedWorkerExecutor("client-documents", RESOLVER_THREADS);
-    this.allowedHosts = config.metadataHosts();
+      Vertx vertx,
+      HttpClientOptions options,
+      OAuthConfig config,
+      Clock clock,
+      PublicHosts.Resolver resolver) {
+    this.hosts =
+        new PublicHosts(
+            vertx,
+            "client-documents",
+            RESOLVER_THREADS,
+            MAX_RESOLVING,
+            config.metadataHosts(),
+            resolver);
     this.clock = clock;
     this.http =
         new Once<>(
@@ -170,31 +163,14 @@ final class ClientDocuments {
     } catch (URISyntaxException e) {
       return Future.failedFuture(refused("not an address"));
     }
-    String host = uri.getHost();
-    if (host == null) {
-      return Future.failedFuture(refused("its address names no host"));
-    }
-    int port = uri.getPort() < 0 ? HTTPS : uri.getPort();
-    if (!allowedHosts.contains(host) && port != HTTPS) {
-      return Future.failedFuture(refused("its address must not name a port"));
-    }
-    if (!resolving.tryAcquire()) {
-      return Future.failedFuture(refused("too many documents are being fetched; try again"));
-    }
-    return threads
-        .executeBlocking(() -> SocketAddress.inetSocketAddress(port, checked(host)), false)
-        .onComplete(done -> resolving.release());
-  }
-
-  /** The address to connect to, looked up once. */
-  private String checked(String host) throws UnknownHostException {
-    InetAddress[] found = resolver.resolve(host);
-    for (InetAddress one : found) {
-      if (!allowedHosts.contains(host) && !PublicAddress.isPublic(one)) {
-        throw refused("its host has an address that is not public");
-      }
-    }
-    return found[0].getHostAddress();
+    return hosts
+        .resolve(uri)
+        .recover(
+            fault ->
+                Future.failedFuture(
+                    fault instanceof PublicHosts.Refused why
+                        ? refused(String.valueOf(why.getMessage()))
+                        : fault));
   }
 
   private Future<Client> fetch(String address, SocketAddress server) {
@@ -261,6 +237,6 @@ final class ClientDocuments {
 
   Future<Void> close() {
     Future<Void> ended = http.find().map(HttpClient::close).orElseGet(Future::succeededFuture);
-    return Future.join(ended, threads.close()).mapEmpty();
+    return Future.join(ended, hosts.close()).mapEmpty();
   }
 }

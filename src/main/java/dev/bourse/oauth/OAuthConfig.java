@@ -1,8 +1,8 @@
 package dev.bourse.oauth;
 
 import dev.bourse.core.Settings;
+import dev.bourse.outbound.PublicHosts;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * How applications are known.
@@ -17,14 +17,6 @@ public record OAuthConfig(Set<String> metadataHosts) {
   }
 
   public static OAuthConfig from(Settings settings) {
-    Set<String> hosts = new TreeSet<>();
-    for (String host : settings.text("oauth.metadata-hosts", "").split("[, ]+", -1)) {
-      if (host.matches("[a-z0-9]([a-z0-9.-]*[a-z0-9])?")) {
-        hosts.add(host);
-      } else if (!host.isEmpty()) {
-        settings.fault("oauth.metadata-hosts", host, "host names with commas between them");
-      }
-    }
-    return new OAuthConfig(hosts);
+    return new OAuthConfig(PublicHosts.hosts(settings, "oauth.metadata-hosts"));
   }
 }

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.FakeClock;
+import dev.bourse.outbound.PublicHosts;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -83,7 +84,7 @@ class ClientDocumentsTest {
     return documents(allowedHosts, InetAddress::getAllByName);
   }
 
-  private ClientDocuments documents(Set<String> allowedHosts, ClientDocuments.Resolver resolver) {
+  private ClientDocuments documents(Set<String> allowedHosts, PublicHosts.Resolver resolver) {
     return new ClientDocuments(
         vertx,
         new HttpClientOptions().setTrustOptions(CERTIFICATE.trustOptions()),

@@ -49,6 +49,7 @@ public record ContractCase(
           + DIGEST
           + "\"}]}";
   private static final String CONSOLE = "/api/console";
+  private static final String WEBHOOKS = CONSOLE + "/webhooks";
   private static final String NAME = "{\"name\":\"n\"}";
   private static final String SERVER = "/.well-known/oauth-authorization-server";
   private static final String RESOURCE = "/.well-known/oauth-protected-resource";
@@ -392,6 +393,37 @@ public record ContractCase(
               CONSOLE + "/tokens/t",
               null,
               List.of(CONSOLE + "/tokens/globex-token")),
+          new ContractCase("listWebhooks", WEBHOOKS, null, List.of()),
+          new ContractCase("createWebhook", WEBHOOKS, "{}", List.of()),
+          new ContractCase(
+              "readWebhook", WEBHOOKS + "/whe_1", null, List.of(WEBHOOKS + "/whe_globex")),
+          new ContractCase(
+              "changeWebhook",
+              WEBHOOKS + "/whe_1",
+              "{\"enabled\":false}",
+              List.of(WEBHOOKS + "/whe_globex", "{\"enabled\":false}")),
+          new ContractCase(
+              "deleteWebhook", WEBHOOKS + "/whe_1", null, List.of(WEBHOOKS + "/whe_globex")),
+          new ContractCase(
+              "rotateWebhookSecret",
+              WEBHOOKS + "/whe_1/secret",
+              null,
+              List.of(WEBHOOKS + "/whe_globex/secret")),
+          new ContractCase(
+              "testWebhook",
+              WEBHOOKS + "/whe_1/test",
+              null,
+              List.of(WEBHOOKS + "/whe_globex/test")),
+          new ContractCase(
+              "listWebhookDeliveries",
+              WEBHOOKS + "/whe_1/deliveries",
+              null,
+              List.of(WEBHOOKS + "/whe_globex/deliveries")),
+          new ContractCase(
+              "resendWebhookDelivery",
+              WEBHOOKS + "/whe_1/deliveries/1/resend",
+              null,
+              List.of(WEBHOOKS + "/whe_globex/deliveries/1/resend")),
           new ContractCase("listApplications", CONSOLE + "/applications", null, List.of()),
           new ContractCase(
               "disconnectApplications", CONSOLE + "/applications?stop=1", null, List.of()),

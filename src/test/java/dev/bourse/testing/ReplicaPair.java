@@ -95,6 +95,16 @@ public final class ReplicaPair implements AutoCloseable {
     return new ClusterClient(new ApiClient(through.baseUrl(), token), org, cluster);
   }
 
+  /** A member as a client of one of the processes. */
+  public ApiClient member(ChildBourse through, String org, String username) {
+    return new ApiClient(
+        through.baseUrl(),
+        orgs.getJsonObject(org)
+            .getJsonObject("members")
+            .getJsonObject(username)
+            .getString("member_token"));
+  }
+
   /** The operator as a client of one of the processes. */
   public ApiClient operator(ChildBourse through) {
     return new ApiClient(through.baseUrl(), operatorToken);

@@ -47,6 +47,8 @@ public final class StatementPlans {
           "scrub_folder",
           "upkeep_process",
           "blob_move",
+          "webhook_change",
+          "webhook_lease",
           "migration");
 
   /** Beginnings of statements that read a table whole, and why they may. */

@@ -59,6 +59,8 @@ final class HostileTarget implements Target, AutoCloseable {
         new java.util.ArrayList<>(
             List.of(
                 "market.tick=200ms",
+                "secret.key=" + "ab".repeat(32),
+                "webhooks.private-hosts=localhost",
                 // So that each request comes from an address of its own, and none is throttled.
                 "proxies=127.0.0.1",
                 "signin.mails-per-email=1000000",

@@ -20,6 +20,9 @@ final class OrganizationSamples {
   private static final String ORG = "staff";
   private static final String ROOT = "/api/console/";
 
+  /** Fewer than an organization may have, for what hostile requests make besides. */
+  private static final int MOST_WEBHOOKS = 8;
+
   private final HostileTarget world;
   private final RunningBourse bourse;
   private final String username;
@@ -42,6 +45,7 @@ final class OrganizationSamples {
   void add() {
     addPeople();
     addTokens();
+    addWebhooks();
     addOwn();
     addPages();
     addOperator();
@@ -123,6 +127,56 @@ final class OrganizationSamples {
         "renameConsoleToken",
         s -> s.value("token_id", minted()).json(new JsonObject().put("name", world.fresh("n"))));
     member("revokeConsoleToken", s -> s.value("token_id", minted()));
+  }
+
+  private JsonObject webhook() {
+    return new JsonObject()
+        .put("url", "http://localhost:1/" + world.fresh("w"))
+        .put("description", "d")
+        .put("kinds", new JsonArray().add("grant").add("members-changed"));
+  }
+
+  /** One of the organization's few endpoints, which is made when there is none. */
+  private String endpoint() {
+    JsonArray known = member.get(ROOT + "webhooks").ok().getJsonArray("endpoints");
+    if (known.size() > MOST_WEBHOOKS) {
+      member.delete(ROOT + "webhooks/" + known.getJsonObject(0).getString("endpoint_id")).ok();
+    }
+    return made("webhooks", webhook(), "endpoint_id");
+  }
+
+  private void addWebhooks() {
+    member("listWebhooks", s -> s);
+    member(
+        "createWebhook",
+        s -> {
+          endpoint();
+          return s.json(webhook());
+        });
+    member("readWebhook", s -> s.value("endpoint_id", endpoint()));
+    member(
+        "changeWebhook",
+        s ->
+            s.value("endpoint_id", endpoint())
+                .json(new JsonObject().put("description", "e").put("enabled", false)));
+    member("deleteWebhook", s -> s.value("endpoint_id", endpoint()));
+    member("rotateWebhookSecret", s -> s.value("endpoint_id", endpoint()));
+    member("testWebhook", s -> s.value("endpoint_id", endpoint()));
+    member(
+        "listWebhookDeliveries",
+        s -> s.value("endpoint_id", endpoint()).value("limit", "5").value("after", "7"));
+    member(
+        "resendWebhookDelivery",
+        s -> {
+          String endpoint = endpoint();
+          return s.value("endpoint_id", endpoint)
+              .value(
+                  "delivery_id",
+                  member
+                      .post(ROOT + "webhooks/" + endpoint + "/test", new JsonObject())
+                      .ok()
+                      .getString("delivery_id"));
+        });
   }
 
   private static AcceptedRequest browser(AcceptedRequest sample, String cookie, String secret) {

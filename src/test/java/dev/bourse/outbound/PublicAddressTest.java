@@ -1,4 +1,4 @@
-package dev.bourse.oauth;
+package dev.bourse.outbound;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;

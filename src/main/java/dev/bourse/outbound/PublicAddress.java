@@ -1,17 +1,17 @@
-package dev.bourse.oauth;
+package dev.bourse.outbound;
 
 import java.net.Inet4Address;
 import java.net.InetAddress;
 
 /** Which addresses anybody on the internet could reach as well as we can. */
-final class PublicAddress {
+public final class PublicAddress {
   private PublicAddress() {}
 
   /**
    * Whether an address is none of this machine, of a private network, or of a special purpose (the
    * registries of RFC 6890), so that fetching from it tells nobody what only we can see.
    */
-  static boolean isPublic(InetAddress address) {
+  public static boolean isPublic(InetAddress address) {
     if (address.isLoopbackAddress()
         || address.isAnyLocalAddress()
         || address.isLinkLocalAddress()

@@ -1,0 +1,512 @@
+package dev.bourse.webhooks;
+
+import dev.bourse.audit.TrailEntry;
+import dev.bourse.audit.TrailStore;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.core.Ids;
+import dev.bourse.events.ActivityStore;
+import dev.bourse.events.ActivityStore.StoredActivity;
+import dev.bourse.store.Database;
+import dev.bourse.webhooks.WebhookStore.Cursor;
+import dev.bourse.webhooks.WebhookStore.Head;
+import dev.bourse.webhooks.WebhookStore.Source;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delivers what happens. It reads on from where each source's cursor stands, stores what is to be
+ * delivered in the commit that moves the cursor, and sends what waits by the {@link Schedule}. All
+ * of it is on one event loop; of several processes the one that has the lease does it.
+ *
+ * <p>What has happened to a cluster shows as it is published; what this misses, and what happens to
+ * organizations, is looked for every second or some. Clusters of organizations without endpoints
+ * cost a look-up in a set.
+ */
+final class Courier {
+  private static final Logger LOG = LoggerFactory.getLogger(Courier.class);
+
+  /** How often the lease is renewed and trails are looked at. */
+  private static final long LOOK_MILLIS = 1_000;
+
+  /** How often all sources and queues are looked for; they are known without that. */
+  private static final long SWEEP_MILLIS = 30_000;
+
+  /** How long a process that ended keeps others from delivering. */
+  private static final long LEASE_MILLIS = 40_000;
+
+  /** An attempt must end before another process may make the same: it begins with so much left. */
+  private static final long LEAST_LEFT_MILLIS = 20_000;
+
+  /** A receiver that does not answer must not keep the service from stopping. */
+  private static final long STOP_MILLIS = 3_000;
+
+  /** Sources read at once: little beside what the store lets wait. */
+  private static final int MAX_READING = 8;
+
+  /** Attempts of one endpoint: enough for a receiver that is far away, and no flood for any. */
+  static final int MAX_OF_ENDPOINT = 4;
+
+  /** Queues known at once, of 200 bytes each; those above are found when there is room. */
+  private static final int MAX_QUEUES = 50_000;
+
+  private static final int ID_LENGTH = 12;
+
+  private final Vertx vertx;
+  private final Context context;
+  private final WebhookStore store;
+  private final ActivityStore activity;
+  private final TrailStore trails;
+  private final Secrets secrets;
+  private final WebhookClient client;
+  private final SwitchOff switchOff;
+  private final Retries retries;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final RandomGenerator random;
+  private final String owner;
+  private final AtomicLong delivered = new AtomicLong();
+  private final AtomicLong failed = new AtomicLong();
+
+  /** Organizations with endpoints; read on whatever thread publishes a cluster. */
+  private volatile Set<String> orgs = Set.of();
+
+  private volatile int queues;
+
+  // On the context alone.
+  private final Schedule schedule = new Schedule(WebhookClient.MAX_AT_ONCE, MAX_OF_ENDPOINT);
+  private final LinkedHashSet<Source> ahead = new LinkedHashSet<>();
+  private final Set<Source> reading = new HashSet<>();
+  private final Set<Source> aheadAgain = new HashSet<>();
+
+  /** Those that could not be read, as the store was away; the next look reads them. */
+  private final Set<Source> unread = new HashSet<>();
+
+  private long leaseUntilNanos;
+  private boolean hasLease;
+  private boolean looking;
+  private boolean lookAgain;
+  private long changes;
+  private long sweptNanos;
+  private long timer = -1;
+  private @Nullable Promise<Void> stopping;
+
+  Courier(
+      Vertx vertx,
+      Database database,
+      Secrets secrets,
+      WebhookClient client,
+      SwitchOff switchOff,
+      Retries retries,
+      Clock clock,
+      LongSupplier nanoTime,
+      RandomGenerator random) {
+    this.vertx = vertx;
+    this.context = vertx.getOrCreateContext();
+    this.store = new WebhookStore(database);
+    this.activity = new ActivityStore(database);
+    this.trails = new TrailStore(database);
+    this.secrets = secrets;
+    this.client = client;
+    this.switchOff = switchOff;
+    this.retries = retries;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.random = random;
+    this.owner = Ids.base62(random, ID_LENGTH);
+  }
+
+  void start() {
+    context.runOnContext(
+        turn -> {
+          timer = vertx.setPeriodic(LOOK_MILLIS, tick -> look());
+          look();
+        });
+  }
+
+  /** Something has happened to a cluster, perhaps. Called on any thread. */
+  void published(Cluster cluster) {
+    if (orgs.contains(cluster.orgId())) {
+      context.runOnContext(
+          turn -> {
+            if (hasLease) {
+              note(new Source(cluster.orgId(), cluster.name()));
+              readOn();
+            }
+          });
+    }
+  }
+
+  /** An endpoint was made or changed by this process. Called on any thread. */
+  void changed() {
+    context.runOnContext(turn -> look());
+  }
+
+  /** Queues in which something waits, known to this process. */
+  int queues() {
+    return queues;
+  }
+
+  /** Deliveries that succeeded here. */
+  long delivered() {
+    return delivered.get();
+  }
+
+  /** Attempts that failed here. */
+  long failed() {
+    return failed.get();
+  }
+
+  /**
+   * Begins no attempt any more; succeeds when those under way have ended. One that takes too long
+   * is made again by whoever comes next.
+   */
+  Future<Void> stop() {
+    Promise<Void> stopped = Promise.promise();
+    context.runOnContext(
+        turn -> {
+          stopping = stopped;
+          vertx.cancelTimer(timer);
+          noteStopped();
+        });
+    return stopped
+        .future()
+        .timeout(STOP_MILLIS, TimeUnit.MILLISECONDS)
+        .otherwiseEmpty()
+        .compose(ended -> hasLease ? store.release(owner) : Future.succeededFuture());
+  }
+
+  private void noteStopped() {
+    if (stopping != null && schedule.underWay() == 0 && reading.isEmpty() && !looking) {
+      stopping.tryComplete();
+    }
+  }
+
+  private boolean mayBegin() {
+    return stopping == null
+        && hasLease
+        && leaseUntilNanos - nanoTime.getAsLong()
+            > TimeUnit.MILLISECONDS.toNanos(LEAST_LEFT_MILLIS);
+  }
+
+  private void look() {
+    if (stopping != null) {
+      return;
+    }
+    if (looking) {
+      lookAgain = true;
+      return;
+    }
+    looking = true;
+    long begin = nanoTime.getAsLong();
+    store
+        .lease(owner, LEASE_MILLIS)
+        .compose(
+            mine -> {
+              unread.forEach(this::note);
+              unread.clear();
+              leaseUntilNanos = begin + TimeUnit.MILLISECONDS.toNanos(LEASE_MILLIS);
+              boolean isNew = !hasLease;
+              hasLease = true;
+              return store.countChanges().compose(now -> look(isNew, now));
+            })
+        .onComplete(
+            done ->
+                context.runOnContext(
+                    turn -> {
+                      looking = false;
+                      if (done.failed()) {
+                        missed(done.cause());
+                      }
+                      if (lookAgain) {
+                        lookAgain = false;
+                        look();
+                      }
+                      noteStopped();
+                    }));
+  }
+
+  private void missed(Throwable fault) {
+    if (fault instanceof WebhookStore.NotMine) {
+      if (hasLease) {
+        LOG.info("another process delivers webhooks now");
+      }
+      hasLease = false;
+      ahead.clear();
+      unread.clear();
+      schedule.clear();
+    } else {
+      LOG.debug("webhooks could not be looked for: {}", fault.toString());
+    }
+  }
+
+  private Future<Void> look(boolean isNew, long now) {
+    boolean isChanged = isNew || now != changes;
+    long nanos = nanoTime.getAsLong();
+    if (isChanged || nanos - sweptNanos > TimeUnit.MILLISECONDS.toNanos(SWEEP_MILLIS)) {
+      return store
+          .listOrgs()
+          .compose(
+              found -> {
+                orgs = Set.copyOf(found);
+                return Future.all(
+                    store.listTrailsAhead(),
+                    store.listClustersAhead(),
+                    store.listQueues(MAX_QUEUES));
+              })
+          .map(
+              all -> {
+                changes = now;
+                sweptNanos = nanos;
+                all.<List<Source>>resultAt(0).forEach(this::note);
+                all.<List<Source>>resultAt(1).forEach(this::note);
+                all.<List<Schedule.Queue>>resultAt(2).stream()
+                    .filter(queue -> isChanged || !schedule.knows(queue))
+                    .forEach(queue -> schedule.put(queue, clock.millis()));
+                readOn();
+                send();
+                return null;
+              });
+    }
+    return (orgs.isEmpty() ? Future.succeededFuture(List.<Source>of()) : store.listTrailsAhead())
+        .map(
+            found -> {
+              found.forEach(this::note);
+              readOn();
+              send();
+              return null;
+            });
+  }
+
+  private void note(Source source) {
+    if (reading.contains(source)) {
+      aheadAgain.add(source);
+    } else {
+      ahead.add(source);
+    }
+  }
+
+  private void readOn() {
+    Iterator<Source> next = ahead.iterator();
+    while (mayBegin() && reading.size() < MAX_READING && next.hasNext()) {
+      Source source = next.next();
+      next.remove();
+      reading.add(source);
+      read(source)
+          .onComplete(
+              done ->
+                  context.runOnContext(
+                      turn -> {
+                        reading.remove(source);
+                        boolean isMore = aheadAgain.remove(source);
+                        if (done.succeeded() ? done.result() || isMore : isMore) {
+                          ahead.add(source);
+                        }
+                        if (done.failed()) {
+                          LOG.debug("{} could not be read on: {}", source, done.cause().toString());
+                          unread.add(source);
+                        }
+                        readOn();
+                        send();
+                        noteStopped();
+                      }));
+      next = ahead.iterator();
+    }
+  }
+
+  /** An entry of a source, and what it tells. */
+  private record Entry(long position, long atMillis, Optional<WebhookEvent> event) {
+    static Entry of(StoredActivity entry) {
+      return new Entry(entry.id(), entry.atMillis(), WebhookEvent.of(entry));
+    }
+
+    static Entry of(TrailEntry entry) {
+      return new Entry(entry.id(), entry.atMillis(), WebhookEvent.of(entry));
+    }
+  }
+
+  /** Makes deliveries of what follows a source's cursor; whether there is more. */
+  private Future<Boolean> read(Source source) {
+    return store
+        .findCursor(source)
+        .compose(
+            cursor ->
+                cursor.isEmpty()
+                    ? Future.succeededFuture(false)
+                    : entries(source, cursor.get())
+                        .compose(entries -> advance(source, cursor.get(), entries)));
+  }
+
+  private Future<List<Entry>> entries(Source source, Cursor cursor) {
+    return source.name().equals(WebhookEvent.ORGANIZATION)
+        ? trails
+            .listWritesAfter(source.orgId(), cursor.position(), WebhookStore.PAGE)
+            .map(found -> found.stream().map(Entry::of).toList())
+        : activity
+            .listToldAfter(source.name(), cursor.position(), cursor.atMillis(), WebhookStore.PAGE)
+            .map(found -> found.stream().map(Entry::of).toList());
+  }
+
+  private Future<Boolean> advance(Source source, Cursor cursor, List<Entry> entries) {
+    if (entries.isEmpty()) {
+      return Future.succeededFuture(false);
+    }
+    Entry last = entries.get(entries.size() - 1);
+    List<WebhookEvent> events =
+        entries.stream().map(Entry::event).flatMap(Optional::stream).toList();
+    // Read after the entries: whoever asked before one of them was made is among these.
+    return store
+        .listEndpoints(source.orgId())
+        .compose(
+            endpoints ->
+                store
+                    .advance(
+                        source,
+                        cursor,
+                        last.position(),
+                        last.atMillis(),
+                        events,
+                        endpoints,
+                        clock.millis())
+                    .map(stored -> endpoints))
+        .map(
+            endpoints -> {
+              for (WebhookEndpoint endpoint : endpoints) {
+                if (events.stream().anyMatch(endpoint::wants) && schedule.queues() < MAX_QUEUES) {
+                  schedule.put(
+                      new Schedule.Queue(endpoint.endpointId(), source.name()), clock.millis());
+                }
+              }
+              return entries.size() == WebhookStore.PAGE;
+            });
+  }
+
+  private void send() {
+    queues = schedule.queues() + schedule.underWay();
+    while (mayBegin()) {
+      Optional<Schedule.Queue> next = schedule.take(clock.millis());
+      if (next.isEmpty()) {
+        return;
+      }
+      Schedule.Queue queue = next.get();
+      tried(queue)
+          .onComplete(
+              done ->
+                  context.runOnContext(
+                      turn -> {
+                        if (done.failed()) {
+                          LOG.debug("{} waits for the store: {}", queue, done.cause().toString());
+                          schedule.postponed(queue, clock.millis() + LOOK_MILLIS);
+                        } else {
+                          done.result().run();
+                        }
+                        send();
+                        noteStopped();
+                      }));
+    }
+  }
+
+  /** Tries the first that waits in a queue, and stores what came of it; what to schedule then. */
+  private Future<Runnable> tried(Schedule.Queue queue) {
+    return store
+        .findHead(queue)
+        .compose(
+            found -> {
+              long now = clock.millis();
+              if (found.isEmpty()) {
+                return Future.succeededFuture(() -> schedule.emptied(queue, clock.millis()));
+              }
+              long due = found.get().delivery().dueAtMillis();
+              return due > now
+                  ? Future.succeededFuture(() -> schedule.postponed(queue, due))
+                  : attempt(found.get()).compose(attempt -> concluded(queue, found.get(), attempt));
+            });
+  }
+
+  /** One attempt, signed as of now. */
+  private Future<Attempt> attempt(Head head) {
+    return sent(
+        secrets,
+        client,
+        head.endpoint(),
+        head.delivery().messageId(),
+        head.delivery().body(),
+        clock);
+  }
+
+  /** Sends an event to an endpoint once, signed as of now. */
+  static Future<Attempt> sent(
+      Secrets secrets,
+      WebhookClient client,
+      WebhookEndpoint endpoint,
+      String messageId,
+      String body,
+      Clock clock) {
+    long now = clock.millis();
+    return secrets
+        .signing(endpoint, now)
+        .compose(
+            keys -> {
+              if (keys.isEmpty()) {
+                return Future.succeededFuture(
+                    new Attempt(null, "the endpoint's secret is lost; rotate it"));
+              }
+              long seconds = TimeUnit.MILLISECONDS.toSeconds(now);
+              return client.send(
+                  endpoint.url(),
+                  new WebhookClient.Message(
+                      messageId, seconds, Signature.of(keys, messageId, seconds, body), body));
+            });
+  }
+
+  private Future<Runnable> concluded(Schedule.Queue queue, Head head, Attempt attempt) {
+    Delivery delivery = head.delivery();
+    long now = clock.millis();
+    if (attempt.isDelivered()) {
+      delivered.incrementAndGet();
+      return store
+          .delivered(delivery, attempt, now)
+          .map(stored -> () -> schedule.delivered(queue, clock.millis()));
+    }
+    failed.incrementAndGet();
+    Long first = delivery.firstTryAtMillis();
+    OptionalLong next =
+        attempt.isGone()
+            ? OptionalLong.empty()
+            : retries.next(delivery.tries() + 1, first == null ? now : first, now, random);
+    if (next.isEmpty()) {
+      return switchOff
+          .store(
+              head.endpoint(),
+              attempt.isGone() ? WebhookEndpoint.Reason.GONE : WebhookEndpoint.Reason.FAILING,
+              List.of(WebhookStore.lastTry(delivery, attempt, now)),
+              now)
+          // Whoever changed it meanwhile may have moved it: then it is tried there.
+          .recover(
+              e ->
+                  e instanceof WebhookStore.Moved
+                      ? Future.succeededFuture()
+                      : Future.failedFuture(e))
+          .map(stored -> () -> schedule.failed(queue, clock.millis()));
+    }
+    return store
+        .failed(head, attempt, next.getAsLong(), now)
+        .map(stored -> () -> schedule.failed(queue, next.getAsLong()));
+  }
+}

@@ -1,0 +1,28 @@
+package dev.bourse.webhooks;
+
+import java.util.OptionalLong;
+import java.util.random.RandomGenerator;
+
+/**
+ * When a delivery that failed is tried again: after pauses that grow threefold from five seconds to
+ * six hours, each of them between a half and one and a half of that, so that receivers that come
+ * back are not met by all at once.
+ *
+ * @param forMillis a delivery is given up when its next attempt would be so long after its first
+ */
+record Retries(long forMillis) {
+  private static final long FIRST_MILLIS = 5_000;
+  private static final long LONGEST_MILLIS = 6 * 3_600_000L;
+  private static final int FACTOR = 3;
+
+  /** When to try again; empty to give up. */
+  OptionalLong next(int tries, long firstTryMillis, long nowMillis, RandomGenerator random) {
+    long pause = FIRST_MILLIS;
+    for (int i = 1; i < tries && pause < LONGEST_MILLIS; i++) {
+      pause *= FACTOR;
+    }
+    pause = Math.min(pause, LONGEST_MILLIS);
+    long next = nowMillis + pause / 2 + (long) (random.nextDouble() * pause);
+    return next - firstTryMillis >= forMillis ? OptionalLong.empty() : OptionalLong.of(next);
+  }
+}

@@ -1,0 +1,143 @@
+package dev.bourse.webhooks;
+
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where an organization wants to be told of what happens.
+ *
+ * @param clusters those it is told of; null for all there are and will be
+ * @param disabledAtMillis since when it is told nothing; null while it is
+ * @param secretVersion which of its secrets signs
+ * @param oldSecretUntilMillis until when the version before signs beside it; null for not at all
+ * @param revision goes up with each change
+ */
+record WebhookEndpoint(
+    String endpointId,
+    String orgId,
+    String url,
+    String description,
+    Set<EventKind> kinds,
+    @Nullable List<String> clusters,
+    long createdAtMillis,
+    String createdBy,
+    @Nullable Long disabledAtMillis,
+    @Nullable String disabledReason,
+    int secretVersion,
+    @Nullable Long oldSecretUntilMillis,
+    long revision) {
+
+  /** Why an endpoint is told nothing. */
+  enum Reason {
+    /** A member switched it off. */
+    SWITCHED_OFF("switched-off"),
+    /** It answered 410 Gone. */
+    GONE("gone"),
+    /** One delivery failed for as long as it is tried. */
+    FAILING("failing"),
+    /** More waits for it than may. */
+    BACKLOG("backlog");
+
+    private final String label;
+
+    Reason(String label) {
+      this.label = label;
+    }
+
+    String label() {
+      return label;
+    }
+  }
+
+  WebhookEndpoint {
+    clusters = clusters == null ? null : List.copyOf(clusters);
+  }
+
+  /** What a member may change. */
+  record Settings(
+      String url,
+      String description,
+      Set<EventKind> kinds,
+      @Nullable List<String> clusters,
+      boolean enabled) {}
+
+  boolean isEnabled() {
+    return disabledAtMillis == null;
+  }
+
+  Settings settings() {
+    return new Settings(url, description, kinds, clusters, isEnabled());
+  }
+
+  /** The endpoint with other settings. */
+  WebhookEndpoint with(Settings next, long nowMillis) {
+    return new WebhookEndpoint(
+        endpointId,
+        orgId,
+        next.url(),
+        next.description(),
+        next.kinds(),
+        next.clusters(),
+        createdAtMillis,
+        createdBy,
+        next.enabled() ? null : isEnabled() ? Long.valueOf(nowMillis) : disabledAtMillis,
+        next.enabled() ? null : isEnabled() ? Reason.SWITCHED_OFF.label() : disabledReason,
+        secretVersion,
+        oldSecretUntilMillis,
+        revision + 1);
+  }
+
+  /** The endpoint with a new secret, beside which the one before signs for a while. */
+  WebhookEndpoint rotated(long untilMillis) {
+    return new WebhookEndpoint(
+        endpointId,
+        orgId,
+        url,
+        description,
+        kinds,
+        clusters,
+        createdAtMillis,
+        createdBy,
+        disabledAtMillis,
+        disabledReason,
+        secretVersion + 1,
+        untilMillis,
+        revision + 1);
+  }
+
+  /** Whether it is told of an event. */
+  boolean wants(WebhookEvent event) {
+    return isEnabled()
+        && kinds.contains(event.kind())
+        && (clusters == null || !event.kind().isOfCluster() || clusters.contains(event.source()));
+  }
+
+  JsonObject json() {
+    return new JsonObject()
+        .put("endpoint_id", endpointId)
+        .put("url", url)
+        .put("description", description)
+        .put("kinds", new JsonArray(EventKind.labels(kinds)))
+        .put("clusters", clusters == null ? null : new JsonArray(clusters))
+        .put("enabled", isEnabled())
+        .put("disabled_at", Times.rfc3339OrNull(disabledAtMillis))
+        .put("disabled_reason", disabledReason)
+        .put("old_secret_until", Times.rfc3339OrNull(oldSecretUntilMillis))
+        .put("created_at", Times.rfc3339(createdAtMillis))
+        .put("created_by", createdBy);
+  }
+
+  /** What audit rows tell of it. */
+  String shown() {
+    return "endpoint_id=%s url=%s kinds=[%s] clusters=%s"
+        .formatted(
+            endpointId,
+            url,
+            String.join(",", EventKind.labels(kinds)),
+            clusters == null ? "all" : "[" + String.join(",", clusters) + "]");
+  }
+}

@@ -1,0 +1,90 @@
+package dev.bourse.webhooks;
+
+import dev.bourse.audit.TrailEntry;
+import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.core.Price;
+import dev.bourse.core.Times;
+import dev.bourse.events.ActivityStore.StoredActivity;
+import dev.bourse.events.NodeEvent;
+import io.vertx.core.json.JsonObject;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something an endpoint can be told of.
+ *
+ * @param source the cluster it happened to; empty for the organization
+ * @param position its place among those of its source
+ * @param data the fields that the event stream, the activity or the trail has
+ */
+record WebhookEvent(EventKind kind, String source, long position, long atMillis, JsonObject data) {
+  /** The source of what happens to no cluster. */
+  static final String ORGANIZATION = "";
+
+  /** What an entry of a cluster's activity tells; empty when no kind is about it. */
+  static Optional<WebhookEvent> of(StoredActivity entry) {
+    ClusterEvent event = entry.activity().event();
+    if (event instanceof ClusterEvent.Declared declared) {
+      return declared.lapse() == null
+          ? Optional.empty()
+          : Optional.of(
+              of(
+                  entry,
+                  EventKind.LAPSE,
+                  new JsonObject()
+                      .put("reason", declared.releaseReason())
+                      .put("max_gpus", declared.maxGpus())
+                      .put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
+                      .put("lapsed_at", Times.rfc3339(entry.atMillis()))));
+    }
+    if (event instanceof ClusterEvent.HoldPlaced hold) {
+      return Optional.of(hold(entry, hold.stage().label(), hold.cause()));
+    }
+    if (event instanceof ClusterEvent.HoldLifted) {
+      return Optional.of(hold(entry, "lifted", null));
+    }
+    return NodeEvent.of(entry).map(told -> of(entry, EventKind.of(told.name()), told.data()));
+  }
+
+  private static WebhookEvent hold(StoredActivity entry, String stage, @Nullable String cause) {
+    return of(
+        entry,
+        EventKind.HOLD,
+        new JsonObject()
+            .put("stage", stage)
+            .put("detail", cause)
+            .put("since", Times.rfc3339(entry.atMillis())));
+  }
+
+  private static WebhookEvent of(StoredActivity entry, EventKind kind, JsonObject fields) {
+    JsonObject data = new JsonObject().put("cluster", entry.cluster()).put("id", entry.id());
+    return new WebhookEvent(
+        kind, entry.cluster(), entry.id(), entry.atMillis(), data.mergeIn(fields));
+  }
+
+  /** What an entry of the organization's trail tells; empty when no kind is about it. */
+  static Optional<WebhookEvent> of(TrailEntry entry) {
+    return EventKind.ofAction(entry.action())
+        .map(
+            kind ->
+                new WebhookEvent(kind, ORGANIZATION, entry.id(), entry.atMillis(), entry.json()));
+  }
+
+  /** The same for each attempt, each endpoint and whoever reads the entry again. */
+  String messageId() {
+    return (kind.isOfCluster() ? "msg_cluster_" : "msg_org_") + position;
+  }
+
+  String body() {
+    return body(kind.label(), atMillis, data);
+  }
+
+  /** A body as endpoints get it. */
+  static String body(String type, long atMillis, JsonObject data) {
+    return new JsonObject()
+        .put("type", type)
+        .put("timestamp", Times.rfc3339(atMillis))
+        .put("data", data)
+        .encode();
+  }
+}

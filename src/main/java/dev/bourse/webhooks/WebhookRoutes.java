@@ -1,0 +1,128 @@
+package dev.bourse.webhooks;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.edge.fields.CommonFields;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The console contract's operations on webhooks. */
+final class WebhookRoutes {
+  private static final String DESCRIPTION = "description";
+  private static final String CLUSTERS = "clusters";
+
+  private final WebhookService webhooks;
+
+  WebhookRoutes(WebhookService webhooks) {
+    this.webhooks = webhooks;
+  }
+
+  void bind(Operations operations) {
+    operations
+        .ok(
+            "listWebhooks",
+            call -> webhooks.listWebhooks(call.principal()),
+            WebhookRoutes::endpoints)
+        .created("createWebhook", this::create, WebhookService.WithSecret::json)
+        .ok(
+            "readWebhook",
+            call -> webhooks.readWebhook(call.principal(), endpointId(call)),
+            WebhookEndpoint::json)
+        .ok("changeWebhook", this::change, WebhookEndpoint::json)
+        .ok(
+            "deleteWebhook",
+            call -> webhooks.deleteWebhook(call.principal(), endpointId(call)),
+            Function.identity())
+        .ok(
+            "rotateWebhookSecret",
+            call -> webhooks.rotateWebhookSecret(call.principal(), endpointId(call)),
+            WebhookService.WithSecret::json)
+        .ok(
+            "testWebhook",
+            call -> webhooks.testWebhook(call.principal(), endpointId(call)),
+            Delivery::json)
+        .ok(
+            "listWebhookDeliveries",
+            call ->
+                webhooks.listWebhookDeliveries(
+                    call.principal(), endpointId(call), call.limit(), after(call)),
+            CommonFields.page("deliveries", "delivery_id", Delivery::json))
+        .ok(
+            "resendWebhookDelivery",
+            call ->
+                webhooks.resendWebhookDelivery(
+                    call.principal(), endpointId(call), deliveryId(call)),
+            Delivery::json);
+  }
+
+  private static String endpointId(Call call) {
+    return call.text("endpoint_id");
+  }
+
+  /** What is no number names no delivery. */
+  private static long deliveryId(Call call) {
+    String id = call.text("delivery_id");
+    return number(id).orElseThrow(() -> ApiError.notFound("delivery", id));
+  }
+
+  private static Optional<Long> after(Call call) {
+    return call.findText("after")
+        .map(
+            id ->
+                number(id)
+                    .orElseThrow(
+                        () -> ApiError.badField("after", id, "the next of a page before")));
+  }
+
+  private static Optional<Long> number(String id) {
+    return id.matches("\\d{1,18}") ? Optional.of(Long.valueOf(id)) : Optional.empty();
+  }
+
+  private static JsonObject endpoints(List<WebhookEndpoint> endpoints) {
+    JsonArray each = new JsonArray();
+    endpoints.forEach(endpoint -> each.add(endpoint.json()));
+    return new JsonObject()
+        .put("endpoints", each)
+        .put("max_endpoints", WebhookService.MAX_ENDPOINTS);
+  }
+
+  private Future<WebhookService.WithSecret> create(Call call) {
+    JsonObject body = call.body();
+    return webhooks.createWebhook(
+        call.principal(),
+        new WebhookEndpoint.Settings(
+            body.getString("url"),
+            body.getString(DESCRIPTION),
+            EventKind.all(body.getJsonArray("kinds").getList()),
+            names(body.getJsonArray(CLUSTERS)),
+            true));
+  }
+
+  private Future<WebhookEndpoint> change(Call call) {
+    JsonObject body = call.body();
+    return webhooks.changeWebhook(
+        call.principal(),
+        endpointId(call),
+        now ->
+            new WebhookEndpoint.Settings(
+                body.getString("url", now.url()),
+                body.getString(DESCRIPTION, now.description()),
+                body.containsKey("kinds")
+                    ? EventKind.all(body.getJsonArray("kinds").getList())
+                    : now.kinds(),
+                body.containsKey(CLUSTERS) ? names(body.getJsonArray(CLUSTERS)) : now.clusters(),
+                body.getBoolean("enabled", now.enabled())));
+  }
+
+  private static @Nullable List<String> names(@Nullable JsonArray clusters) {
+    return clusters == null
+        ? null
+        : clusters.stream().map(String::valueOf).distinct().sorted().toList();
+  }
+}

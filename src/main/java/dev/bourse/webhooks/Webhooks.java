@@ -1,0 +1,110 @@
+package dev.bourse.webhooks;
+
+import dev.bourse.audit.TrailStore;
+import dev.bourse.capacity.Clusters;
+import dev.bourse.edge.Operations;
+import dev.bourse.keyring.SharedSecrets;
+import dev.bourse.mail.MailSender;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientOptions;
+import java.time.Clock;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/** The webhooks of all organizations, put together. */
+public final class Webhooks {
+  private final WebhookStore store;
+  private final WebhookClient client;
+  private final Courier courier;
+  private final WebhookService service;
+  private final WebhookUpkeep upkeep;
+  private final Runnable unsubscribe;
+
+  /**
+   * What they stand on besides the store.
+   *
+   * @param secrets where endpoints' secrets are kept
+   * @param mail tells members what was switched off
+   * @param baseUrl where members find the console
+   * @param nanoTime the monotonic clock
+   * @param random a cryptographic source in production
+   */
+  public record Ports(
+      SharedSecrets secrets,
+      MailSender mail,
+      Supplier<String> baseUrl,
+      Clock clock,
+      LongSupplier nanoTime,
+      RandomGenerator random) {}
+
+  private Webhooks(
+      Vertx vertx, WebhookConfig config, Database database, Clusters clusters, Ports ports) {
+    store = new WebhookStore(database);
+    client = new WebhookClient(vertx, new HttpClientOptions(), config);
+    Secrets secrets = new Secrets(ports.secrets(), ports.random());
+    SwitchOff switchOff = new SwitchOff(store, ports.mail(), ports.baseUrl());
+    courier =
+        new Courier(
+            vertx,
+            database,
+            secrets,
+            client,
+            switchOff,
+            new Retries(config.retryMillis()),
+            ports.clock(),
+            ports.nanoTime(),
+            ports.random());
+    service =
+        new WebhookService(
+            store,
+            new TrailStore(database),
+            secrets,
+            client,
+            courier,
+            ports.clock(),
+            ports.random());
+    upkeep = new WebhookUpkeep(store, switchOff);
+    unsubscribe = clusters.onPublished(courier::published);
+  }
+
+  /** Begins to deliver. */
+  public static Webhooks start(
+      Vertx vertx, WebhookConfig config, Database database, Clusters clusters, Ports ports) {
+    Webhooks webhooks = new Webhooks(vertx, config, database, clusters, ports);
+    webhooks.courier.start();
+    return webhooks;
+  }
+
+  public void bind(Operations operations) {
+    new WebhookRoutes(service).bind(operations);
+  }
+
+  /** Makes an end of what is past its time; one step, which tells whether there may be more. */
+  public Future<Boolean> step(long nowMillis) {
+    return upkeep.step(nowMillis);
+  }
+
+  /** Queues in which something waits, known to this process. */
+  public int queues() {
+    return courier.queues();
+  }
+
+  /** Deliveries that this process has made. */
+  public long delivered() {
+    return courier.delivered();
+  }
+
+  /** Attempts of this process that failed. */
+  public long failed() {
+    return courier.failed();
+  }
+
+  /** Ends when the attempts under way have; what waits is delivered by whoever comes next. */
+  public Future<Void> stop() {
+    unsubscribe.run();
+    return courier.stop().eventually(client::close);
+  }
+}

@@ -1,0 +1,330 @@
+package dev.bourse.webhooks;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.TrailStore;
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.keyring.Keyring;
+import dev.bourse.keyring.SharedSecrets;
+import dev.bourse.mail.OutboxMail;
+import dev.bourse.store.Statement;
+import io.vertx.core.http.HttpClientOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of deliveries over days, by a clock of the test's own. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class CourierTest extends StoreFixture {
+  private static final long DAY = Duration.ofDays(1).toMillis();
+
+  private final List<Courier> couriers = new ArrayList<>();
+  private WebhookStore store;
+  private Secrets secrets;
+  private SwitchOff switchOff;
+  private WebhookClient client;
+
+  @BeforeEach
+  void make() throws Exception {
+    store = new WebhookStore(database);
+    secrets =
+        new Secrets(
+            new SharedSecrets(database, Keyring.of(List.of(new byte[32])), clock), new Random(1));
+    switchOff =
+        new SwitchOff(
+            store,
+            new OutboxMail(vertx, folder.resolve("outbox"), "b@b.example", clock, new Random(2)),
+            () -> "https://bourse.example");
+    client =
+        new WebhookClient(
+            vertx, new HttpClientOptions(), new WebhookConfig(Set.of("localhost"), 3 * DAY));
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    INSERT INTO member (org_id, username, email, name, created_at)
+                    VALUES ('acme', 'ann', 'ann@acme.example', 'Ann', 0)\
+                    """))));
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    for (Courier courier : couriers) {
+      await(courier.stop());
+    }
+    await(client.close());
+  }
+
+  private Courier courier() {
+    Courier courier =
+        new Courier(
+            vertx,
+            database,
+            secrets,
+            client,
+            switchOff,
+            new Retries(3 * DAY),
+            clock,
+            System::nanoTime,
+            new Random(3));
+    couriers.add(courier);
+    courier.start();
+    return courier;
+  }
+
+  private WebhookEndpoint endpoint(String id, String url) throws Exception {
+    WebhookEndpoint endpoint =
+        new WebhookEndpoint(
+            id,
+            "acme",
+            url,
+            "",
+            EnumSet.allOf(EventKind.class),
+            null,
+            clock.millis(),
+            "member:ann",
+            null,
+            null,
+            1,
+            null,
+            1);
+    await(
+        store.create(
+            endpoint,
+            WebhookService.MAX_ENDPOINTS,
+            await(store.newestActivity()),
+            await(new TrailStore(database).newestSettled()),
+            List.of(secrets.storing(id, 1, secrets.mint())),
+            new AuditRow(clock.millis(), "acme", "member:ann", "webhook_add", "acme", "")));
+    return endpoint;
+  }
+
+  private void cluster() throws Exception {
+    await(database.commit(CapacityStore.insert(Sample.empty(), clock.millis())));
+  }
+
+  /** So many grants happen to the cluster. */
+  private void grants(int count) throws Exception {
+    List<Statement> statements = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      statements.add(
+          ActivityRows.insert(
+              new Activity("system:market", new ClusterEvent.Granted("198.18.0." + i)),
+              Sample.empty().name(),
+              clock.millis()));
+    }
+    await(database.commit(statements));
+  }
+
+  private long count(String where) {
+    try {
+      return integers("SELECT COUNT(*) FROM " + where).get(0);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private List<String> mails() {
+    List<String> mails = new ArrayList<>();
+    if (!Files.isDirectory(folder.resolve("outbox"))) {
+      return mails;
+    }
+    try (Stream<Path> files = Files.list(folder.resolve("outbox"))) {
+      for (Path file : files.filter(f -> f.toString().endsWith(".eml")).toList()) {
+        mails.add(Files.readString(file));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return mails;
+  }
+
+  @Test
+  void whatIsNotTakenForThreeDaysIsGivenUpWithAllThatWaitsAndMembersAreTold() throws Exception {
+    cluster();
+    try (Receiver receiver = new Receiver(message -> 500)) {
+      WebhookEndpoint endpoint = endpoint("whe_1", receiver.url());
+      grants(3);
+      courier();
+      int tries = 0;
+      long begin = clock.millis();
+      while (count("webhook_endpoint WHERE disabled_at IS NULL") == 1) {
+        int seen = tries;
+        eventually(
+            "it is tried once more, or given up",
+            () ->
+                receiver.received().size() > seen
+                    || count("webhook_endpoint WHERE disabled_at IS NOT NULL") == 1);
+        eventually(
+            "what came of it is stored",
+            () ->
+                count("webhook_delivery WHERE tries > " + seen) == 1
+                    || count("webhook_endpoint WHERE disabled_at IS NOT NULL") == 1);
+        tries = receiver.received().size();
+        long due = integers("SELECT MAX(due_at) FROM webhook_delivery").get(0);
+        clock.advance(Math.max(1, due - clock.millis()));
+      }
+      assertTrue(clock.millis() - begin > 2 * DAY && clock.millis() - begin <= 3 * DAY + 1);
+      assertTrue(tries > 12, "" + tries);
+      assertEquals(1, receiver.received().stream().map(Receiver.Received::id).distinct().count());
+      assertEquals(3, count("webhook_delivery WHERE outcome = 'given-up'"));
+      assertEquals(List.of("failing"), texts("SELECT disabled_reason FROM webhook_endpoint"));
+      eventually(
+          "it names the endpoint",
+          () -> mails().stream().anyMatch(mail -> mail.contains(endpoint.endpointId())));
+      assertTrue(mails().get(0).contains("To: ann@acme.example"), mails().get(0));
+    }
+  }
+
+  @Test
+  void aFailedCommitLosesNothingAndSendsPerhapsTwice() throws Exception {
+    cluster();
+    try (Receiver receiver = new Receiver()) {
+      endpoint("whe_1", receiver.url());
+      grants(20);
+      courier();
+      for (int i = 0; i < 10; i++) {
+        failNextCommits(1);
+        failNextReads(1);
+        int seen = i;
+        eventually(
+            "more comes",
+            () -> {
+              // A queue that waits for the store does so by this clock.
+              clock.advance(1);
+              return receiver.taken().size() > seen;
+            });
+      }
+      eventually(
+          "all is delivered",
+          () -> {
+            clock.advance(1);
+            return count("webhook_delivery WHERE outcome = 'delivered'") == 20;
+          });
+      List<Long> places =
+          receiver.taken().stream().map(m -> m.data().getLong("id")).distinct().toList();
+      assertEquals(integers("SELECT id FROM activity ORDER BY id"), places);
+    }
+  }
+
+  @Test
+  void whatCommittedAndWasNotToldIsNotMadeTwice() throws Exception {
+    cluster();
+    try (Receiver receiver = new Receiver()) {
+      endpoint("whe_1", receiver.url());
+      grants(60);
+      loseNextAnswer();
+      courier();
+      eventually(
+          "all is delivered", () -> count("webhook_delivery WHERE outcome = 'delivered'") == 60);
+      assertEquals(60, count("webhook_delivery"));
+    }
+  }
+
+  @Test
+  void deliveriesPastSevenDaysGoAndWhatWaitsStays() throws Exception {
+    cluster();
+    endpoint("whe_1", "http://localhost:1/");
+    WebhookUpkeep upkeep = new WebhookUpkeep(store, switchOff);
+    await(
+        database.commit(
+            List.of(
+                WebhookStore.tried(
+                    "whe_1", "msg_1", "test", "{}", new Attempt(200, null), clock.millis()))));
+    courier();
+    grants(1);
+    eventually("it waits", () -> count("webhook_delivery WHERE outcome IS NULL") == 1);
+    await(upkeep.step(clock.millis() + 7 * DAY - 1));
+    assertEquals(2, count("webhook_delivery"));
+    await(upkeep.step(clock.millis() + 7 * DAY));
+    assertEquals(1, count("webhook_delivery WHERE outcome IS NULL"));
+    assertEquals(1, count("webhook_delivery"));
+  }
+
+  @Test
+  void theEndpointsOfARetiredOrganizationEndWithTheirSecrets() throws Exception {
+    cluster();
+    try (Receiver receiver = new Receiver()) {
+      endpoint("whe_1", receiver.url());
+      await(database.commit(List.of(Statement.of("UPDATE org SET retired_at = 1"))));
+      grants(1);
+      courier();
+      await(new WebhookUpkeep(store, switchOff).step(clock.millis()));
+      assertEquals(0, count("webhook_endpoint"));
+      assertEquals(0, count("webhook_cursor"));
+      assertEquals(0, count("encrypted_secret"));
+      assertEquals(List.of(), receiver.received());
+    }
+  }
+
+  @Test
+  void theOldSecretEndsADayAfterARotation() throws Exception {
+    WebhookEndpoint before = endpoint("whe_1", "http://localhost:1/");
+    WebhookEndpoint next = before.rotated(clock.millis() + DAY);
+    await(
+        store.update(
+            before,
+            next,
+            List.of(secrets.storing("whe_1", 2, secrets.mint())),
+            new AuditRow(clock.millis(), "acme", "member:ann", "webhook_rotate", "acme", "")));
+    assertEquals(2, await(secrets.signing(next, clock.millis() + DAY - 1)).size());
+    assertEquals(1, await(secrets.signing(next, clock.millis() + DAY)).size());
+    WebhookUpkeep upkeep = new WebhookUpkeep(store, switchOff);
+    await(upkeep.step(clock.millis() + DAY - 1));
+    assertEquals(2, count("encrypted_secret"));
+    await(upkeep.step(clock.millis() + DAY));
+    assertEquals(List.of("webhook/whe_1/2"), texts("SELECT name FROM encrypted_secret"));
+  }
+
+  @Test
+  void anEndpointForWhichTooMuchWaitsIsSwitchedOff() throws Exception {
+    cluster();
+    endpoint("whe_1", "http://localhost:1/");
+    grants(5);
+    courier();
+    eventually("it waits", () -> count("webhook_delivery WHERE outcome IS NULL") == 5);
+    await(new WebhookUpkeep(store, switchOff, 5).step(clock.millis()));
+    assertEquals(1, count("webhook_endpoint WHERE disabled_at IS NULL"));
+    await(new WebhookUpkeep(store, switchOff, 4).step(clock.millis()));
+    assertEquals(List.of("backlog"), texts("SELECT disabled_reason FROM webhook_endpoint"));
+    assertEquals(0, count("webhook_delivery WHERE outcome IS NULL"));
+  }
+
+  @Test
+  void whatEndpointsAreNotToldOfMovesThemOnAllTheSame() throws Exception {
+    cluster();
+    endpoint("whe_1", "http://localhost:1/");
+    courier();
+    await(
+        database.commit(
+            List.of(
+                AuditStore.insert(
+                    new AuditRow(clock.millis(), "acme", "token:t", "org_update", "acme", "")))));
+    eventually(
+        "the trail is read",
+        () ->
+            count("webhook_cursor WHERE source = '' AND position = (SELECT MAX(id) FROM audit)")
+                == 1);
+    assertEquals(0, count("webhook_delivery"));
+  }
+}

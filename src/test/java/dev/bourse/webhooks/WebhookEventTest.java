@@ -1,0 +1,122 @@
+package dev.bourse.webhooks;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.TrailEntry;
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.Alerts;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.Hold;
+import dev.bourse.contract.Contract;
+import dev.bourse.events.ActivityStore.StoredActivity;
+import io.vertx.core.json.JsonObject;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What entries of activity and trails tell, and that the contract describes it. */
+@Tag("fast")
+class WebhookEventTest {
+  private static final long AT = 1_764_000_000_000L;
+  private static final JsonObject CONTRACT = Contract.load("console").document();
+
+  private static final List<ClusterEvent> TOLD =
+      List.of(
+          new ClusterEvent.Granted("198.18.0.1"),
+          new ClusterEvent.NoticeGiven("198.18.0.1", Allocation.Reason.OUTBID, AT + 1),
+          new ClusterEvent.NoticeWithdrawn("198.18.0.1"),
+          new ClusterEvent.Released("198.18.0.1", Allocation.Reason.SCALE_DOWN),
+          new ClusterEvent.Unwound(null, "no answer"),
+          new ClusterEvent.Declared(0, 350, Allocation.Reason.LAPSED),
+          new ClusterEvent.HoldPlaced(Hold.Stage.NOTICE, "the balance"),
+          new ClusterEvent.HoldLifted(),
+          new ClusterEvent.AlertRaised(Alerts.Kind.RIVAL, "a bid came near"));
+
+  private static Optional<WebhookEvent> of(ClusterEvent event) {
+    return WebhookEvent.of(
+        new StoredActivity(7, AT, "acme-train", new Activity("system:market", event)));
+  }
+
+  private static Optional<WebhookEvent> of(String action) {
+    return WebhookEvent.of(new TrailEntry(8, AT, "member:ann", action, "acme", "detail"));
+  }
+
+  private static JsonObject schema(String name) {
+    return CONTRACT.getJsonObject("components").getJsonObject("schemas").getJsonObject(name);
+  }
+
+  /** The schema that the contract's webhook of a kind names for its data. */
+  private static JsonObject dataOf(EventKind kind) {
+    String body =
+        CONTRACT
+            .getJsonObject("webhooks")
+            .getJsonObject(kind.label())
+            .getJsonObject("post")
+            .getJsonObject("requestBody")
+            .getJsonObject("content")
+            .getJsonObject("application/json")
+            .getJsonObject("schema")
+            .getString("$ref");
+    JsonObject fields = named(body).getJsonObject("properties");
+    assertEquals(kind.label(), fields.getJsonObject("type").getString("const"));
+    return named(fields.getJsonObject("data").getString("$ref"));
+  }
+
+  private static JsonObject named(String reference) {
+    return schema(reference.substring(reference.lastIndexOf('/') + 1));
+  }
+
+  @Test
+  void eachKindIsToldWithTheFieldsOfItsWebhookInTheContract() {
+    Set<EventKind> seen = EnumSet.noneOf(EventKind.class);
+    for (ClusterEvent event : TOLD) {
+      assertDescribed(of(event).orElseThrow(), seen);
+    }
+    for (String action :
+        List.of(
+            "vm_token_mint",
+            "vm_token_revoke",
+            "member_add",
+            "member_join",
+            "member_invite",
+            "member_update",
+            "member_remove",
+            "checkpoint_review")) {
+      assertDescribed(of(action).orElseThrow(), seen);
+    }
+    assertEquals(EnumSet.allOf(EventKind.class), seen);
+    assertEquals(
+        CONTRACT.getJsonObject("webhooks").fieldNames(),
+        Set.copyOf(EventKind.labels(EnumSet.allOf(EventKind.class))));
+  }
+
+  private static void assertDescribed(WebhookEvent event, Set<EventKind> seen) {
+    seen.add(event.kind());
+    JsonObject data = dataOf(event.kind());
+    assertEquals(
+        new TreeSet<>(data.getJsonObject("properties").fieldNames()),
+        new TreeSet<>(event.data().fieldNames()),
+        event.toString());
+    assertEquals(Set.of("type", "timestamp", "data"), new JsonObject(event.body()).fieldNames());
+  }
+
+  @Test
+  void whatNoKindIsAboutIsNotTold() {
+    assertTrue(of(new ClusterEvent.Declared(8, 350)).isEmpty());
+    assertTrue(of(new ClusterEvent.SwapLapsed("198.18.0.1")).isEmpty());
+    assertTrue(of("vm_capacity_put").isEmpty());
+    assertTrue(of("webhook_add").isEmpty());
+  }
+
+  @Test
+  void anEventHasTheSameIdWhoeverReadsItsEntry() {
+    assertEquals("msg_cluster_7", of(TOLD.get(0)).orElseThrow().messageId());
+    assertEquals("msg_org_8", of("vm_token_mint").orElseThrow().messageId());
+  }
+}

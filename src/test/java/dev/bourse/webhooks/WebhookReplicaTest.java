@@ -1,0 +1,89 @@
+package dev.bourse.webhooks;
+
+import static dev.bourse.testing.RunningBourse.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.PostgresServer;
+import dev.bourse.testing.ReplicaPair;
+import dev.bourse.webhooks.Receiver.Received;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Two processes on one database deliver each event, in its order, and one goes on for the other.
+ */
+@OneEngine("only PostgreSQL is shared by several processes")
+class WebhookReplicaTest {
+  private static final String CLUSTER = "acme-train";
+  private static final int ROUNDS = 10;
+
+  /** What the store says has happened since the endpoint was made. */
+  private static List<Long> happened(ReplicaPair pair) {
+    return pair.numbers(
+        """
+        SELECT id FROM activity WHERE cluster = 'acme-train'
+        AND event IN ('granted', 'released', 'unwound') ORDER BY id\
+        """);
+  }
+
+  /** The places of what was taken, in the order in which each came first. */
+  private static List<Long> told(Receiver receiver) {
+    return receiver.taken().stream()
+        .map(message -> message.data().getLong("id"))
+        .distinct()
+        .toList();
+  }
+
+  private static void comeAndGo(ClusterClient cluster) {
+    cluster.declare(1, 3);
+    cluster.untilHeld(1);
+    cluster.declare(0, 3);
+    cluster.untilHeld(0);
+  }
+
+  @Test
+  void nothingIsLostOrOutOfOrderWhenTheProcessThatDeliversIsKilled(@TempDir Path data)
+      throws Exception {
+    try (PostgresServer server = PostgresServer.start(data.resolve("pg"), Map.of());
+        Receiver receiver = new Receiver();
+        ReplicaPair pair =
+            new ReplicaPair(
+                server,
+                "secret.key=" + WebhookFixture.SECRET_KEY,
+                "webhooks.private-hosts=localhost")) {
+      HttpAnswer made =
+          pair.member(pair.first(), "acme", "alice")
+              .post(WebhookFixture.ROOT, WebhookFixture.order(receiver.url(), "grant", "reclaim"));
+      assertEquals(201, made.status(), made.toString());
+      pair.client(pair.first(), CLUSTER).addKey();
+      ClusterClient first = pair.client(pair.first(), CLUSTER);
+      for (int round = 0; round < ROUNDS; round++) {
+        comeAndGo(first);
+      }
+      until("all has come", () -> told(receiver).size() == happened(pair).size());
+      assertEquals(happened(pair), told(receiver));
+      // One process alone delivers: nothing came twice.
+      assertEquals(receiver.received().size(), told(receiver).size());
+      assertEquals(1, pair.number("SELECT COUNT(*) FROM webhook_lease"));
+
+      comeAndGo(first);
+      pair.first().kill();
+      ClusterClient second = pair.client(pair.second(), CLUSTER);
+      second.declare(1, 3);
+      second.untilHeld(1);
+      until(
+          "the other goes on, which may take as long as a lease",
+          () -> told(receiver).size() == happened(pair).size());
+      assertEquals(happened(pair), told(receiver));
+      for (Received message : receiver.received()) {
+        assertEquals("msg_cluster_" + message.data().getLong("id"), message.id());
+      }
+    }
+  }
+}
