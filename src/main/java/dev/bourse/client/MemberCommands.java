@@ -36,6 +36,7 @@ public final class MemberCommands {
     TOKENS("API tokens of the organization.", "org", "console"),
     APPLICATIONS("Programs that members let in.", "console"),
     SESSIONS("Where you are signed in.", "console"),
+    WEBHOOKS("Addresses that are told what happens.", "console"),
     TRAIL("The organization's audit trail.", "org"),
     CHECKPOINT("Files and folders for the organization or for everybody.", "checkpoints"),
     FEED("The public feed of checkpoints; nobody need sign in for it.", "checkpoints"),
