@@ -33,6 +33,11 @@ public final class DirectChange {
     return cluster.holding(cluster.allocations().stream().map(a -> a.noticed(null)).toList());
   }
 
+  /** Ends a declaration at its time, as its owner does before any command once that has come. */
+  public static Command lapse() {
+    return Lapse::atEnd;
+  }
+
   private static Command changing(Consumer<Cluster.Draft> change) {
     return (cluster, now) -> {
       Cluster.Draft draft = cluster.draft();
