@@ -91,9 +91,14 @@ class SimulatedMonthTest {
   private static Usage.Line recomputed(SimulatedBooks.History history, Usage.Line line) {
     long hourEnd = line.hourMillis() + Usage.HOUR_MILLIS;
     TreeSet<Long> moments = new TreeSet<>(List.of(line.hourMillis(), hourEnd));
-    history.market.prices.forEach(step -> moments.add(step.atMillis()));
-    history.ceilings.forEach(step -> moments.add(step.atMillis()));
-    List<Long> cuts = List.copyOf(moments.subSet(line.hourMillis(), true, hourEnd, true));
+    for (List<Usage.ChangePoint> steps : List.of(history.market.prices, history.ceilings)) {
+      for (int i = after(steps, line.hourMillis());
+          i < steps.size() && steps.get(i).atMillis() < hourEnd;
+          i++) {
+        moments.add(steps.get(i).atMillis());
+      }
+    }
+    List<Long> cuts = List.copyOf(moments);
     long gpuMillis = 0;
     long centGpuMillis = 0;
     for (Allocation a : history.allocations.values()) {
@@ -117,6 +122,12 @@ class SimulatedMonthTest {
   }
 
   private static @Nullable Long inForce(List<Usage.ChangePoint> steps, long at) {
+    int next = after(steps, at);
+    return next == 0 ? null : steps.get(next - 1).cents();
+  }
+
+  /** The first change point after a moment. */
+  private static int after(List<Usage.ChangePoint> steps, long at) {
     int low = 0;
     int high = steps.size();
     while (low < high) {
@@ -127,6 +138,6 @@ class SimulatedMonthTest {
         high = middle;
       }
     }
-    return low == 0 ? null : steps.get(low - 1).cents();
+    return low;
   }
 }
