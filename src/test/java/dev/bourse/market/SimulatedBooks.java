@@ -54,6 +54,7 @@ abstract class SimulatedBooks {
     long tickGpus;
 
     long tickCeiling;
+    long latestTick;
 
     Org(String id) {
       this.id = id;

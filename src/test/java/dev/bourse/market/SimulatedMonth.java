@@ -50,6 +50,8 @@ final class SimulatedMonth extends SimulatedMarkets {
   private static final int ORGS = 200;
   private static final int NODES = 30;
 
+  private final List<History> everybody = new ArrayList<>();
+
   /** A process that takes clients' writes and posts usage, and lives on. */
   private final MonthClocks.Watch front = clocks.watch();
 
@@ -95,6 +97,7 @@ final class SimulatedMonth extends SimulatedMarkets {
                     name, org.id, market.pool.name(), Cluster.Kind.VM, Cluster.Posture.MARKET));
         clusters.put(name, history);
         market.buyers.add(history);
+        everybody.add(history);
         org.clusters.add(name);
       }
       book(org, Ledger.Kind.CREDIT, dollars(100, 3_000));
@@ -120,7 +123,7 @@ final class SimulatedMonth extends SimulatedMarkets {
     int ticks = 0;
     while (now() < month.endMillis()) {
       tick();
-      orgs.values().forEach(this::noteTick);
+      orgs.values().stream().filter(org -> org.limit != null).forEach(this::noteTick);
       post(front.confirmedMillis());
       if (ticks++ % (int) (CHECK / TICK) == 0) {
         orgs.values().forEach(this::check);
@@ -171,8 +174,7 @@ final class SimulatedMonth extends SimulatedMarkets {
   }
 
   private void someoneActs() {
-    List<String> names = new ArrayList<>(clusters.keySet());
-    History history = history(names.get(random.nextInt(names.size())));
+    History history = everybody.get(random.nextInt(everybody.size()));
     Org org = org(history);
     switch (random.nextInt(12)) {
       case 0 -> book(org, Ledger.Kind.PAYMENT, dollars(10, 2_000));
@@ -340,9 +342,14 @@ final class SimulatedMonth extends SimulatedMarkets {
     }
   }
 
-  /** What a tick leaves an organization with; until the next one it can only become less. */
+  /**
+   * What a tick leaves an organization with; until the next one it can only become less. While the
+   * wall clock repeats what it told before it was set back, what was held then counts still.
+   */
   private void noteTick(Org org) {
-    org.tickGpus = gpusHeld(org);
-    org.tickCeiling = highestCeiling(org);
+    boolean repeats = now() <= org.latestTick;
+    org.tickGpus = Math.max(gpusHeld(org), repeats ? org.tickGpus : 0);
+    org.tickCeiling = Math.max(highestCeiling(org), repeats ? org.tickCeiling : 0);
+    org.latestTick = Math.max(org.latestTick, now());
   }
 }
