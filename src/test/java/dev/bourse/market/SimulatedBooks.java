@@ -46,6 +46,8 @@ abstract class SimulatedBooks {
     /** Where the limit was reached, and how much could still be spent from there on. */
     long allowedMicros = -1;
 
+    boolean isReached;
+    boolean isRaised;
     long reachedHeldGpus;
     long reachedCeiling;
     long reachedLateMillis;
@@ -54,7 +56,6 @@ abstract class SimulatedBooks {
     long tickGpus;
 
     long tickCeiling;
-    long latestTick;
 
     Org(String id) {
       this.id = id;

@@ -181,6 +181,7 @@ final class SimulatedMonth extends SimulatedMarkets {
       case 1 -> {
         if (org.limit != null && random.nextInt(4) == 0) {
           org.limit += dollars(100, 2_000);
+          org.isRaised = true;
           count("limit raised");
         }
       }
@@ -322,15 +323,21 @@ final class SimulatedMonth extends SimulatedMarkets {
    * between two ticks, and what was held at that moment may be released by now.
    */
   private void noteReached(Org org, boolean reached, long month) {
-    if (!reached) {
-      org.allowedMicros = -1;
-    } else if (org.allowedMicros < 0) {
+    if (reached && !org.isReached) {
       count("limit reached");
-      org.reachedHeldGpus = Math.max(org.tickGpus, gpusHeld(org));
-      org.reachedCeiling = org.tickCeiling;
-      org.reachedLateMillis = lateMillis;
+      long held = Math.max(org.tickGpus, gpusHeld(org));
+      boolean isFirst = org.allowedMicros < 0;
+      // A clock that is set back makes it less that is used; it is reached once more then.
+      org.reachedHeldGpus = Math.max(held, isFirst ? 0 : org.reachedHeldGpus);
+      org.reachedCeiling = Math.max(org.tickCeiling, isFirst ? 0 : org.reachedCeiling);
+      org.reachedLateMillis = isFirst ? lateMillis : org.reachedLateMillis;
       org.allowedMicros = 0;
     }
+    if (!reached && org.isRaised) {
+      org.allowedMicros = -1;
+      org.isRaised = false;
+    }
+    org.isReached = reached;
     if (org.allowedMicros >= 0) {
       org.reachedCeiling = Math.max(org.reachedCeiling, highestCeiling(org));
       long late = lateMillis - org.reachedLateMillis;
@@ -342,14 +349,9 @@ final class SimulatedMonth extends SimulatedMarkets {
     }
   }
 
-  /**
-   * What a tick leaves an organization with; until the next one it can only become less. While the
-   * wall clock repeats what it told before it was set back, what was held then counts still.
-   */
+  /** What a tick leaves an organization with; until the next one it can only become less. */
   private void noteTick(Org org) {
-    boolean repeats = now() <= org.latestTick;
-    org.tickGpus = Math.max(gpusHeld(org), repeats ? org.tickGpus : 0);
-    org.tickCeiling = Math.max(highestCeiling(org), repeats ? org.tickCeiling : 0);
-    org.latestTick = Math.max(org.latestTick, now());
+    org.tickGpus = gpusHeld(org);
+    org.tickCeiling = highestCeiling(org);
   }
 }
