@@ -45,8 +45,7 @@ public final class BoundedWork<T, U> {
   }
 
   /** The same, so many at a time. */
-  public static <T, U> Future<Void> each(
-      Iterator<T> all, int atOnce, Function<T, Future<U>> work) {
+  public static <T, U> Future<Void> each(Iterator<T> all, int atOnce, Function<T, Future<U>> work) {
     BoundedWork<T, U> bounded = new BoundedWork<>(all, atOnce, work);
     bounded.beginMore();
     return bounded.done.future();

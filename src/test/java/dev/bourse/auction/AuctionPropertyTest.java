@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -215,7 +214,8 @@ class AuctionPropertyTest {
             AuctionWorld raised =
                 world.repriced(bidder, bidder.ceilingCents() + random.nextLong(1, 5));
             assertTrue(
-                AuctionWorld.reclaimed(world.clear()).containsAll(reclaimedOf(bidder, raised.clear())),
+                AuctionWorld.reclaimed(world.clear())
+                    .containsAll(reclaimedOf(bidder, raised.clear())),
                 bidder.cluster());
           }
         });
@@ -235,7 +235,6 @@ class AuctionPropertyTest {
           }
         });
   }
-
 
   private static Set<String> reclaimedOf(Bidder bidder, Clearing clearing) {
     Set<String> reclaimed = new HashSet<>();

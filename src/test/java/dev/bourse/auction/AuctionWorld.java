@@ -23,7 +23,8 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
   }
 
   /** Tries a property in so many random worlds. */
-  static void inEachOf(int worlds, Function<RandomGenerator, AuctionWorld> made, Property property) {
+  static void inEachOf(
+      int worlds, Function<RandomGenerator, AuctionWorld> made, Property property) {
     for (int seed = 0; seed < worlds; seed++) {
       Random random = new Random(seed);
       made.apply(random).check("seed " + seed, property, random);

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.auction.Bidder.Held;
 import dev.bourse.auction.Bidder.Participation;
-import dev.bourse.auction.Clearing.Reclaim;
 import dev.bourse.auction.Clearing.Shortfall;
 import dev.bourse.auction.Supply.FreeNode;
 import java.util.ArrayList;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.random.RandomGenerator;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -86,8 +84,7 @@ class GangPropertyTest {
         int[] size = sizes[kind / 2];
         bidders.add(newcomer("c" + i, 2 + kind % 2, size[0], size[1]));
       }
-      new AuctionWorld(2, 4, bidders, supply(rest, rest))
-          .check("world " + world, property, random);
+      new AuctionWorld(2, 4, bidders, supply(rest, rest)).check("world " + world, property, random);
     }
   }
 
@@ -286,5 +283,4 @@ class GangPropertyTest {
           }
         });
   }
-
 }

@@ -133,10 +133,7 @@ class GangApiTest extends CapacityApiFixture {
     SteppingClock clock = SteppingClock.midMonth();
     try (RunningBourse slow =
         RunningBourse.withMarkets(
-            1,
-            clock,
-            "market.gang-patience=1h",
-            "nodes.simulated.reclaim-delay=3s")) {
+            1, clock, "market.gang-patience=1h", "nodes.simulated.reclaim-delay=3s")) {
       TestMarket market = slow.market();
       ClusterClient blue = market.blueA();
       ClusterClient red = market.redA();
@@ -208,7 +205,12 @@ class GangApiTest extends CapacityApiFixture {
           2 * NODE,
           written.getJsonObject("state").getJsonObject("declared").getInteger("min_gpus"));
       client.untilHeld(2);
-      assertEquals(1, client.allocations().stream().map(a -> a.getString("protected_until")).distinct().count());
+      assertEquals(
+          1,
+          client.allocations().stream()
+              .map(a -> a.getString("protected_until"))
+              .distinct()
+              .count());
     }
   }
 }

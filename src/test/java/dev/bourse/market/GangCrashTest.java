@@ -77,8 +77,7 @@ class GangCrashTest {
   @Test
   void itsPatienceGoesOnOverARestart() throws IOException {
     Path data = RunningBourse.newFolder();
-    List<String> settings =
-        with(PATIENT, "nodes.simulated.reclaim-delay=10ms", NEVER_READY);
+    List<String> settings = with(PATIENT, "nodes.simulated.reclaim-delay=10ms", NEVER_READY);
     try (ChildBourse child = new ChildBourse(data, settings)) {
       isGranted(client(data, child, "acme", "acme-train"));
       child.kill();
@@ -102,7 +101,9 @@ class GangCrashTest {
       isGivenUpInTime(replicas.client(replicas.second(), "acme-train"), Instant.now());
       assertEquals(2, replicas.number("SELECT MAX(epoch) FROM lease"));
       assertEquals(
-          0, replicas.number("SELECT COUNT(*) FROM allocation WHERE cluster = 'acme-train' AND active_at > 0"));
+          0,
+          replicas.number(
+              "SELECT COUNT(*) FROM allocation WHERE cluster = 'acme-train' AND active_at > 0"));
     }
     try (ReplicaPair replicas =
         new ReplicaPair(

@@ -43,7 +43,8 @@ final class GangRules {
     }
     if (ownOnes && minimum > 1) {
       int whole = active;
-      assertTrue(whole >= minimum, () -> whole + " of at least " + minimum + " are active: " + after);
+      assertTrue(
+          whole >= minimum, () -> whole + " of at least " + minimum + " are active: " + after);
       if (begun >= minimum) {
         seen.accept("gang active at one moment");
       }

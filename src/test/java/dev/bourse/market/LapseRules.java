@@ -120,7 +120,8 @@ final class LapseRules {
   }
 
   private static long billedTo(Cluster after, Allocation was) {
-    return Objects.requireNonNull(after.find(was.allocationId()).orElseThrow().reclaim()).atMillis();
+    return Objects.requireNonNull(after.find(was.allocationId()).orElseThrow().reclaim())
+        .atMillis();
   }
 
   private void spent(SimulatedBooks.History history, Declaration.Budget budget, Cluster before) {
@@ -140,11 +141,9 @@ final class LapseRules {
       }
     }
     String told =
-        "%s spent of %s, a tick is %s, it ends at %s: %s"
-            .formatted(spent, most, tick, end, before);
+        "%s spent of %s, a tick is %s, it ends at %s: %s".formatted(spent, most, tick, end, before);
     // A process that starts after a clock was set cannot tell that from time that went by.
-    long sinceLook =
-        Math.max(books.clocks.monotonic() - look.at, books.now() - look.wallAt);
+    long sinceLook = Math.max(books.clocks.monotonic() - look.at, books.now() - look.wallAt);
     if (sinceLook <= tickMillis) {
       assertTrue(spent.micros() <= most + tick, told);
       seen.accept(spent.micros() > most ? "budget passed within a tick" : "budget kept");

@@ -53,7 +53,9 @@ final class MonthClocks {
     return new Watch();
   }
 
-  /** What a process makes of the clocks for as long as it lives, as the service's timekeeper does. */
+  /**
+   * What a process makes of the clocks for as long as it lives, as the service's timekeeper does.
+   */
   final class Watch {
     private final Pace pace = new Pace(CONFIRM_AFTER, CONFIRM_AFTER);
     private final NoticeClock notices =

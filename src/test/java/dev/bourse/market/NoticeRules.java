@@ -54,7 +54,9 @@ final class NoticeRules {
     }
   }
 
-  /** Another process runs the market of a cluster: it knows of its notices what the wall clock says. */
+  /**
+   * Another process runs the market of a cluster: it knows of its notices what the wall clock says.
+   */
   void takenOver(Cluster cluster) {
     for (Allocation a : cluster.allocations()) {
       Given given = running.get(a.allocationId());
@@ -209,7 +211,10 @@ final class NoticeRules {
               t ->
                   assertTrue(
                       noticeMillis == 0
-                          || cluster.find(t.allocationId()).filter(Notices::isUnderNotice).isPresent(),
+                          || cluster
+                              .find(t.allocationId())
+                              .filter(Notices::isUnderNotice)
+                              .isPresent(),
                       () -> "not told: " + t));
       decided.notices().given().values().stream()
           .map(n -> n.endsAtMillis() - clocks.wall())

@@ -172,7 +172,9 @@ abstract class SimulatedBooks {
         + lines(org, through, now()).stream().mapToLong(Usage.Line::amountMicros).sum();
   }
 
-  /** What a declaration has cost since its budget was set, up to a moment that is not posted yet. */
+  /**
+   * What a declaration has cost since its budget was set, up to a moment that is not posted yet.
+   */
   Spent spent(History history, Declaration.Budget budget, long toMillis) {
     Budget counted = history.posted;
     long from = Math.max(budget.sinceMillis(), through);

@@ -30,7 +30,6 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The pools of a simulated month: their ticks, the processes that run them and die, and their
@@ -211,8 +210,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     order(
         history,
         (cluster, at) ->
-            Allotment.provisioned(
-                cluster, allocation.allocationId(), GPUS, Sample.PROTECTION, at),
+            Allotment.provisioned(cluster, allocation.allocationId(), GPUS, Sample.PROTECTION, at),
         holder(history.market));
   }
 
@@ -370,15 +368,16 @@ abstract class SimulatedMarkets extends SimulatedBooks {
             (name, spent) -> {
               History history = history(name);
               if (budgets.isUsedUp(history.state, GPUS, market.quoteCents)) {
-                long end =
-                    Math.max(Usage.hourOf(now()), spent.reachedAtMillis().orElse(now()));
+                long end = Math.max(Usage.hourOf(now()), spent.reachedAtMillis().orElse(now()));
                 orders.add(() -> order(history, Lapse.spent(spent.budget(), end), holder));
               }
             });
     give(market, orders, dies("while budgets end"));
   }
 
-  /** As {@link TickRunner} does it; and the same of a world in which nobody has been told anything. */
+  /**
+   * As {@link TickRunner} does it; and the same of a world in which nobody has been told anything.
+   */
   private Tick.Outcome decide(
       Market market,
       MonthClocks.Watch holder,
@@ -408,8 +407,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
   }
 
   private Tick tick(Market market, List<ClusterView> views, Allowance allowance, Notices notices) {
-    return new Tick(
-        market.pool, views, Sample.FRESHNESS, PATIENCE, allowance, notices, now());
+    return new Tick(market.pool, views, Sample.FRESHNESS, PATIENCE, allowance, notices, now());
   }
 
   /** As {@link Settlement} stores it, after the last however the clock was set. */
@@ -450,10 +448,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
             decided.verdict(),
             Sample.FRESHNESS,
             null);
-    order(
-        history,
-        (cluster, at) -> Allotment.settle(cluster, orders, at),
-        holder(history.market));
+    order(history, (cluster, at) -> Allotment.settle(cluster, orders, at), holder(history.market));
     if (buys) {
       count("granted");
       granted(org(history), allowance);

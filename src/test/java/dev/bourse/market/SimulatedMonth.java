@@ -1,6 +1,5 @@
 package dev.bourse.market;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.billing.HoldState;
@@ -137,8 +136,7 @@ final class SimulatedMonth extends SimulatedMarkets {
 
   /** Hours are posted once they are over and have settled. */
   private void post(OptionalLong confirmed) {
-    while (confirmed.isPresent()
-        && confirmed.getAsLong() >= through + Usage.HOUR_MILLIS + SETTLE) {
+    while (confirmed.isPresent() && confirmed.getAsLong() >= through + Usage.HOUR_MILLIS + SETTLE) {
       post();
     }
   }
@@ -212,7 +210,9 @@ final class SimulatedMonth extends SimulatedMarkets {
             ? cleared()
             : random.nextBoolean() ? kept() : to(GPUS * random.nextInt(2, nodes + 1)),
         random.nextInt(3) == 0 ? to(now() + random.nextLong(60_000, 30 * 3_600_000L)) : keptOrNot(),
-        random.nextInt(3) == 0 ? to(BigDecimal.valueOf(random.nextInt(1, 20_000), 2)) : keptOrNot());
+        random.nextInt(3) == 0
+            ? to(BigDecimal.valueOf(random.nextInt(1, 20_000), 2))
+            : keptOrNot());
   }
 
   private <T> Setting<T> keptOrNot() {

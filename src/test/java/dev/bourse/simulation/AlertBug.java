@@ -18,9 +18,7 @@ enum AlertBug implements Bug {
   ALERT_NOT_TOLD {
     @Override
     List<Statement> changed(List<Statement> statements) {
-      return statements.stream()
-          .filter(s -> AlertInvariants.told(List.of(s)).isEmpty())
-          .toList();
+      return statements.stream().filter(s -> AlertInvariants.told(List.of(s)).isEmpty()).toList();
     }
   },
 
@@ -32,7 +30,9 @@ enum AlertBug implements Bug {
     }
   },
 
-  /** Every other reading of what accrues of a budget finds nothing: what was spent comes and goes. */
+  /**
+   * Every other reading of what accrues of a budget finds nothing: what was spent comes and goes.
+   */
   SPENT_COMES_AND_GOES {
     @Override
     public Database around(Database store, World world, World.Slot slot) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -21,11 +22,7 @@ final class AlertInvariants {
 
   /** A cluster's alerts and what they look at, as they are stored. */
   private record Stored(
-      String cluster,
-      @Nullable String alerts,
-      long version,
-      long maxGpus,
-      @Nullable Long until) {
+      String cluster, @Nullable String alerts, long version, long maxGpus, @Nullable Long until) {
 
     TreeSet<String> raised() {
       TreeSet<String> raised = new TreeSet<>();
@@ -42,9 +39,7 @@ final class AlertInvariants {
 
     /** The thresholds alone. */
     String thresholds() {
-      return alerts == null
-          ? ""
-          : new JsonObject(alerts).put("raised", new JsonArray()).encode();
+      return alerts == null ? "" : new JsonObject(alerts).put("raised", new JsonArray()).encode();
     }
   }
 
@@ -183,21 +178,19 @@ final class AlertInvariants {
           (told, word) -> {
             Long above = new JsonObject(word.thresholds).getLong("price_cents");
             boolean isOver =
-                price == null
-                    || above == null
-                    || price * 100 <= above * (100 - MARGIN_PERCENT);
+                price == null || above == null || price * 100 <= above * (100 - MARGIN_PERCENT);
             return told.kind().equals("price") && isOver ? word.over() : word;
           });
     }
   }
 
   private static @Nullable Long clearing(MemoryEngine engine) {
-    List<@Nullable Long> last =
+    List<Optional<Long>> last =
         engine.query(
             "SELECT clearing_cents FROM price_point ORDER BY ts DESC LIMIT 1",
             List.of(),
-            row -> row.integerOrNull("clearing_cents"));
-    return last.isEmpty() ? null : last.get(0);
+            row -> Optional.ofNullable(row.integerOrNull("clearing_cents")));
+    return last.isEmpty() ? null : last.get(0).orElse(null);
   }
 
   /** At rest whatever a cluster wants to be told of has been told, and nothing else is raised. */
@@ -234,8 +227,7 @@ final class AlertInvariants {
         }
         Long within = one.from("lease_millis");
         Long until = one.until();
-        boolean isNear =
-            within != null && until != null && until - world.nowMillis() <= within;
+        boolean isNear = within != null && until != null && until - world.nowMillis() <= within;
         if (isNear != one.raised().contains("lease")) {
           return one + " ends " + (isNear ? "soon" : "late or never");
         }

@@ -10,8 +10,8 @@ import dev.bourse.store.Statement;
 import java.util.List;
 
 /**
- * The nodes of a gang become active with at least its minimum and at one moment, or not at all; none
- * is billed before. What lands in the place of an active node stands for it.
+ * The nodes of a gang become active with at least its minimum and at one moment, or not at all;
+ * none is billed before. What lands in the place of an active node stands for it.
  */
 final class GangsAreActiveTogether extends Invariant {
   private final AllocationLog log;
