@@ -91,7 +91,7 @@ class GangCrashTest {
 
   @Test
   @OneEngine("only PostgreSQL is shared by several processes")
-  void whoTakesTheMarketOverCompletesAGangOrGivesItUpInTime() throws Exception {
+  void whoTakesTheMarketOverGivesAGangUpByThePatienceFromItsGrant() throws Exception {
     try (ReplicaPair replicas =
         new ReplicaPair(
             POSTGRES.server(), PATIENT, "market.lease=2s", "market.tick=50ms", NEVER_READY)) {
@@ -105,6 +105,11 @@ class GangCrashTest {
           replicas.number(
               "SELECT COUNT(*) FROM allocation WHERE cluster = 'acme-train' AND active_at > 0"));
     }
+  }
+
+  @Test
+  @OneEngine("only PostgreSQL is shared by several processes")
+  void whoTakesTheMarketOverHasAGangBecomeActiveAsAWhole() throws Exception {
     try (ReplicaPair replicas =
         new ReplicaPair(
             POSTGRES.server(), "market.lease=2s", "market.tick=50ms", SLOW_WIPE, QUICK)) {
