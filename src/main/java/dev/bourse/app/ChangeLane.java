@@ -64,8 +64,14 @@ final class ChangeLane {
   /** Those that are being read. */
   private final Map<String, Long> reading = new LinkedHashMap<>();
 
-  /** Found by an inspection; the feed has until its end to tell of them. */
+  /** Found by an inspection. */
   private final Set<String> suspects = new HashSet<>();
+
+  /**
+   * Told of before the inspection is judged, or changed here: these may differ, however long they
+   * take to be in force. At most the topic's keys; empty between inspections.
+   */
+  private final Set<String> known = new HashSet<>();
 
   private final Set<String> untold = new HashSet<>();
   private Mirror.@Nullable Comparison comparison;
@@ -116,10 +122,11 @@ final class ChangeLane {
     if (into == null || change.version() == Change.NO_VERSION) {
       add(key, since);
     } else if (into.holds(key, change.version())) {
-      suspects.remove(key);
+      note(key);
     } else if (change.row().isEmpty() || before.stream().anyMatch(ChangeLane::holdsUp)) {
       add(key, since);
     } else {
+      note(key);
       // Nothing is as old as this meanwhile: the feed tells of the change again, without the row.
       into.show(key, change.row())
           .onComplete(
@@ -139,7 +146,7 @@ final class ChangeLane {
    * @param since grows with each change heard of
    */
   void add(String key, long since) {
-    suspects.remove(key);
+    note(key);
     if (waiting.size() >= MOST_WAITING && !waiting.containsKey(key)) {
       compare(Math.min(since, oldest()));
       waiting.clear();
@@ -149,34 +156,52 @@ final class ChangeLane {
     run();
   }
 
+  /** This process changed a key itself: what is stored may be news to it until it is answered. */
+  void storedHere(String key) {
+    note(key);
+    untold.remove(key);
+  }
+
+  private void note(String key) {
+    if (inspection != null || isInspected) {
+      known.add(key);
+    }
+  }
+
   /** Everything is to be compared, and what differs read anew. */
   void compare(long since) {
     comparisonSince = Math.min(comparisonSince, since);
     // What was compared already may have changed since.
     comparison = mirror == null ? null : mirror.compare();
     inspection = null;
-    isInspected = false;
-    suspects.clear();
+    forgetInspected();
     run();
   }
 
   /** Everything is to be compared; nothing should differ that the feed does not tell of as well. */
   void inspect() {
     if (mirror != null && inspection == null) {
-      suspects.clear();
-      isInspected = false;
+      forgetInspected();
+      known.addAll(waiting.keySet());
+      known.addAll(reading.keySet());
       inspection = mirror.compare();
       run();
     }
   }
 
+  private void forgetInspected() {
+    isInspected = false;
+    suspects.clear();
+    known.clear();
+  }
+
   /** All that was stored at a moment has been told of; what differed then was not. */
   void heardUntil(long nanoTime) {
     if (isInspected && nanoTime - inspectedNanos > 0) {
-      isInspected = false;
+      suspects.removeAll(known);
       untold.addAll(suspects);
       suspects.forEach(key -> waiting.putIfAbsent(key, Long.MAX_VALUE - 1));
-      suspects.clear();
+      forgetInspected();
       run();
     }
   }

@@ -153,8 +153,10 @@ final class Replication implements ChangeListener {
   void changedHere(List<Change> changes) {
     for (Change change : changes) {
       // Owners of clusters and markets know what they stored without reading it.
-      if (!change.topic().equals(CapacityStore.CHANGED)
-          && !change.topic().equals(NodeStore.CHANGED)) {
+      if (change.topic().equals(CapacityStore.CHANGED)
+          || change.topic().equals(NodeStore.CHANGED)) {
+        context.runOnContext(v -> lane(change.topic()).storedHere(change.key()));
+      } else {
         changed(change);
       }
     }

@@ -148,25 +148,39 @@ public record Cluster(
 
   /** Allocations that fill declared slots, in the order in which a shrink would take them. */
   public List<Allocation> releaseOrder() {
+    return releaseOrder(RELEASE_ORDER);
+  }
+
+  /** The same by another order, and as a shrink would take them where that has them equal. */
+  public List<Allocation> releaseOrderAfter(Comparator<Allocation> first) {
+    return releaseOrder(first.thenComparing(RELEASE_ORDER));
+  }
+
+  private List<Allocation> releaseOrder(Comparator<Allocation> by) {
     List<Allocation> order = new ArrayList<>();
     for (Allocation allocation : allocations) {
       if (allocation.fillsSlot()) {
         order.add(allocation);
       }
     }
-    order.sort(RELEASE_ORDER);
+    order.sort(by);
     return order;
   }
 
-  /** Declared slots without an open allocation. */
-  public int pending(int gpusPerNode) {
+  /** Slots that an open allocation fills. */
+  public int filledSlots() {
     int filled = 0;
     for (Allocation allocation : allocations) {
       if (allocation.fillsSlot()) {
         filled++;
       }
     }
-    return Math.max(0, declaredSlots(gpusPerNode) - filled);
+    return filled;
+  }
+
+  /** Declared slots without an open allocation. */
+  public int pending(int gpusPerNode) {
+    return Math.max(0, declaredSlots(gpusPerNode) - filledSlots());
   }
 
   /** The allocation with this id, held or being reclaimed. */

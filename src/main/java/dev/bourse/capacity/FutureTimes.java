@@ -34,7 +34,8 @@ final class FutureTimes {
   boolean areIn(Cluster cluster) {
     return !corrected(cluster).equals(cluster.allocations())
         || cluster.lastWriteAtMillis() != corrected(cluster.lastWriteAtMillis())
-        || !Objects.equals(cluster.declared(), corrected(cluster.declared()));
+        || !Objects.equals(cluster.declared(), corrected(cluster.declared()))
+        || !Objects.equals(cluster.gangUnwoundAtMillis(), gangUnwound(cluster));
   }
 
   /** Brings them back to the present; changes nothing when there are none. */
@@ -47,8 +48,13 @@ final class FutureTimes {
       corrected(cluster).forEach(draft::put);
       draft.lastWriteAtMillis = corrected(cluster.lastWriteAtMillis());
       draft.declared = corrected(cluster.declared());
+      draft.gangUnwoundAtMillis = gangUnwound(cluster);
       return new Transition(cluster, draft.build(), List.of(), null);
     };
+  }
+
+  private @Nullable Long gangUnwound(Cluster cluster) {
+    return correctedOrNull(cluster.gangUnwoundAtMillis(), 0);
   }
 
   private @Nullable Declaration corrected(@Nullable Declaration declared) {

@@ -75,6 +75,24 @@ public final class Lapse {
     };
   }
 
+  /** Never before it began, nor ahead of the clock that tells when it began. */
+  private static long billedTo(Allocation held, long endMillis, long nowMillis) {
+    Long activeAt = held.activeAtMillis();
+    long since = activeAt == null ? held.grantedAtMillis() : activeAt;
+    return Math.max(since, Math.min(endMillis, nowMillis));
+  }
+
+  /** What was given back after the budget was used up was held too long for the same reason. */
+  private static void endBills(Cluster cluster, Cluster.Draft draft, long endMillis) {
+    for (Allocation given : cluster.allocations()) {
+      Allocation.Reclaim reclaim = given.reclaim();
+      if (reclaim != null && reclaim.atMillis() > endMillis) {
+        long at = billedTo(given, endMillis, reclaim.atMillis());
+        draft.put(given.with(a -> a.reclaim = new Allocation.Reclaim(reclaim.reason(), at)));
+      }
+    }
+  }
+
   private static Transition ended(
       Cluster cluster,
       Declaration declared,
@@ -96,11 +114,11 @@ public final class Lapse {
     List<Activity> activity = new ArrayList<>();
     activity.add(Activity.lapsed(declared.ceilingCents(), reason));
     for (Allocation held : cluster.releaseOrder()) {
-      // Never before it began, nor ahead of the clock that tells when it began.
-      Long activeAt = held.activeAtMillis();
-      long since = activeAt == null ? held.grantedAtMillis() : activeAt;
-      long at = Math.max(since, Math.min(endMillis, nowMillis));
+      long at = billedTo(held, endMillis, nowMillis);
       Allotment.take(draft, held, reason, Activity.MARKET, at, activity);
+    }
+    if (reason == Allocation.Reason.SPENT) {
+      endBills(cluster, draft, endMillis);
     }
     Boolean unavailable = cluster.verdict().capacityUnavailable();
     draft.verdict = Verdict.of(false, unavailable == null ? null : Boolean.FALSE);

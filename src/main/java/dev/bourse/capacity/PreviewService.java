@@ -72,8 +72,7 @@ public final class PreviewService {
       }
     }
     shrunk.addAll(outbid);
-    long nodes =
-        (long) next.cluster().releaseOrder().size() - nextTick.lost().size() + nextTick.nodesWon();
+    long nodes = (long) next.cluster().filledSlots() - nextTick.lost().size() + nextTick.nodesWon();
     Long clearing = nextTick.clearingCents();
     long rate = clearing == null ? 0 : Math.min(clearing, next.cluster().ceilingCents());
     return new Preview.Expected(

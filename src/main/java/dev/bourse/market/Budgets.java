@@ -1,6 +1,7 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Gang;
 import dev.bourse.capacity.Lapse;
 import dev.bourse.core.Price;
 import java.util.Collection;
@@ -31,20 +32,20 @@ record Budgets(Map<String, Spent> spent, long tickMillis) {
 
   /**
    * Whether a declaration cannot pay what its nodes cost until the next tick; one that holds none,
-   * a single one at its ceiling.
+   * as few at its ceiling as are worth anything to it, for less is never won.
    *
    * @param clearingCents what the pool cleared at last; null when that is not known
    */
   boolean isUsedUp(Cluster cluster, int gpusPerNode, @Nullable Long clearingCents) {
     Spent used = judged(cluster);
-    int held = cluster.releaseOrder().size();
+    int held = cluster.filledSlots();
     if (used == null || held + cluster.declaredSlots(gpusPerNode) == 0) {
       return false;
     }
     long ceiling = cluster.ceilingCents();
     return used.leftMicros()
         < (held == 0
-            ? costMicros(1, gpusPerNode, ceiling)
+            ? costMicros(Gang.minimumSlots(cluster, gpusPerNode), gpusPerNode, ceiling)
             : costMicros(
                 held,
                 gpusPerNode,
@@ -69,7 +70,7 @@ record Budgets(Map<String, Spent> spent, long tickMillis) {
       return 0;
     }
     long each = costMicros(1, gpusPerNode, cluster.ceilingCents());
-    long held = costMicros(cluster.releaseOrder().size(), gpusPerNode, cluster.ceilingCents());
+    long held = costMicros(cluster.filledSlots(), gpusPerNode, cluster.ceilingCents());
     long more = used.leftMicros() - held;
     int pending = cluster.pending(gpusPerNode);
     return more < 0 ? 0 : each == 0 ? pending : (int) Math.min(pending, more / each);

@@ -58,11 +58,9 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
    * have to go; then as a shrink would.
    */
   static List<Allocation> takingOrder(Cluster cluster) {
-    List<Allocation> order = cluster.releaseOrder();
-    if (order.stream().anyMatch(Notices::isUnderNotice)) {
-      order.sort(OLDEST_NOTICE);
-    }
-    return order;
+    return cluster.allocations().stream().anyMatch(Notices::isUnderNotice)
+        ? cluster.releaseOrderAfter(OLDEST_NOTICE)
+        : cluster.releaseOrder();
   }
 
   /**

@@ -6,12 +6,12 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Times;
 import dev.bourse.sshkeys.SshKey;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +32,9 @@ final class Settlement {
   private final Lease lease;
   private final Fleet machines;
   private @Nullable PricePoint lastPrice;
+
+  /** Answers come on any thread. */
+  private volatile boolean isLeaseLost;
 
   Settlement(MarketEnvironment env, TickRunner tickRunner, Lease lease, Fleet machines) {
     this.env = env;
@@ -56,24 +59,30 @@ final class Settlement {
    * which {@link Lease.Lost} tells; a cluster that refuses keeps its state.
    */
   Future<Void> carryOut(Tick.Outcome outcome, long tickMillis) {
-    List<Future<Void>> chains = new ArrayList<>();
-    Iterator<Map.Entry<String, Tick.Decided>> orders = outcome.decided().entrySet().iterator();
-    for (int chain = 0; chain < ORDERS_IN_FLIGHT && orders.hasNext(); chain++) {
-      chains.add(orderNext(orders));
-    }
-    chains.add(
+    Future<Void> orders =
+        BoundedWork.each(
+            whileLeaseIsHeld(outcome.decided().entrySet().iterator()),
+            ORDERS_IN_FLIGHT,
+            next -> order(next.getKey(), next.getValue()));
+    Future<Void> price =
         storePrice(outcome.clearing(), tickMillis)
-            .onSuccess(stored -> tickRunner.publish(outcome, tickMillis)));
-    return Future.join(chains).mapEmpty();
+            .onSuccess(stored -> tickRunner.publish(outcome, tickMillis));
+    return Future.join(orders, price).mapEmpty();
   }
 
-  /** One chain of orders: the next cluster is told when this one has answered. */
-  private Future<Void> orderNext(Iterator<Map.Entry<String, Tick.Decided>> orders) {
-    if (!orders.hasNext()) {
-      return Future.succeededFuture();
-    }
-    Map.Entry<String, Tick.Decided> next = orders.next();
-    return order(next.getKey(), next.getValue()).compose(done -> orderNext(orders));
+  /** No order is given after one that found the lease lost. */
+  private <T> Iterator<T> whileLeaseIsHeld(Iterator<T> orders) {
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return !isLeaseLost && orders.hasNext();
+      }
+
+      @Override
+      public T next() {
+        return orders.next();
+      }
+    };
   }
 
   private Future<Void> order(String name, Tick.Decided decided) {
@@ -86,6 +95,7 @@ final class Settlement {
         .recover(
             e -> {
               if (e instanceof Lease.Lost) {
+                isLeaseLost = true;
                 return Future.failedFuture(e);
               }
               LOG.warn(

@@ -186,11 +186,11 @@ final class Tick {
     for (Clearing.Grant grant : clearing.grants()) {
       granted += grant.cluster().equals(cluster.name()) && grant.replaces() == null ? 1 : 0;
     }
-    int held = cluster.releaseOrder().size();
+    int held = cluster.filledSlots();
     int declared = Math.max(cluster.declaredSlots(pool.gpusPerNode()), held);
     // What cannot be afforded is not bid for, so it does not lose; it is not won either.
     Cluster seen = seen(cluster);
-    int kept = seen.releaseOrder().size();
+    int kept = seen.filledSlots();
     int bid = Math.max(slots(seen, kept), kept);
     int seated = bid - clearing.unseated().getOrDefault(cluster.name(), 0);
     return new TickPreview(

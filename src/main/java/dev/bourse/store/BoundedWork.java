@@ -18,6 +18,7 @@ public final class BoundedWork<T, U> {
   public static final int AT_ONCE = 64;
 
   private final Iterator<T> left;
+  private final int atOnce;
   private final Function<T, Future<U>> work;
   private final Promise<Void> done = Promise.promise();
   private final AtomicInteger underWay = new AtomicInteger();
@@ -27,8 +28,9 @@ public final class BoundedWork<T, U> {
 
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-  private BoundedWork(Iterator<T> left, Function<T, Future<U>> work) {
+  private BoundedWork(Iterator<T> left, int atOnce, Function<T, Future<U>> work) {
     this.left = left;
+    this.atOnce = atOnce;
     this.work = work;
   }
 
@@ -39,7 +41,12 @@ public final class BoundedWork<T, U> {
    * @param all asked for the next when there is room for it
    */
   public static <T, U> Future<Void> each(Iterator<T> all, Function<T, Future<U>> work) {
-    BoundedWork<T, U> bounded = new BoundedWork<>(all, work);
+    return each(all, AT_ONCE, work);
+  }
+
+  /** The same, so many at a time. */
+  public static <T, U> Future<Void> each(Iterator<T> all, int atOnce, Function<T, Future<U>> work) {
+    BoundedWork<T, U> bounded = new BoundedWork<>(all, atOnce, work);
     bounded.beginMore();
     return bounded.done.future();
   }
@@ -54,7 +61,7 @@ public final class BoundedWork<T, U> {
     }
     int seen = 1;
     while (seen > 0) {
-      while (underWay.get() < AT_ONCE && left.hasNext()) {
+      while (underWay.get() < atOnce && left.hasNext()) {
         underWay.incrementAndGet();
         Future.succeededFuture(left.next()).compose(work).onComplete(this::ended);
       }

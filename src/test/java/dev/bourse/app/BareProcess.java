@@ -12,6 +12,7 @@ import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingService;
 import dev.bourse.blob.BlobStore;
+import dev.bourse.capacity.AlertService;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
@@ -151,6 +152,10 @@ public final class BareProcess {
   /** ShutdownHooks as a service that is told to does. */
   public Future<Void> stop() {
     return context.shutdown().stopAll();
+  }
+
+  public AlertService alerts() {
+    return new AlertService(core.clusters(), core.owners());
   }
 
   public CapacityService capacity() {

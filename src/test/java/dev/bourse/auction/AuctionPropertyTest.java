@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,20 +25,8 @@ import org.junit.jupiter.api.Test;
 class AuctionPropertyTest {
   private static final int WORLDS = 5_000;
 
-  private interface Property {
-    void check(AuctionWorld world, RandomGenerator random);
-  }
-
-  private static void inEveryWorld(Property property) {
-    for (int seed = 0; seed < WORLDS; seed++) {
-      Random random = new Random(seed);
-      AuctionWorld world = AuctionWorld.random(random);
-      try {
-        property.check(world, random);
-      } catch (AssertionError | RuntimeException e) {
-        throw new AssertionError("seed " + seed + ": " + e.getMessage() + "\n" + world, e);
-      }
-    }
+  private static void inEveryWorld(AuctionWorld.Property property) {
+    AuctionWorld.inEachOf(WORLDS, AuctionWorld::random, property);
   }
 
   @Test
@@ -85,15 +72,11 @@ class AuctionPropertyTest {
         (world, random) -> {
           Long admission = world.clear().admissionCents();
           if (admission != null) {
-            assertTrue(newcomerWins(world, admission));
+            assertTrue(world.newcomerWins(admission));
           }
           long under = (admission == null ? world.cap() + 1 : admission) - 1;
-          assertFalse(under >= world.reserve() && newcomerWins(world, under));
+          assertFalse(under >= world.reserve() && world.newcomerWins(under));
         });
-  }
-
-  private static boolean newcomerWins(AuctionWorld world, long ceiling) {
-    return !world.withNewcomer(ceiling).clear().unseated().containsKey("newcomer");
   }
 
   @Test
@@ -142,7 +125,7 @@ class AuctionPropertyTest {
   void noShieldedNodeIsLostToARival() {
     inEveryWorld(
         (world, random) -> {
-          Set<String> reclaimed = reclaimed(world.clear());
+          Set<String> reclaimed = AuctionWorld.reclaimed(world.clear());
           for (Bidder bidder : world.bidders()) {
             if (bidder.participation() != Participation.EVICTED) {
               assertFalse(
@@ -209,7 +192,7 @@ class AuctionPropertyTest {
     inEveryWorld(
         (world, random) -> {
           Clearing clearing = world.clear();
-          Set<String> reclaimed = reclaimed(clearing);
+          Set<String> reclaimed = AuctionWorld.reclaimed(clearing);
           assertTrue(
               clearing.grants().stream()
                   .noneMatch(g -> reclaimed.contains(String.valueOf(g.replaces()))));
@@ -231,7 +214,8 @@ class AuctionPropertyTest {
             AuctionWorld raised =
                 world.repriced(bidder, bidder.ceilingCents() + random.nextLong(1, 5));
             assertTrue(
-                reclaimed(world.clear()).containsAll(reclaimedOf(bidder, raised.clear())),
+                AuctionWorld.reclaimed(world.clear())
+                    .containsAll(reclaimedOf(bidder, raised.clear())),
                 bidder.cluster());
           }
         });
@@ -250,10 +234,6 @@ class AuctionPropertyTest {
             }
           }
         });
-  }
-
-  private static Set<String> reclaimed(Clearing clearing) {
-    return clearing.reclaims().stream().map(Reclaim::allocationId).collect(Collectors.toSet());
   }
 
   private static Set<String> reclaimedOf(Bidder bidder, Clearing clearing) {

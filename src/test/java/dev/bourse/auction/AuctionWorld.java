@@ -7,13 +7,42 @@ import dev.bourse.auction.Clearing.Reclaim;
 import dev.bourse.auction.Supply.FreeNode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 
 /** A pool between two ticks: small, with few prices and few organizations, so that ties abound. */
 record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply) {
   static final long NOW = 3;
+
+  /** What holds of a world. */
+  interface Property {
+    void check(AuctionWorld world, RandomGenerator random);
+  }
+
+  /** Tries a property in so many random worlds. */
+  static void inEachOf(
+      int worlds, Function<RandomGenerator, AuctionWorld> made, Property property) {
+    for (int seed = 0; seed < worlds; seed++) {
+      Random random = new Random(seed);
+      made.apply(random).check("seed " + seed, property, random);
+    }
+  }
+
+  /**
+   * Tries a property here.
+   *
+   * @param name how a failure calls this world
+   */
+  void check(String name, Property property, RandomGenerator random) {
+    try {
+      property.check(this, random);
+    } catch (AssertionError | RuntimeException e) {
+      throw new AssertionError(name + ": " + e.getMessage() + "\n" + this, e);
+    }
+  }
 
   static AuctionWorld random(RandomGenerator random) {
     long reserve = random.nextLong(4);
@@ -82,6 +111,14 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
     return with(more);
   }
 
+  boolean newcomerWins(long ceiling) {
+    return !withNewcomer(ceiling).clear().unseated().containsKey("newcomer");
+  }
+
+  static Set<String> reclaimed(Clearing clearing) {
+    return clearing.reclaims().stream().map(Reclaim::allocationId).collect(Collectors.toSet());
+  }
+
   /** This world with one cluster's ceiling changed now. */
   AuctionWorld repriced(Bidder chosen, long ceiling) {
     return with(
@@ -101,8 +138,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
    * @param freed whether the reclaimed nodes are free already, or still coming back
    */
   AuctionWorld after(Clearing clearing, boolean freed) {
-    Set<String> reclaimed =
-        clearing.reclaims().stream().map(Reclaim::allocationId).collect(Collectors.toSet());
+    Set<String> reclaimed = reclaimed(clearing);
     Set<String> granted = clearing.grants().stream().map(Grant::nodeId).collect(Collectors.toSet());
     List<FreeNode> free =
         new ArrayList<>(

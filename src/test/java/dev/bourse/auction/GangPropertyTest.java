@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.auction.Bidder.Held;
 import dev.bourse.auction.Bidder.Participation;
-import dev.bourse.auction.Clearing.Reclaim;
 import dev.bourse.auction.Clearing.Shortfall;
 import dev.bourse.auction.Supply.FreeNode;
 import java.util.ArrayList;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.random.RandomGenerator;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -27,24 +25,12 @@ import org.junit.jupiter.api.Test;
 class GangPropertyTest {
   private static final int WORLDS = 6_000;
 
-  private interface Property {
-    void check(AuctionWorld world, RandomGenerator random);
-  }
-
-  private static void inEveryWorld(Property property) {
-    for (int seed = 0; seed < WORLDS; seed++) {
-      Random random = new Random(seed);
-      AuctionWorld world = randomWorld(random);
-      try {
-        property.check(world, random);
-      } catch (AssertionError | RuntimeException e) {
-        throw new AssertionError("seed " + seed + ": " + e.getMessage() + "\n" + world, e);
-      }
-    }
+  private static void inEveryWorld(AuctionWorld.Property property) {
+    AuctionWorld.inEachOf(WORLDS, GangPropertyTest::randomWorld, property);
     everySmallWorld(new Random(WORLDS), property);
   }
 
-  private static AuctionWorld randomWorld(Random random) {
+  private static AuctionWorld randomWorld(RandomGenerator random) {
     int orgs = random.nextInt(1, 5);
     int count = random.nextInt(0, 7);
     int nodes = random.nextInt(0, 9);
@@ -85,7 +71,7 @@ class GangPropertyTest {
     return new Supply(nodes, unheld);
   }
 
-  private static void everySmallWorld(Random random, Property property) {
+  private static void everySmallWorld(RandomGenerator random, AuctionWorld.Property property) {
     // Sizes and minimums up to three nodes, and a minimum that is more than is declared.
     int[][] sizes = {{1, 1}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {3, 3}, {1, 2}};
     int kinds = 2 * sizes.length;
@@ -98,12 +84,7 @@ class GangPropertyTest {
         int[] size = sizes[kind / 2];
         bidders.add(newcomer("c" + i, 2 + kind % 2, size[0], size[1]));
       }
-      AuctionWorld small = new AuctionWorld(2, 4, bidders, supply(rest, rest));
-      try {
-        property.check(small, random);
-      } catch (AssertionError | RuntimeException e) {
-        throw new AssertionError("world " + world + ": " + e.getMessage() + "\n" + small, e);
-      }
+      new AuctionWorld(2, 4, bidders, supply(rest, rest)).check("world " + world, property, random);
     }
   }
 
@@ -119,8 +100,8 @@ class GangPropertyTest {
           GangReference reference = new GangReference(world);
           Clearing clearing = world.clear();
           assertEquals(reference.unseated(), clearing.unseated());
-          assertEquals(reference.reclaimed(), reclaimed(clearing));
-          assertEquals(reclaimed(clearing).size(), clearing.reclaims().size());
+          assertEquals(reference.reclaimed(), AuctionWorld.reclaimed(clearing));
+          assertEquals(AuctionWorld.reclaimed(clearing).size(), clearing.reclaims().size());
         });
   }
 
@@ -156,7 +137,7 @@ class GangPropertyTest {
     inEveryWorld(
         (world, random) -> {
           Clearing clearing = world.clear();
-          Set<String> reclaimed = reclaimed(clearing);
+          Set<String> reclaimed = AuctionWorld.reclaimed(clearing);
           for (Bidder bidder : world.bidders()) {
             if (bidder.participation() == Participation.OPEN
                 && world.seats(bidder, clearing) < bidder.minimumSlots()) {
@@ -263,15 +244,11 @@ class GangPropertyTest {
         (world, random) -> {
           Long admission = world.clear().admissionCents();
           if (admission != null) {
-            assertTrue(newcomerWins(world, admission));
+            assertTrue(world.newcomerWins(admission));
           }
           long under = (admission == null ? world.cap() + 1 : admission) - 1;
-          assertFalse(under >= world.reserve() && newcomerWins(world, under));
+          assertFalse(under >= world.reserve() && world.newcomerWins(under));
         });
-  }
-
-  private static boolean newcomerWins(AuctionWorld world, long ceiling) {
-    return !world.withNewcomer(ceiling).clear().unseated().containsKey("newcomer");
   }
 
   @Test
@@ -305,9 +282,5 @@ class GangPropertyTest {
             }
           }
         });
-  }
-
-  private static Set<String> reclaimed(Clearing clearing) {
-    return clearing.reclaims().stream().map(Reclaim::allocationId).collect(Collectors.toSet());
   }
 }

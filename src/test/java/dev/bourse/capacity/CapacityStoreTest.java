@@ -3,19 +3,25 @@ package dev.bourse.capacity;
 import static dev.bourse.capacity.Sample.T0;
 import static dev.bourse.capacity.Sample.TERMS;
 import static dev.bourse.capacity.Sample.active;
+import static dev.bourse.capacity.Sample.at;
 import static dev.bourse.capacity.Sample.empty;
 import static dev.bourse.capacity.Sample.granted;
 import static dev.bourse.capacity.Sample.ip;
 import static dev.bourse.capacity.Sample.order;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Clusters and allocations on disk. */
@@ -32,6 +38,26 @@ class CapacityStoreTest extends StoreFixture {
     assertEquals(Optional.of(cluster), await(store.findCluster("c1")));
     assertEquals(Optional.empty(), await(store.findCluster("c2")));
     assertEquals(cluster, ClusterRows.cluster(ClusterRows.line(cluster)), "as others are told");
+  }
+
+  @Test
+  void theSampleLeavesNoColumnEmpty() {
+    JsonObject line = new JsonObject(ClusterRows.line(manySided()));
+    Set<String> filled = new TreeSet<>();
+    Set<String> columns = new TreeSet<>();
+    for (Object allocation : (JsonArray) line.remove("allocations")) {
+      ((JsonObject) allocation)
+          .forEach(
+              column -> {
+                columns.add(column.getKey());
+                if (column.getValue() != null) {
+                  filled.add(column.getKey());
+                }
+              });
+    }
+
+    assertEquals(columns, filled, "of some allocation");
+    line.forEach(column -> assertNotNull(column.getValue(), column.getKey()));
   }
 
   @Test
@@ -153,7 +179,33 @@ class CapacityStoreTest extends StoreFixture {
                     cluster.revision(), List.of(), List.of(), new Verdict(true, true), 1L << 40),
                 0)
             .next();
-    return bySlotAndGrant(cluster);
+    cluster = granted(cluster, 8, "a0", LATER + 10_000);
+    Cluster.Draft draft = cluster.draft();
+    draft.declared =
+        new Declaration(
+            16,
+            250,
+            LATER,
+            LATER + 9_000,
+            Sample.ACTOR,
+            8,
+            LATER + 50_000,
+            new Declaration.Budget(12_345, LATER + 8_000),
+            "grt_1");
+    draft.overrides = new Overrides(777L, Map.of("A", Optional.of("b"), "C", Optional.empty()));
+    draft.retiredAtMillis = LATER + 60_000;
+    draft.alerts =
+        new Alerts(
+            new Alerts.Thresholds(10, 300L, 2, 9_000L, 60_000L),
+            Set.of(Alerts.Kind.SPEND, Alerts.Kind.LEASE));
+    draft.gangUnwoundAtMillis = LATER + 7_000;
+    Allocation told = at(cluster, 0);
+    draft.put(
+        told.noticed(new Allocation.Notice(Allocation.Reason.OUTBID, LATER + 99_000))
+            .swapping(LATER + 10_000, 1));
+    Allocation waits = at(cluster, 8);
+    draft.put(waits.with(a -> a.readyAtMillis = LATER + 11_000));
+    return bySlotAndGrant(draft.build());
   }
 
   private static Cluster bySlotAndGrant(Cluster cluster) {

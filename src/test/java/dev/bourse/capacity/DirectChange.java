@@ -30,7 +30,14 @@ public final class DirectChange {
 
   /** As a cluster would be had nobody been given notice. */
   public static Cluster withoutNotices(Cluster cluster) {
-    return cluster.holding(cluster.allocations().stream().map(a -> a.noticed(null)).toList());
+    return cluster.allocations().stream().allMatch(a -> a.notice() == null)
+        ? cluster
+        : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(null)).toList());
+  }
+
+  /** Ends a declaration at its time, as its owner does before any command once that has come. */
+  public static Command lapse() {
+    return Lapse::atEnd;
   }
 
   private static Command changing(Consumer<Cluster.Draft> change) {

@@ -33,6 +33,7 @@ class FutureTimesTest {
     }
     draft.lastWriteAtMillis = NOW + DAYS;
     draft.declared = new Declaration(16, 300, NOW + DAYS, NOW + DAYS, "token:x");
+    draft.gangUnwoundAtMillis = NOW + DAYS;
     return draft.build();
   }
 
@@ -71,6 +72,7 @@ class FutureTimesTest {
     }
     assertEquals(NOW, put.lastWriteAtMillis());
     assertEquals(NOW, Objects.requireNonNull(put.declared()).pricedAtMillis());
+    assertEquals(NOW, put.gangUnwoundAtMillis(), "else it would stand back when that comes");
     assertEquals(left().version(), put.version());
     assertFalse(at(NOW, true).areIn(put), "once is enough");
   }
@@ -93,6 +95,16 @@ class FutureTimesTest {
     assertEquals(NOW + longest, noticeEnds(NOW + longest));
     assertEquals(NOW + 1_000, noticeEnds(NOW + 1_000));
     assertEquals(NOW - DAYS, noticeEnds(NOW - DAYS));
+  }
+
+  @Test
+  void aMinimumThatWasGivenUpAheadOfTimeIsFoundThoughNothingElseLiesAhead() {
+    Cluster cluster = Sample.active(1);
+    Cluster.Draft draft = cluster.draft();
+    draft.gangUnwoundAtMillis = NOW + DAYS;
+
+    assertTrue(at(NOW, true).areIn(draft.build()));
+    assertEquals(NOW, corrected(at(NOW, true), draft.build()).gangUnwoundAtMillis());
   }
 
   /** When a notice ends that was to end at this time. */

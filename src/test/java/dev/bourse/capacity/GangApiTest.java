@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -9,7 +10,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.CapacityApiFixture;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.McpClient;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -121,6 +124,93 @@ class GangApiTest extends CapacityApiFixture {
               red.activity().stream()
                   .anyMatch(entry -> String.valueOf(entry.getString("note")).contains("min_gpus")));
       assertEquals(List.of(), red.active());
+    }
+  }
+
+  /** A gang that has one of two nodes ready pays nothing for it, however long it waits. */
+  @Test
+  void itIsBilledFromTheMomentItsMinimumWasActive() {
+    SteppingClock clock = SteppingClock.midMonth();
+    try (RunningBourse slow =
+        RunningBourse.withMarkets(
+            1, clock, "market.gang-patience=1h", "nodes.simulated.reclaim-delay=3s")) {
+      TestMarket market = slow.market();
+      ClusterClient blue = market.blueA();
+      ClusterClient red = market.redA();
+      blue.hold(TestMarket.NODES - 1, 2);
+      red.addKey();
+      red.put(order(red, 2, 2, 5)).ok();
+      // Another node is won by now, and comes when it is wiped.
+      blue.declare(TestMarket.NODES - 2, 2);
+      until("the free one is granted", () -> !red.allocations().isEmpty());
+      clock.step(10 * MINUTE);
+      assertEquals(List.of(), red.active());
+      assertEquals(0, gpuMillis(red));
+
+      red.untilHeld(2);
+      clock.step(20 * MINUTE);
+      red.declare(0, 5);
+      red.untilHeld(0);
+
+      List<long[]> billed =
+          await(
+              slow.service()
+                  .database()
+                  .read(
+                      "SELECT active_at, reclaim_at FROM allocation WHERE cluster = ?",
+                      List.of(red.cluster()),
+                      row -> new long[] {row.integer("active_at"), row.integer("reclaim_at")}));
+      assertEquals(2, billed.size());
+      assertEquals(billed.get(0)[0], billed.get(1)[0], "active at one moment");
+      long millis = billed.get(0)[1] - billed.get(0)[0];
+      assertTrue(millis >= 20 * MINUTE && millis < 25 * MINUTE, millis + " ms");
+      assertEquals(2 * NODE * millis, gpuMillis(red));
+    }
+  }
+
+  private static final long MINUTE = 60_000;
+
+  /** GPU-milliseconds billed. */
+  private static long gpuMillis(ClusterClient client) {
+    return ClusterClient.objects(
+            client.caller().get("/api/billing/usage").ok().getJsonArray("lines"))
+        .stream()
+        .filter(line -> line.getString("cluster").equals(client.cluster()))
+        .mapToLong(line -> line.getLong("gpu_millis"))
+        .sum();
+  }
+
+  @Test
+  void aModelBidsForAMinimumToo() {
+    try (RunningBourse demo = RunningBourse.demo()) {
+      ClusterClient client = new ClusterClient(demo.as("acme", "orgwide"), "acme", "acme-train");
+      client.addKey();
+      McpClient alice = McpClient.of(demo, "acme", "alice");
+      JsonObject bid = McpClient.bid("acme-train", 2 * NODE, 2.5);
+      String detail =
+          alice
+              .refused("bid_write", bid.copy().put("min_gpus", 12), ErrorCode.BAD_REQUEST)
+              .getString("detail");
+      assertTrue(detail.contains("min_gpus") && detail.contains("12"), detail);
+      JsonObject large = McpClient.bid("acme-train", 100 * NODE, 2.5).put("min_gpus", 100 * NODE);
+      assertEquals("size", alice.ok("bid_write", large).getString("minimum_missed"));
+
+      JsonObject arguments = bid.copy().put("min_gpus", 2 * NODE);
+      JsonObject preview = alice.ok("bid_write", arguments);
+      assertNull(preview.getValue("minimum_missed"));
+      assertEquals(2, preview.getInteger("nodes_won"));
+      JsonObject written = alice.ok("bid_write", McpClient.confirm(arguments, preview));
+
+      assertEquals(
+          2 * NODE,
+          written.getJsonObject("state").getJsonObject("declared").getInteger("min_gpus"));
+      client.untilHeld(2);
+      assertEquals(
+          1,
+          client.allocations().stream()
+              .map(a -> a.getString("protected_until"))
+              .distinct()
+              .count());
     }
   }
 }

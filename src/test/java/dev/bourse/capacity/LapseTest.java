@@ -25,6 +25,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -216,6 +218,29 @@ class LapseTest {
       assertEquals(
           new Allocation.Reclaim(Allocation.Reason.SCALE_DOWN, NOW + 5_000), gone.reclaim());
     }
+  }
+
+  @Test
+  void whatWasGivenBackAfterABudgetWasUsedUpIsBilledNoLongerThanWhatIsHeld() {
+    Cluster before = active(2, spend(100));
+    Declaration.Budget budget = Lapse.budget(before).orElseThrow();
+    Cluster shrunk = declared(before, 8, new JsonObject(), NOW + 10_000);
+    assertEquals(1, shrunk.releaseOrder().size());
+
+    Cluster lapsed = Lapse.spent(budget, NOW + 5_000).apply(shrunk, NOW + 11_000).next();
+    Cluster later = Lapse.spent(budget, NOW + 10_500).apply(shrunk, NOW + 11_000).next();
+
+    assertEquals(
+        List.of(NOW + 5_000, NOW + 5_000),
+        lapsed.allocations().stream()
+            .map(gone -> Objects.requireNonNull(gone.reclaim()).atMillis())
+            .toList());
+    assertEquals(
+        Set.of(NOW + 10_000, NOW + 10_500),
+        later.allocations().stream()
+            .map(gone -> Objects.requireNonNull(gone.reclaim()).atMillis())
+            .collect(Collectors.toSet()),
+        "never longer than it was held");
   }
 
   @Test

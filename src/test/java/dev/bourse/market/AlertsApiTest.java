@@ -5,14 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Times;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.EventReader;
 import dev.bourse.testing.MarketApiFixture;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What clusters are told of, once, by the market. */
@@ -131,5 +136,68 @@ class AlertsApiTest extends MarketApiFixture {
         .red("readonly")
         .put("/api/vm/alerts", new JsonObject().put("cluster", market.redA().cluster()))
         .refused(ErrorCode.FORBIDDEN);
+  }
+
+  /** What a declaration costs and when it ends are told as they come, in the stream as well. */
+  @Test
+  void spendAndAnEndThatComesNearAreToldOnceInTheStreamToo() {
+    SteppingClock clock = SteppingClock.midMonth();
+    try (RunningBourse running = RunningBourse.withMarkets(1, clock)) {
+      ClusterClient red = running.market().redA();
+      red.addKey();
+      String until = Times.rfc3339(clock.millis() + 40 * MINUTE);
+      red.put(red.order(2, 2).put("until", until).put("max_spend_usd", 50)).ok();
+      red.untilHeld(2);
+      write(
+          red.caller(),
+          red.cluster(),
+          new JsonObject().put("spend_above_usd", 2.5).put("lease_ends_within_s", 1_500));
+      try (EventReader events =
+          new EventReader(
+              running.service().baseUrl(),
+              running.secret(red.orgId(), "orgwide"),
+              red.cluster(),
+              null)) {
+        assertEquals(List.of(), alerts(red));
+        // Two nodes at 1.00 cost 16 dollars an hour: 2.67 for these minutes.
+        clock.step(10 * MINUTE);
+        until("its spend is told", () -> alerts(red).size() == 1);
+        assertEquals(
+            "alert spend: the declaration has cost what was to be told of",
+            alerts(red).get(0).getString("note"));
+        clock.step(10 * MINUTE);
+        until("and its end", () -> alerts(red).size() == 2);
+        String note = alerts(red).get(0).getString("note");
+        assertTrue(note.startsWith("alert lease: the declaration lapses in 1"), note);
+        until("the stream tells both", () -> events.of("alert").size() == 2);
+        assertEquals(
+            List.of("spend", "lease"),
+            events.of("alert").stream().map(e -> e.data().getString("alert")).toList());
+        clock.step(5 * MINUTE);
+        red.declare(2, 2);
+        until("they stay raised", () -> raised(red).equals(Set.of("spend", "lease")));
+        assertEquals(2, events.of("alert").size());
+        // What is set anew has cost nothing yet, and ends later.
+        String later = Times.rfc3339(clock.millis() + 50 * MINUTE);
+        red.put(red.order(2, 2).put("until", later).put("max_spend_usd", 60)).ok();
+        until("none is raised", () -> raised(red).isEmpty());
+        clock.step(12 * MINUTE);
+        until("it is told again", () -> events.of("alert").size() == 3);
+        assertEquals("spend", events.of("alert").get(2).data().getString("alert"));
+        assertEquals(3, alerts(red).size());
+      }
+    }
+  }
+
+  private static final long MINUTE = 60_000;
+
+  private static Set<String> raised(ClusterClient client) {
+    return Set.copyOf(
+        ClusterClient.texts(
+            client
+                .caller()
+                .get("/api/vm/alerts?cluster=" + client.cluster())
+                .ok()
+                .getJsonArray("raised")));
   }
 }

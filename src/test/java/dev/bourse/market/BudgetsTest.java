@@ -95,6 +95,28 @@ class BudgetsTest {
   }
 
   @Test
+  void aGangThatHoldsNothingMustPayForItsMinimum() {
+    Cluster gang =
+        Capacity.declare(
+                Sample.empty(),
+                new Capacity.Declare(
+                    Sample.ACTOR,
+                    3 * GPUS,
+                    new BigDecimal("2.00"),
+                    Optional.empty(),
+                    0,
+                    Conditions.of(
+                        new JsonObject().put("min_gpus", 2 * GPUS).put("max_spend_usd", 1))),
+                TERMS,
+                NOW)
+            .next();
+    assertFalse(spent(gang, 1_000_000 - 2 * NODE_TICK).isUsedUp(gang, GPUS, 100L));
+    assertTrue(
+        spent(gang, 1_000_000 - 2 * NODE_TICK + 2).isUsedUp(gang, GPUS, 100L),
+        "else it would stand and win nothing for ever");
+  }
+
+  @Test
   void slotsAreBidForThatCanBePaidForUntilTheNextTick() {
     Cluster cluster = cluster(1, 5, "1.00");
     assertEquals(4, affordable(cluster, 0));

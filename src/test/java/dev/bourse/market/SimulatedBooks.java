@@ -4,14 +4,18 @@ import dev.bourse.billing.BalancesModel;
 import dev.bourse.billing.HoldState;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.Month;
+import dev.bourse.billing.SpentModel;
 import dev.bourse.billing.Usage;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Lapse;
 import dev.bourse.pools.Pool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -20,13 +24,14 @@ abstract class SimulatedBooks {
   static final int GPUS = 8;
 
   final Month month = Month.parse("2026-03").orElseThrow();
+  final Map<String, Integer> seen = new TreeMap<>();
   final Map<String, Org> orgs = new TreeMap<>();
   final Map<String, History> clusters = new TreeMap<>();
   final List<Posted> posted = new ArrayList<>();
   BalancesModel ledger = BalancesModel.EMPTY;
   final List<Market> markets = new ArrayList<>();
-  long now = month.startMillis();
-  long through = now;
+  final MonthClocks clocks = new MonthClocks(month.startMillis());
+  long through = month.startMillis();
 
   /** An organization's money. */
   static final class Org {
@@ -41,8 +46,11 @@ abstract class SimulatedBooks {
     /** Where the limit was reached, and how much could still be spent from there on. */
     long allowedMicros = -1;
 
+    boolean isReached;
+    boolean isRaised;
     long reachedHeldGpus;
     long reachedCeiling;
+    long reachedLateMillis;
 
     /** As the last tick left it. */
     long tickGpus;
@@ -63,11 +71,17 @@ abstract class SimulatedBooks {
     final List<Usage.ChangePoint> ceilings = new ArrayList<>();
     final List<Usage.ChangePoint> recentCeilings = new ArrayList<>();
 
+    /** The budget that stood when an hour was last posted, and what is posted of it. */
+    private @Nullable Budget posted;
+
     History(Market market, Cluster state) {
       this.market = market;
       this.state = state;
     }
   }
+
+  /** What is posted of a budget, cents x GPU-milliseconds. */
+  private record Budget(Declaration.Budget budget, long postedCentGpuMillis) {}
 
   /** A pool. */
   static final class Market {
@@ -77,12 +91,29 @@ abstract class SimulatedBooks {
     final List<Usage.ChangePoint> prices = new ArrayList<>();
     final List<Usage.ChangePoint> recentPrices = new ArrayList<>();
 
+    /** The process that runs it; null while none does. */
+    MonthClocks.@Nullable Watch holder;
+
+    /** From when on one may, by the clock that nobody sets. */
+    long heldFrom;
+
+    /** What it cleared at last, as the process that runs it knows. */
+    @Nullable Long quoteCents;
+
     Market(Pool pool) {
       this.pool = pool;
     }
   }
 
   record Posted(String orgId, Usage.Line line) {}
+
+  final long now() {
+    return clocks.wall();
+  }
+
+  final void count(String what) {
+    seen.merge(what, 1, Integer::sum);
+  }
 
   History history(String cluster) {
     return Objects.requireNonNull(clusters.get(cluster), cluster);
@@ -92,14 +123,33 @@ abstract class SimulatedBooks {
     return Objects.requireNonNull(orgs.get(history.state.orgId()));
   }
 
+  /** A change point, in order; the clock may have been set back since the last. */
+  static void note(List<Usage.ChangePoint> steps, Usage.ChangePoint step) {
+    int at = steps.size();
+    while (at > 0 && steps.get(at - 1).atMillis() > step.atMillis()) {
+      at--;
+    }
+    steps.add(at, step);
+  }
+
+  /**
+   * Up to when a node is billed: nothing is for the time after the declaration's end, though nobody
+   * has carried that out yet; null for a node that is held on.
+   */
+  static @Nullable Long billedTo(History history, Allocation node) {
+    if (node.reclaim() != null) {
+      return node.reclaim().atMillis();
+    }
+    Declaration declared = history.state.declared();
+    return declared == null ? null : declared.untilMillis();
+  }
+
   /** What bears on hours that are not posted yet. */
   private static Usage.Timeline timeline(History history) {
     List<Usage.Held> held = new ArrayList<>();
     for (Allocation a : history.recent.values()) {
       if (a.activeAtMillis() != null) {
-        held.add(
-            new Usage.Held(
-                GPUS, a.activeAtMillis(), a.reclaim() == null ? null : a.reclaim().atMillis()));
+        held.add(new Usage.Held(GPUS, a.activeAtMillis(), billedTo(history, a)));
       }
     }
     return new Usage.Timeline(
@@ -119,7 +169,36 @@ abstract class SimulatedBooks {
 
   long monthMicros(Org org) {
     return org.monthMicros
-        + lines(org, through, now).stream().mapToLong(Usage.Line::amountMicros).sum();
+        + lines(org, through, now()).stream().mapToLong(Usage.Line::amountMicros).sum();
+  }
+
+  /**
+   * What a declaration has cost since its budget was set, up to a moment that is not posted yet.
+   */
+  Spent spent(History history, Declaration.Budget budget, long toMillis) {
+    Budget counted = history.posted;
+    long from = Math.max(budget.sinceMillis(), through);
+    return SpentModel.spent(
+        budget,
+        counted == null || !counted.budget.equals(budget) ? 0 : counted.postedCentGpuMillis,
+        from,
+        Usage.spans(timeline(history), from, toMillis));
+  }
+
+  private void countPosted(History history, long end) {
+    Optional<Declaration.Budget> standing = Lapse.budget(history.state);
+    if (standing.isEmpty()) {
+      history.posted = null;
+      return;
+    }
+    Declaration.Budget budget = standing.get();
+    Budget before = history.posted;
+    long sum = before == null || !before.budget.equals(budget) ? 0 : before.postedCentGpuMillis;
+    long from = Math.max(budget.sinceMillis(), through);
+    for (Usage.Span span : Usage.spans(timeline(history), from, end)) {
+      sum += span.centGpuMillis();
+    }
+    history.posted = new Budget(budget, sum);
   }
 
   /** Closes the next hour for everybody. */
@@ -129,12 +208,13 @@ abstract class SimulatedBooks {
       List<Usage.Line> lines = lines(org, through, end);
       long micros = lines.stream().mapToLong(Usage.Line::amountMicros).sum();
       if (!lines.isEmpty()) {
-        ledger = ledger.after(Ledger.usage(org.id, through, micros, now));
+        ledger = ledger.after(Ledger.usage(org.id, through, micros, now()));
         lines.forEach(line -> posted.add(new Posted(org.id, line)));
         org.monthMicros += micros;
         org.used = true;
       }
     }
+    clusters.values().forEach(history -> countPosted(history, end));
     through = end;
     for (History history : clusters.values()) {
       history

@@ -1,21 +1,20 @@
 package dev.bourse.market;
 
-import dev.bourse.auction.Clearing;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.bourse.billing.HoldState;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.SpendLimit;
 import dev.bourse.billing.Usage;
-import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Allocation;
-import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.ClusterEvent;
-import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Command;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Setting;
 import dev.bourse.capacity.Terms;
-import dev.bourse.capacity.Transition;
 import dev.bourse.core.ApiError;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
@@ -26,35 +25,38 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.PriorityQueue;
-import java.util.Random;
-import java.util.Set;
-import java.util.TreeMap;
-import org.junit.jupiter.api.Assertions;
+import java.util.OptionalLong;
 
 /**
- * A month of an exchange in virtual time: random bids, swaps, payments, limits and failing
- * machines, moved by the rules that run in the service. What it writes down is what the store would
+ * A month of an exchange in virtual time: random bids, for a while, a sum or so many nodes at
+ * least; swaps, payments, limits, failing machines, processes that die and clocks that somebody
+ * sets, moved by the rules that run in the service. What it writes down is what the store would
  * hold.
  */
-final class SimulatedMonth extends SimulatedBooks {
-  static final long TICK = 180_000;
+final class SimulatedMonth extends SimulatedMarkets {
   static final long CHECK = 3 * TICK;
   static final long DAY = 24 * Usage.HOUR_MILLIS;
-  static final int POOLS = 3;
+
+  /** What the pools give; the last gives none. */
+  private static final List<Long> NOTICES = List.of(5 * TICK, 2 * TICK + 60_000, 0L);
+
+  /** The default of {@code billing.settle}. */
+  private static final long SETTLE = 120_000;
+
+  /** Somebody sets the clock before one tick in so many. */
+  private static final int CLOCK_SET_ONE_IN = 120;
+
   private static final int ORGS = 200;
   private static final int NODES = 30;
 
-  final Map<String, Integer> seen = new TreeMap<>();
-  private final Random random;
-  private final PriorityQueue<Due> due = new PriorityQueue<>((a, b) -> Long.compare(a.at, b.at));
-  private int allocations;
+  private final List<History> everybody = new ArrayList<>();
 
-  private record Due(long at, Runnable what) {}
+  /** A process that takes clients' writes and posts usage, and lives on. */
+  private final MonthClocks.Watch front = clocks.watch();
 
   SimulatedMonth(long seed) {
-    random = new Random(seed);
-    for (int p = 0; p < POOLS; p++) {
+    super(seed);
+    for (int p = 0; p < NOTICES.size(); p++) {
       Pool like = Sample.POOL;
       Market market =
           new Market(
@@ -70,6 +72,7 @@ final class SimulatedMonth extends SimulatedBooks {
                   true,
                   true,
                   false,
+                  NOTICES.get(p),
                   like.environment()));
       for (int n = 0; n < NODES; n++) {
         String id = "p" + p + "n" + n;
@@ -81,10 +84,10 @@ final class SimulatedMonth extends SimulatedBooks {
     for (int i = 0; i < ORGS; i++) {
       Org org = new Org("org" + i);
       orgs.put(org.id, org);
-      int first = random.nextInt(POOLS);
+      int first = random.nextInt(NOTICES.size());
       int count = random.nextInt(3) == 0 ? 2 : 1;
       for (int c = 0; c < count; c++) {
-        Market market = markets.get((first + c) % POOLS);
+        Market market = markets.get((first + c) % NOTICES.size());
         String name = org.id + "-c" + c;
         History history =
             new History(
@@ -93,6 +96,7 @@ final class SimulatedMonth extends SimulatedBooks {
                     name, org.id, market.pool.name(), Cluster.Kind.VM, Cluster.Posture.MARKET));
         clusters.put(name, history);
         market.buyers.add(history);
+        everybody.add(history);
         org.clusters.add(name);
       }
       book(org, Ledger.Kind.CREDIT, dollars(100, 3_000));
@@ -106,66 +110,80 @@ final class SimulatedMonth extends SimulatedBooks {
     return random.nextInt(least, most) * 1_000_000L + random.nextInt(1_000_000);
   }
 
-  private void count(String what) {
-    seen.merge(what, 1, Integer::sum);
-  }
-
   private void book(Org org, Ledger.Kind kind, long micros) {
     org.given += micros;
-    ledger =
-        ledger.after(
-            Ledger.given(kind, org.id, "k" + seen.size() + now, micros, "operator:x", "", now));
+    String key = "k" + seen.size() + "-" + clocks.monotonic();
+    ledger = ledger.after(Ledger.given(kind, org.id, key, micros, "operator:x", "", now()));
     count(kind.label());
   }
 
   /** Runs to the month's end. */
   void run() {
     int ticks = 0;
-    while (now < month.endMillis()) {
-      happen();
+    while (now() < month.endMillis()) {
       tick();
-      if (now >= through + Usage.HOUR_MILLIS + TICK) {
-        post();
-      }
+      orgs.values().stream().filter(org -> org.limit != null).forEach(this::noteTick);
+      post(front.confirmedMillis());
       if (ticks++ % (int) (CHECK / TICK) == 0) {
         orgs.values().forEach(this::check);
       }
-      now += TICK;
+      happen(clocks.monotonic() + TICK);
     }
-    now = month.endMillis();
-    while (through < now) {
+    while (through < month.endMillis()) {
+      post();
+    }
+  }
+
+  /** Hours are posted once they are over and have settled. */
+  private void post(OptionalLong confirmed) {
+    while (confirmed.isPresent() && confirmed.getAsLong() >= through + Usage.HOUR_MILLIS + SETTLE) {
       post();
     }
   }
 
   /** What people and machines do until the next tick, each at a moment of its own. */
-  private void happen() {
-    long tickAt = now;
+  private void happen(long nextTick) {
     for (int i = random.nextInt(4); i > 0; i--) {
-      long at = Math.max(month.startMillis(), tickAt - random.nextLong(TICK));
-      due.add(new Due(at, this::someoneActs));
+      at(nextTick - random.nextLong(TICK), this::someoneActs);
     }
-    while (!due.isEmpty() && due.peek().at <= tickAt) {
-      Due next = due.remove();
-      now = Math.min(tickAt, next.at);
-      next.what.run();
+    if (random.nextInt(CLOCK_SET_ONE_IN) == 0) {
+      at(nextTick - random.nextLong(TICK), this::someoneSetsTheClock);
     }
-    now = tickAt;
+    passTo(nextTick);
+  }
+
+  /**
+   * By less than what is confirmed only later, so that no hour that is posted comes once more; what
+   * becomes of those is told by the tests of reversals.
+   */
+  private void someoneSetsTheClock() {
+    long back = Math.min(MonthClocks.CONFIRM_AFTER - 60_000, now() - through);
+    long by =
+        random.nextBoolean()
+            ? random.nextLong(5_000, 40 * 60_000)
+            : -random.nextLong(Math.max(1, back));
+    if (Math.abs(by) > 2_000) {
+      set(by);
+      front.look();
+      if (random.nextInt(4) == 0) {
+        dieAll();
+      }
+    }
   }
 
   private void someoneActs() {
-    List<String> names = new ArrayList<>(clusters.keySet());
-    History history = history(names.get(random.nextInt(names.size())));
+    History history = everybody.get(random.nextInt(everybody.size()));
     Org org = org(history);
     switch (random.nextInt(12)) {
       case 0 -> book(org, Ledger.Kind.PAYMENT, dollars(10, 2_000));
       case 1 -> {
         if (org.limit != null && random.nextInt(4) == 0) {
           org.limit += dollars(100, 2_000);
+          org.isRaised = true;
           count("limit raised");
         }
       }
-      case 2 -> swap(history);
+      case 2, 3 -> swap(history);
       default -> declare(history);
     }
     check(org);
@@ -173,12 +191,51 @@ final class SimulatedMonth extends SimulatedBooks {
 
   private void declare(History history) {
     BigDecimal price = BigDecimal.valueOf(random.nextInt(80, 900), 2);
+    int nodes = random.nextInt(6);
     Capacity.Declare order =
         new Capacity.Declare(
-            "token:x", random.nextInt(6) * GPUS, price, Optional.empty(), history.state.version());
+            "token:x",
+            nodes * GPUS,
+            price,
+            Optional.empty(),
+            history.state.version(),
+            conditions(nodes));
+    ask(history, "declared", (cluster, at) -> Capacity.declare(cluster, order, terms(history), at));
+  }
+
+  /** Some bids are for so many nodes at least, some for a while, some for a sum. */
+  private Conditions conditions(int nodes) {
+    return new Conditions(
+        nodes < 2 || random.nextInt(3) == 0
+            ? cleared()
+            : random.nextBoolean() ? kept() : to(GPUS * random.nextInt(2, nodes + 1)),
+        random.nextInt(3) == 0 ? to(now() + random.nextLong(60_000, 30 * 3_600_000L)) : keptOrNot(),
+        random.nextInt(3) == 0
+            ? to(BigDecimal.valueOf(random.nextInt(1, 20_000), 2))
+            : keptOrNot());
+  }
+
+  private <T> Setting<T> keptOrNot() {
+    return random.nextInt(4) == 0 ? cleared() : kept();
+  }
+
+  private static <T> Setting<T> to(T value) {
+    return new Setting.To<>(value);
+  }
+
+  private static <T> Setting<T> kept() {
+    return new Setting.Kept<>();
+  }
+
+  private static <T> Setting<T> cleared() {
+    return new Setting.Cleared<>();
+  }
+
+  /** A client asks; it may be refused. */
+  private void ask(History history, String what, Command command) {
     try {
-      apply(history, Capacity.declare(history.state, order, terms(history), now));
-      count("declared");
+      order(history, command, front);
+      count(what);
     } catch (ApiError refused) {
       count(refused.code().code());
     }
@@ -187,13 +244,11 @@ final class SimulatedMonth extends SimulatedBooks {
   private void swap(History history) {
     List<Allocation> held = history.state.releaseOrder();
     if (!held.isEmpty()) {
-      try {
-        String ip = Objects.requireNonNull(held.get(0).publicIp());
-        apply(history, Capacity.swap(history.state, "token:x", ip, terms(history), now));
-        count("swapped");
-      } catch (ApiError refused) {
-        count(refused.code().code());
-      }
+      String ip = Objects.requireNonNull(held.get(0).publicIp());
+      ask(
+          history,
+          "swapped",
+          (cluster, at) -> Capacity.swap(cluster, "token:x", ip, terms(history), at));
     }
   }
 
@@ -201,72 +256,8 @@ final class SimulatedMonth extends SimulatedBooks {
     return new Terms(history.market.pool, null, true, true, 0);
   }
 
-  /** What the store would write. */
-  private void apply(History history, Transition transition) {
-    history.state = transition.next();
-    for (Activity entry : transition.activity()) {
-      if (entry.event() instanceof ClusterEvent.Declared declared) {
-        history.ceilings.add(new Usage.ChangePoint(now, declared.ceilingCents()));
-        history.recentCeilings.add(new Usage.ChangePoint(now, declared.ceilingCents()));
-      }
-    }
-    for (Allocation allocation : transition.next().allocations()) {
-      Allocation before = history.allocations.put(allocation.allocationId(), allocation);
-      history.recent.put(allocation.allocationId(), allocation);
-      if (before == null) {
-        later(30_000, 400_000, () -> ready(history, allocation));
-      }
-      if (!allocation.isOpen() && (before == null || before.isOpen())) {
-        count("reclaimed " + Objects.requireNonNull(allocation.reclaim()).reason().label());
-        later(5_000, 200_000, () -> clean(history, allocation.allocationId()));
-      }
-    }
-  }
-
-  private void later(int least, int most, Runnable what) {
-    due.add(new Due(now + random.nextInt(least, most), what));
-  }
-
-  private void ready(History history, Allocation allocation) {
-    Market market = history.market;
-    Node node = Objects.requireNonNull(market.nodes.get(allocation.nodeId()));
-    if (random.nextInt(12) == 0) {
-      market.nodes.put(node.nodeId(), node.failures() < 3 ? node.failed(now) : node.healthy());
-      apply(history, Allotment.unwound(history.state, allocation.allocationId(), "failed", now));
-      count("failed");
-    } else {
-      market.nodes.put(node.nodeId(), node.healthy());
-      apply(
-          history,
-          Allotment.provisioned(history.state, allocation.allocationId(), Sample.PROTECTION, now));
-    }
-  }
-
-  private void clean(History history, String allocationId) {
-    apply(history, Allotment.reclaimed(history.state, allocationId));
-  }
-
-  private void tick() {
-    // All pools read what is left at one moment, the worst that replicas can do.
-    Allowance allowance = allowance();
-    for (Market market : markets) {
-      List<Cluster> states = market.buyers.stream().map(b -> b.state).toList();
-      Tick.Outcome outcome =
-          new Tick(market.pool, Sample.views(market.pool, states), Sample.FRESHNESS, allowance, now)
-              .decide(new Tick.Nodes(market.nodes.values(), Set.of(), Map.of()));
-      Usage.ChangePoint price = new Usage.ChangePoint(now, outcome.clearing().clearingCents());
-      Usage.ChangePoint last =
-          market.prices.isEmpty() ? null : market.prices.get(market.prices.size() - 1);
-      if (last == null || !Objects.equals(last.cents(), price.cents())) {
-        market.prices.add(price);
-        market.recentPrices.add(price);
-      }
-      outcome.decided().forEach((name, decided) -> settle(history(name), decided, allowance));
-    }
-    orgs.values().forEach(this::noteTick);
-  }
-
-  private Allowance allowance() {
+  @Override
+  Allowance allowance() {
     Map<String, Long> remaining = new HashMap<>();
     for (Org org : orgs.values()) {
       if (org.limit != null) {
@@ -275,7 +266,7 @@ final class SimulatedMonth extends SimulatedBooks {
         remaining.put(org.id, SpendLimit.remainingMicros(org.limit, month, committed(org)));
       }
     }
-    return new Allowance(remaining, SpendLimit.windowMillis(Sample.PROTECTION, now));
+    return new Allowance(remaining, SpendLimit.windowMillis(Sample.PROTECTION, now()));
   }
 
   private long committed(Org org) {
@@ -283,47 +274,17 @@ final class SimulatedMonth extends SimulatedBooks {
         org.clusters.stream()
             .map(name -> new SpendLimit.Holder(history(name).state, GPUS))
             .toList();
-    return SpendLimit.committedMicros(holders, Sample.PROTECTION, now);
+    return SpendLimit.committedMicros(holders, Sample.PROTECTION, now());
   }
 
-  private void settle(History history, Tick.Decided decided, Allowance allowance) {
-    List<Allotment.Orders.Grant> grants = new ArrayList<>();
-    boolean buys = false;
-    for (Clearing.Grant grant : decided.grants()) {
-      buys |= grant.replaces() == null;
-      grants.add(
-          new Allotment.Orders.Grant(
-              "a" + allocations++,
-              grant.nodeId(),
-              Objects.requireNonNull(history.market.nodes.get(grant.nodeId())).machine().publicIp(),
-              grant.replaces(),
-              List.of("key")));
-    }
-    Hold hold = history.state.hold();
-    if (hold != null && hold.stage() != Hold.Stage.GRACE) {
-      Assertions.assertFalse(buys, "granted under a hold");
-    }
-    apply(
-        history,
-        Allotment.settle(
-            history.state,
-            new Allotment.Orders(
-                decided.seenRevision(),
-                grants,
-                decided.reclaims(),
-                decided.verdict(),
-                Sample.FRESHNESS),
-            now));
-    Org org = org(history);
-    if (buys) {
-      count("granted");
-    }
-    if (buys && org.limit != null) {
+  @Override
+  void granted(Org org, Allowance allowance) {
+    if (org.limit != null) {
       // Clusters in two pools may each commit what was left; in one, nobody goes over.
       long left = allowance.remainingMicros().getOrDefault(org.id, 0L);
       long most = org.limit + (org.clusters.size() - 1) * left;
       long comesTo = monthMicros(org) + committed(org);
-      Assertions.assertTrue(comesTo <= most, org.id + " commits " + comesTo + " of " + org.limit);
+      assertTrue(comesTo <= most, org.id + " commits " + comesTo + " of " + org.limit);
       if (comesTo > org.limit) {
         count("committed over the limit through two pools");
       }
@@ -337,22 +298,23 @@ final class SimulatedMonth extends SimulatedBooks {
     boolean reached = org.limit != null && month >= org.limit;
     HoldState next =
         org.hold.next(
-            new HoldState.Shortfall(used && balance <= 0, reached, true, true), DAY, DAY, now);
+            new HoldState.Shortfall(used && balance <= 0, reached, true, true), DAY, DAY, now());
     if (!next.equals(org.hold)) {
       count("hold " + next.stage().label());
-      Assertions.assertTrue(
+      assertTrue(
           next.stage() != HoldState.Stage.ENFORCE
               || org.hold.stage() == HoldState.Stage.ENFORCE
               || (org.hold.stage() == HoldState.Stage.NOTICE
-                  && now - org.hold.sinceMillis() >= DAY),
+                  && now() - org.hold.sinceMillis() >= DAY),
           "a whole notice");
       org.hold = next;
     }
     for (String name : org.clusters) {
       History history = history(name);
       Cluster before = history.state;
-      apply(history, OperatorCommands.billingHold(next.onClusters(DAY)).apply(before, now));
-      Assertions.assertEquals(before.declared(), history.state.declared());
+      order(history, OperatorCommands.billingHold(next.onClusters(DAY)), front);
+      boolean isEnded = before.version() < history.state.version();
+      assertTrue(isEnded || Objects.equals(before.declared(), history.state.declared()));
     }
   }
 
@@ -361,19 +323,28 @@ final class SimulatedMonth extends SimulatedBooks {
    * between two ticks, and what was held at that moment may be released by now.
    */
   private void noteReached(Org org, boolean reached, long month) {
-    if (!reached) {
-      org.allowedMicros = -1;
-    } else if (org.allowedMicros < 0) {
+    if (reached && !org.isReached) {
       count("limit reached");
-      org.reachedHeldGpus = Math.max(org.tickGpus, gpusHeld(org));
-      org.reachedCeiling = org.tickCeiling;
+      long held = Math.max(org.tickGpus, gpusHeld(org));
+      boolean isFirst = org.allowedMicros < 0;
+      // A clock that is set back makes it less that is used; it is reached once more then.
+      org.reachedHeldGpus = Math.max(held, isFirst ? 0 : org.reachedHeldGpus);
+      org.reachedCeiling = Math.max(org.tickCeiling, isFirst ? 0 : org.reachedCeiling);
+      org.reachedLateMillis = isFirst ? lateMillis : org.reachedLateMillis;
       org.allowedMicros = 0;
     }
+    if (!reached && org.isRaised) {
+      org.allowedMicros = -1;
+      org.isRaised = false;
+    }
+    org.isReached = reached;
     if (org.allowedMicros >= 0) {
       org.reachedCeiling = Math.max(org.reachedCeiling, highestCeiling(org));
-      long held = org.reachedHeldGpus * org.reachedCeiling * (2 * DAY + 3 * CHECK + TICK) / 360;
+      long late = lateMillis - org.reachedLateMillis;
+      long millis = 2 * DAY + 3 * CHECK + TICK + late;
+      long held = org.reachedHeldGpus * org.reachedCeiling * millis / 360;
       org.allowedMicros = Objects.requireNonNull(org.limit) * org.clusters.size() + held;
-      Assertions.assertTrue(
+      assertTrue(
           month <= org.allowedMicros, org.id + " used " + month + " of " + org.allowedMicros);
     }
   }

@@ -16,6 +16,7 @@ final class AllocationLog {
       String cluster,
       String node,
       String state,
+      @Nullable Long activeAt,
       @Nullable Long protectedUntil,
       long grantCeiling,
       boolean pinned,
@@ -62,14 +63,26 @@ final class AllocationLog {
     }
   }
 
-  /** A cluster as it is stored. */
+  /**
+   * A cluster as it is stored.
+   *
+   * @param minGpus 0 for no minimum
+   * @param wasGivenUp its minimum could not be completed since it was declared
+   */
   record Buyer(
       String name,
       String org,
       boolean isStatic,
       int maxGpus,
+      int minGpus,
+      boolean wasGivenUp,
       long ceiling,
-      @Nullable String hold) {}
+      @Nullable String hold) {
+    /** Fewer nodes than this are worth nothing to it. */
+    int minimum() {
+      return isStatic || maxGpus == 0 ? 1 : Math.max(1, minGpus / World.GPUS_PER_NODE);
+    }
+  }
 
   /**
    * What a commit made of one allocation.
@@ -80,8 +93,8 @@ final class AllocationLog {
   record Step(Life life, @Nullable Stored before, @Nullable Stored after) {}
 
   private static final String LIVE =
-      "SELECT allocation_id, cluster, node_id, state, protected_until, grant_ceiling_cents, pinned,"
-          + " swap_requested_at, replaces, reclaim_reason, reclaim_at, notice_ends_at"
+      "SELECT allocation_id, cluster, node_id, state, active_at, protected_until,"
+          + " grant_ceiling_cents, pinned, swap_requested_at, replaces, reclaim_reason, reclaim_at, notice_ends_at"
           + " FROM allocation WHERE ";
 
   /** By id: those that are not gone. */
@@ -195,7 +208,8 @@ final class AllocationLog {
             .server
             .engine()
             .query(
-                "SELECT name, org_id, posture, max_gpus, ceiling_cents, hold_stage FROM cluster",
+                "SELECT name, org_id, posture, max_gpus, COALESCE(min_gpus, 0) AS least,"
+                    + " gang_unwound_at, ceiling_cents, hold_stage FROM cluster",
                 List.of(),
                 AllocationLog::buyer)) {
       buyers.put(buyer.name, buyer);
@@ -210,6 +224,8 @@ final class AllocationLog {
         row.text("org_id"),
         row.text("posture").equals("STATIC"),
         maxGpus == null ? 0 : Math.toIntExact(maxGpus),
+        row.smallInteger("least"),
+        row.integerOrNull("gang_unwound_at") != null,
         ceiling == null ? 0 : ceiling,
         row.textOrNull("hold_stage"));
   }
@@ -220,6 +236,7 @@ final class AllocationLog {
         row.text("cluster"),
         row.text("node_id"),
         row.text("state"),
+        row.integerOrNull("active_at"),
         row.integerOrNull("protected_until"),
         row.integer("grant_ceiling_cents"),
         row.truth("pinned"),

@@ -21,6 +21,7 @@ interface Bug {
     all.addAll(List.of(MoneyBug.values()));
     all.addAll(List.of(TrailBug.values()));
     all.addAll(List.of(MarketBug.values()));
+    all.addAll(List.of(AlertBug.values()));
     all.addAll(List.of(MachineBug.values()));
     all.addAll(List.of(AccessBug.values()));
     all.addAll(List.of(UploadBug.values()));

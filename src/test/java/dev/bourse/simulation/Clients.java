@@ -4,6 +4,7 @@ import dev.bourse.access.Organization;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.app.BareProcess;
+import dev.bourse.capacity.Alerts;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Conditions;
@@ -99,6 +100,17 @@ final class Clients {
 
   private static String shown(Conditions conditions) {
     return conditions.equals(Conditions.KEPT) ? "" : " under " + conditions;
+  }
+
+  /** Says what a cluster is to be told of. */
+  void setAlerts(Replica process, String cluster, Alerts.Thresholds thresholds) {
+    call(
+        process,
+        "sets alerts of " + cluster + " to " + thresholds,
+        core ->
+            core.alerts()
+                .writeAlerts(
+                    principal(organization(cluster)), Optional.of(cluster), thresholds, ""));
   }
 
   /** Asks for another machine in the place of one. */

@@ -78,6 +78,26 @@ enum MarketBug implements Bug {
       return new Statement(
           statement.sql(), parameters, statement.refusal(), statement.demandedRows());
     }
+  },
+
+  /** A node that is ready is active, though its gang is not complete. */
+  READY_IS_ACTIVE {
+    private static final int STATE = 0;
+    private static final int ACTIVE_AT = 2;
+    private static final int READY_AT = 13;
+
+    @Override
+    Statement change(Statement statement) {
+      if (!statement.sql().startsWith("UPDATE allocation SET state = ?")
+          || statement.parameters().get(READY_AT) == null) {
+        return statement;
+      }
+      List<@Nullable Object> parameters = new ArrayList<>(statement.parameters());
+      parameters.set(STATE, "ACTIVE");
+      parameters.set(ACTIVE_AT, parameters.get(READY_AT));
+      return new Statement(
+          statement.sql(), parameters, statement.refusal(), statement.demandedRows());
+    }
   };
 
   /** A statement as this bug has it; null for none. */

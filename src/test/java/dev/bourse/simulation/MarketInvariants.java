@@ -23,6 +23,8 @@ final class MarketInvariants {
     all.add(new LeasesAreKept());
     all.add(new GrantInvariants.ProtectionHolds(log));
     all.add(new NoticesRunWhole(log));
+    all.add(new GangsAreActiveTogether(log));
+    all.addAll(AlertInvariants.all(log));
     all.add(new GrantInvariants.GrantsFitDeclarations(log));
     all.add(new GrantInvariants.GrantsAreOfUsableNodes(log));
     all.add(new PricesAreInTerms());
@@ -55,7 +57,8 @@ final class MarketInvariants {
 
   /**
    * Only the process that took the pool's lease last grants, takes back for a rival's sake, ends
-   * what the machines did, stores prices or says when machines were seen; epochs grow by one.
+   * what the machines did, stores prices, raises alerts or says when machines were seen; epochs
+   * grow by one.
    */
   static final class OneMarketPerFence extends Invariant {
     private final AllocationLog log;
@@ -88,6 +91,8 @@ final class MarketInvariants {
         does = "stored a price";
       } else if (contains(statements, "SET last_seen")) {
         does = "said when machines were seen";
+      } else if (!AlertInvariants.told(statements).isEmpty()) {
+        does = "raised alerts";
       } else if (contains(statements, "allocation")) {
         boolean isOperators = isOperators(statements);
         for (Step step : steps) {
@@ -271,7 +276,10 @@ final class MarketInvariants {
           boolean fills = held.isOpen() && held.replaces() == null;
           slots -= fills && held.cluster().equals(buyer.name()) ? 1 : 0;
         }
+        int held = buyer.maxGpus() / World.GPUS_PER_NODE - slots;
+        boolean fits = buyer.minimum() == 1 || held >= buyer.minimum();
         if (slots > 0
+            && (fits || (!buyer.wasGivenUp() && buyer.minimum() - held <= free.size()))
             && limits == 0
             && !buyer.isStatic()
             && buyer.hold() == null

@@ -45,6 +45,21 @@ class BoundedWorkTest {
   }
 
   @Test
+  void asManyAreUnderWayAsIsSaid() {
+    List<Promise<Void>> begun = new ArrayList<>();
+    BoundedWork.each(
+        IntStream.range(0, 9).iterator(),
+        4,
+        i -> {
+          begun.add(Promise.promise());
+          return begun.get(i).future();
+        });
+    assertEquals(4, begun.size());
+    begun.get(2).complete();
+    assertEquals(5, begun.size());
+  }
+
+  @Test
   void oneThatFailsKeepsNoOtherFromBeingTried() {
     List<Integer> tried = new ArrayList<>();
     RuntimeException fault = new IllegalStateException("made to fail");

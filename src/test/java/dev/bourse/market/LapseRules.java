@@ -1,0 +1,172 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.billing.Usage;
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Lapse;
+import dev.bourse.capacity.Transition;
+import dev.bourse.core.Price;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * What has to hold of declarations that end by themselves in a simulated month: nothing is billed
+ * for the time after {@code until}, and a budget is passed by no more than the contract says.
+ */
+final class LapseRules {
+  /** All its nodes at once. */
+  private final SimulatedBooks books;
+
+  private final long tickMillis;
+  private final Consumer<String> seen;
+
+  /** When budgets were last looked at, and what could be spent until the next time. */
+  private final Map<String, Looked> looked = new HashMap<>();
+
+  private static final class Looked {
+    final Declaration.Budget budget;
+    long at;
+    long wallAt;
+    int held;
+    long ceiling;
+
+    Looked(Declaration.Budget budget) {
+      this.budget = budget;
+    }
+  }
+
+  LapseRules(SimulatedBooks books, long tickMillis, Consumer<String> seen) {
+    this.books = books;
+    this.tickMillis = tickMillis;
+    this.seen = seen;
+  }
+
+  /**
+   * The market saw that a budget pays for the time until the next tick, and gave its orders. It
+   * does not look at one of whoever has nothing and wants nothing.
+   */
+  void looked(Cluster cluster) {
+    Looked look = looked.get(cluster.name());
+    boolean isJudged =
+        cluster.declaredSlots(SimulatedBooks.GPUS) > 0 || !cluster.releaseOrder().isEmpty();
+    if (look != null && isJudged) {
+      look.at = books.clocks.monotonic();
+      look.wallAt = books.now();
+      look.held = cluster.releaseOrder().size();
+      look.ceiling = cluster.ceilingCents();
+    }
+  }
+
+  /** A cluster has become another, which its books show. */
+  void judge(SimulatedBooks.History history, Transition transition) {
+    Cluster before = transition.before();
+    Cluster after = transition.next();
+    for (Activity entry : transition.activity()) {
+      if (entry.event() instanceof ClusterEvent.Declared declared && declared.lapse() != null) {
+        lapsed(history, before, after, declared.lapse());
+      }
+    }
+    Optional<Declaration.Budget> standing = Lapse.budget(after);
+    if (standing.isEmpty()) {
+      looked.remove(after.name());
+      return;
+    }
+    Looked look = looked.get(after.name());
+    if (look == null || !look.budget.equals(standing.get())) {
+      look = new Looked(standing.get());
+      look.at = books.clocks.monotonic();
+      look.wallAt = books.now();
+      looked.put(after.name(), look);
+    }
+    look.held = Math.max(look.held, after.releaseOrder().size());
+    look.ceiling = Math.max(look.ceiling, after.ceilingCents());
+  }
+
+  private void lapsed(
+      SimulatedBooks.History history, Cluster before, Cluster after, Allocation.Reason reason) {
+    Declaration declared = Objects.requireNonNull(before.declared());
+    assertEquals(before.version() + 1, after.version(), "who does not know of it is told");
+    assertEquals(0, Objects.requireNonNull(after.declared()).maxGpus());
+    assertFalse(after.allocations().stream().anyMatch(Allocation::isOpen), () -> "left: " + after);
+    if (reason == Allocation.Reason.LAPSED) {
+      Long until = declared.untilMillis();
+      assertNotNull(until);
+      assertTrue(until <= books.now(), "too soon");
+      for (Allocation was : before.allocations()) {
+        if (was.isOpen()) {
+          Long active = was.activeAtMillis();
+          long since = active == null ? was.grantedAtMillis() : active;
+          long to = billedTo(after, was);
+          assertTrue(to <= Math.max(since, until), () -> was + " is billed to " + to);
+        }
+      }
+      if (until < Usage.hourOf(books.now())) {
+        seen.accept("lapsed hours late");
+      }
+    } else {
+      spent(history, Objects.requireNonNull(declared.budget()), before);
+    }
+  }
+
+  private static long billedTo(Cluster after, Allocation was) {
+    return Objects.requireNonNull(after.find(was.allocationId()).orElseThrow().reclaim())
+        .atMillis();
+  }
+
+  private void spent(SimulatedBooks.History history, Declaration.Budget budget, Cluster before) {
+    Looked look = looked.get(history.state.name());
+    assertNotNull(look);
+    assertEquals(budget, look.budget);
+    long most = budget.maxSpendCents() * 10_000;
+    long tick = Price.costMicros(look.held * tickMillis, SimulatedBooks.GPUS, look.ceiling);
+    long hour = Usage.hourOf(books.now());
+    Spent spent = books.spent(history, budget, books.now());
+    long end = Math.max(hour, spent.reachedAtMillis().orElse(books.now()));
+    for (Allocation was : before.allocations()) {
+      Long active = was.activeAtMillis();
+      if (active != null) {
+        long to = billedTo(history.state, was);
+        assertTrue(to <= Math.max(active, end), () -> was + " is billed to " + to);
+      }
+    }
+    String told =
+        "%s spent of %s, a tick is %s, it ends at %s: %s".formatted(spent, most, tick, end, before);
+    // A process that starts after a clock was set cannot tell that from time that went by.
+    long sinceLook = Math.max(books.clocks.monotonic() - look.at, books.now() - look.wallAt);
+    if (sinceLook <= tickMillis) {
+      assertTrue(spent.micros() <= most + tick, told);
+      seen.accept(spent.micros() > most ? "budget passed within a tick" : "budget kept");
+      return;
+    }
+    // The market did not run, or did not know the time: up to the hour in which it does again, but
+    // for nodes that are gone by then.
+    boolean isAnyGone = isAnyBilledAfter(history, before, end);
+    long byHour = books.spent(history, budget, hour).micros();
+    assertTrue(isAnyGone || spent.micros() <= Math.max(most, byHour), told);
+    if (isAnyGone) {
+      seen.accept("budget passed by nodes that were gone");
+    }
+    seen.accept(
+        byHour > most + tick ? "budget passed while no market ran" : "budget seen late and kept");
+  }
+
+  /** Whether a node that is no longer the cluster's was given back after a moment. */
+  private static boolean isAnyBilledAfter(
+      SimulatedBooks.History history, Cluster before, long end) {
+    return history.recent.values().stream()
+        .filter(a -> before.find(a.allocationId()).isEmpty())
+        .map(Allocation::reclaim)
+        .anyMatch(reclaim -> reclaim != null && reclaim.atMillis() > end);
+  }
+}

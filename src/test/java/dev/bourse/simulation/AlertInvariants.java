@@ -1,0 +1,244 @@
+package dev.bourse.simulation;
+
+import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** What has to hold of what clusters want to be told of. */
+final class AlertInvariants {
+  private AlertInvariants() {}
+
+  static List<Invariant> all(AllocationLog log) {
+    return List.of(new AlertsAreToldOnce(log), new AlertsAreRaised(log));
+  }
+
+  /** A cluster's alerts and what they look at, as they are stored. */
+  private record Stored(
+      String cluster, @Nullable String alerts, long version, long maxGpus, @Nullable Long until) {
+
+    TreeSet<String> raised() {
+      TreeSet<String> raised = new TreeSet<>();
+      if (alerts != null) {
+        new JsonObject(alerts).getJsonArray("raised").forEach(kind -> raised.add((String) kind));
+      }
+      return raised;
+    }
+
+    /** From when on it is told; null for what it is not told of. */
+    @Nullable Long from(String field) {
+      return alerts == null ? null : new JsonObject(alerts).getLong(field);
+    }
+
+    /** The thresholds alone. */
+    String thresholds() {
+      return alerts == null ? "" : new JsonObject(alerts).put("raised", new JsonArray()).encode();
+    }
+  }
+
+  private static List<Stored> stored(MemoryEngine engine) {
+    return engine.query(
+        "SELECT name, alerts, version, COALESCE(max_gpus, 0) AS wanted, until_at FROM cluster"
+            + " ORDER BY name",
+        List.of(),
+        row ->
+            new Stored(
+                row.text("name"),
+                row.textOrNull("alerts"),
+                row.integer("version"),
+                row.integer("wanted"),
+                row.integerOrNull("until_at")));
+  }
+
+  /** What somebody is told. */
+  record Told(String cluster, String kind) {}
+
+  /** The alerts that statements tell in the activity. */
+  static List<Told> told(List<Statement> statements) {
+    List<Told> told = new ArrayList<>();
+    for (Statement statement : statements) {
+      if (!statement.sql().startsWith("INSERT INTO activity")) {
+        continue;
+      }
+      List<@Nullable Object> values = statement.parameters();
+      for (Object value : values) {
+        if (value instanceof String event && event.startsWith("alert-")) {
+          told.add(new Told(String.valueOf(values.get(1)), event.substring("alert-".length())));
+        }
+      }
+    }
+    return told;
+  }
+
+  /**
+   * An alert is told when it is raised, in the same commit, and at no other time, whoever runs the
+   * market. It is raised once more only after it was over: an end that comes near, or money that is
+   * spent, only by another declaration; a price, only after it had fallen by the margin.
+   */
+  static final class AlertsAreToldOnce extends Invariant {
+    private static final int MARGIN_PERCENT = 5;
+
+    /** When something was told, by whom, and of what. */
+    private record Word(
+        String process, long atNanos, long version, String thresholds, boolean wasOver) {
+      Word over() {
+        return new Word(process, atNanos, version, thresholds, true);
+      }
+    }
+
+    private final AllocationLog log;
+    private final Map<String, Stored> last = new HashMap<>();
+    private final Map<Told, Word> words = new HashMap<>();
+
+    AlertsAreToldOnce(AllocationLog log) {
+      this.log = log;
+    }
+
+    @Override
+    void afterCommit(World world, String process, List<Statement> statements) {
+      if (touches(statements, "INTO price_point")) {
+        priced(world);
+      }
+      if (!touches(statements, "UPDATE cluster SET")) {
+        return;
+      }
+      List<Told> told = told(statements);
+      for (Stored now : stored(world.server.engine())) {
+        Stored before = last.put(now.cluster(), now);
+        if (now.equals(before) && told.isEmpty()) {
+          continue;
+        }
+        TreeSet<String> raised = now.raised();
+        if (before != null) {
+          raised.removeAll(before.raised());
+        }
+        List<String> words =
+            told.stream()
+                .filter(word -> word.cluster().equals(now.cluster()))
+                .map(Told::kind)
+                .sorted()
+                .toList();
+        if (!List.copyOf(raised).equals(words)) {
+          throw violated("{} was told {} when {} became {}", now.cluster(), words, before, now);
+        }
+        for (String kind : words) {
+          judge(world, process, now, kind);
+        }
+      }
+    }
+
+    private void judge(World world, String process, Stored now, String kind) {
+      long nanos = world.scheduler.nowNanos();
+      Told what = new Told(now.cluster(), kind);
+      Word before =
+          words.put(what, new Word(process, nanos, now.version(), now.thresholds(), false));
+      if (before == null
+          || !before.thresholds.equals(now.thresholds())
+          || !log.areClocksRight(world)) {
+        return;
+      }
+      boolean isAgain =
+          switch (kind) {
+            case "lease", "spend" -> before.version == now.version();
+            // Of a price that could not be stored nothing is known here.
+            case "price" ->
+                !before.wasOver
+                    && before.process.equals(process)
+                    && quietNanos(world) > nanos - before.atNanos;
+            default -> false;
+          };
+      if (isAgain) {
+        throw violated(
+            "{} was told of its {} {} ms ago, and it was not over since",
+            now,
+            kind,
+            (nanos - before.atNanos) / 1_000_000);
+      }
+    }
+
+    /** For how long nothing was wrong on any way to the database. */
+    private static long quietNanos(World world) {
+      long last = 0;
+      for (World.Slot slot : world.slots()) {
+        last = Math.max(last, slot.route.lastTroubleNanos());
+      }
+      return world.scheduler.nowNanos() - last;
+    }
+
+    private void priced(World world) {
+      Long price = clearing(world.server.engine());
+      words.replaceAll(
+          (told, word) -> {
+            Long above = new JsonObject(word.thresholds).getLong("price_cents");
+            boolean isOver =
+                price == null || above == null || price * 100 <= above * (100 - MARGIN_PERCENT);
+            return told.kind().equals("price") && isOver ? word.over() : word;
+          });
+    }
+  }
+
+  private static @Nullable Long clearing(MemoryEngine engine) {
+    List<Optional<Long>> last =
+        engine.query(
+            "SELECT clearing_cents FROM price_point ORDER BY ts DESC LIMIT 1",
+            List.of(),
+            row -> Optional.ofNullable(row.integerOrNull("clearing_cents")));
+    return last.isEmpty() ? null : last.get(0).orElse(null);
+  }
+
+  /** At rest whatever a cluster wants to be told of has been told, and nothing else is raised. */
+  static final class AlertsAreRaised extends Invariant {
+    /** Some ticks, and a market that changes hands. */
+    private static final int WAIT_SECONDS = 60;
+
+    private final AllocationLog log;
+
+    AlertsAreRaised(AllocationLog log) {
+      this.log = log;
+    }
+
+    @Override
+    void atRest(World world) {
+      if (!log.areClocksRight(world)) {
+        return;
+      }
+      String wrong = wrong(world);
+      for (int i = 0; wrong != null && i < WAIT_SECONDS; i++) {
+        MarketInvariants.Pause.seconds(world, 1);
+        wrong = wrong(world);
+      }
+      if (wrong != null) {
+        throw violated("for {} s {}", WAIT_SECONDS, wrong);
+      }
+    }
+
+    private static @Nullable String wrong(World world) {
+      Long clearing = clearing(world.server.engine());
+      for (Stored one : stored(world.server.engine())) {
+        if (one.maxGpus() == 0) {
+          continue;
+        }
+        Long within = one.from("lease_millis");
+        Long until = one.until();
+        boolean isNear = within != null && until != null && until - world.nowMillis() <= within;
+        if (isNear != one.raised().contains("lease")) {
+          return one + " ends " + (isNear ? "soon" : "late or never");
+        }
+        Long above = one.from("price_cents");
+        boolean isAbove = above != null && clearing != null && clearing > above;
+        boolean isUnder = above == null || clearing == null || clearing * 100 <= above * 95;
+        if ((isAbove || isUnder) && isAbove != one.raised().contains("price")) {
+          return one + " at " + clearing;
+        }
+      }
+      return null;
+    }
+  }
+}
