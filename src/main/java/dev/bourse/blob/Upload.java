@@ -49,8 +49,8 @@ public interface Upload {
   Future<Boolean> isCurrent();
 
   /**
-   * Whether the inspector has seen every byte that was taken. An opening may find bytes of an earlier
-   * one that cannot be read before all are there; then {@link #finish} shows them to it.
+   * Whether the inspector has seen every byte that was taken. An opening may find bytes of an
+   * earlier one that cannot be read before all are there; then {@link #finish} shows them to it.
    */
   boolean isInspected();
 

@@ -43,6 +43,9 @@ public final class MemberCommands {
     WHOAMI("Who the token is, and what it may do.", "org");
 
     private final String about;
+
+    // What Error Prone knows of lists is that they may change; this one does not.
+    @SuppressWarnings("ImmutableEnumChecker")
     private final List<String> contracts;
 
     Noun(String about, String... contracts) {
@@ -77,8 +80,7 @@ public final class MemberCommands {
 
   /** A noun by its help text alone. */
   private static CommandLine named(Noun noun) {
-    CommandSpec spec =
-        CommandSpec.create().name(noun.typed()).mixinStandardHelpOptions(true);
+    CommandSpec spec = CommandSpec.create().name(noun.typed()).mixinStandardHelpOptions(true);
     spec.usageMessage().description(noun.about);
     return new CommandLine(spec);
   }

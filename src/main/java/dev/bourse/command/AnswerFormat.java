@@ -6,8 +6,11 @@ import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.Yaml;
 
@@ -76,9 +79,7 @@ public record AnswerFormat(Form form, List<String> fields) {
   }
 
   private static String name(JsonObject thing) {
-    return thing.isEmpty()
-        ? ""
-        : Table.cell(thing.getValue(thing.fieldNames().iterator().next()));
+    return thing.isEmpty() ? "" : Table.cell(thing.getValue(thing.fieldNames().iterator().next()));
   }
 
   private List<JsonObject> chosen(List<JsonObject> things) throws Refused {
@@ -110,7 +111,7 @@ public record AnswerFormat(Form form, List<String> fields) {
             && hasAt(inner, field.substring(dot + 1));
   }
 
-  private static Object valueAt(JsonObject thing, String field) {
+  private static @Nullable Object valueAt(JsonObject thing, String field) {
     int dot = field.indexOf('.');
     return dot < 0
         ? thing.getValue(field)
@@ -127,14 +128,14 @@ public record AnswerFormat(Form form, List<String> fields) {
   }
 
   /** As the maps and lists that the library writes. */
-  private static Object plain(Object value) {
+  private static @Nullable Object plain(@Nullable Object value) {
     if (value instanceof JsonObject object) {
-      java.util.Map<String, Object> map = new java.util.LinkedHashMap<>();
+      Map<String, @Nullable Object> map = new LinkedHashMap<>();
       object.forEach(entry -> map.put(entry.getKey(), plain(entry.getValue())));
       return map;
     }
     if (value instanceof JsonArray array) {
-      List<Object> list = new ArrayList<>();
+      List<@Nullable Object> list = new ArrayList<>();
       array.forEach(item -> list.add(plain(item)));
       return list;
     }

@@ -81,7 +81,8 @@ final class FileTransfer {
     } catch (FileAlreadyExistsException e) {
       throw new Refused(ExitCode.USAGE, "--file: " + file + " exists already");
     } catch (IOException e) {
-      throw new Refused(ExitCode.UNAVAILABLE, "the bytes cannot be kept in " + file + ": " + IoWords.of(e));
+      throw new Refused(
+          ExitCode.UNAVAILABLE, "the bytes cannot be kept in " + file + ": " + IoWords.of(e));
     }
   }
 }

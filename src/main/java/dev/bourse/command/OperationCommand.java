@@ -34,8 +34,8 @@ public final class OperationCommand implements Callable<Integer> {
 
   private static final List<String> CURSORS = List.of("after", "before", PAGE);
 
-  /** The field of an answer that is told once. */
-  private static final String SECRET = "token";
+  /** The fields of answers that are told once. */
+  private static final List<String> SECRETS = List.of("token", "secret");
 
   /** Pages that {@code --all} follows: half a million rows; more is a job for an export. */
   private static final int MAX_PAGES = 1_000;
@@ -216,7 +216,9 @@ public final class OperationCommand implements Callable<Integer> {
       if (pages == MAX_PAGES) {
         throw new Refused(ExitCode.REFUSED, "the list has over " + MAX_PAGES + " pages");
       }
-      page = service.call(operation.method(), path(service, Optional.of(next(page, all, first + pages))), body);
+      page =
+          service.call(
+              operation.method(), path(service, Optional.of(next(page, all, first + pages))), body);
       all.addAll(page.getJsonArray(list.get()));
     }
     return page.copy().put(list.get(), all);
@@ -230,9 +232,9 @@ public final class OperationCommand implements Callable<Integer> {
     }
     // What is said of the answer comes after it, wherever the two go.
     out.flush();
-    if (answer.containsKey(SECRET)) {
-      err.println("Keep the token: it is shown this once.");
-    }
+    SECRETS.stream()
+        .filter(answer::containsKey)
+        .forEach(secret -> err.println("Keep the " + secret + ": it is shown this once."));
     Optional<String> list = AnswerFormat.listField(answer);
     if (list.isPresent()) {
       JsonArray items = answer.getJsonArray(list.get());

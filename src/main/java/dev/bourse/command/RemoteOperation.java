@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * An operation of a contract as a command sees it.
  *
  * @param operationId its name in the contract
- * @param command the words that call it, as its {@code x-command} says; where it has none, its first
- *     tag and the first word of its operationId, in a command line's terms
+ * @param command the words that call it, as its {@code x-command} says; where it has none, its
+ *     first tag and the first word of its operationId, in a command line's terms
  * @param method GET, POST …
  * @param path with its parameters in braces
  * @param summary one line of help
@@ -115,8 +115,7 @@ public record RemoteOperation(
     return listOf(contract, operation -> operation.containsKey(COMMAND));
   }
 
-  private static List<RemoteOperation> listOf(
-      JsonObject contract, Predicate<JsonObject> isMeant) {
+  private static List<RemoteOperation> listOf(JsonObject contract, Predicate<JsonObject> isMeant) {
     List<RemoteOperation> all = new ArrayList<>();
     JsonObject paths = contract.getJsonObject("paths");
     for (String path : paths.fieldNames()) {

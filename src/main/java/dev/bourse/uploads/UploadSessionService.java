@@ -153,8 +153,7 @@ public final class UploadSessionService {
       ResumableUploads.Target file, ContentRange range, ByteSource source) {
     ContentRange brought = range.isQuery() ? ContentRange.WHOLE : range;
     return uploads.within(
-        file.item(),
-        () -> uploads.receive(file, brought, source, opened -> end(file, opened)));
+        file.item(), () -> uploads.receive(file, brought, source, opened -> end(file, opened)));
   }
 
   private Future<ResumableUploads.Progress> progress(ResumableUploads.Target file) {

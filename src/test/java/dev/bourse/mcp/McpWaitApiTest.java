@@ -15,6 +15,7 @@ import dev.bourse.testing.RunningBourse;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -170,7 +171,7 @@ class McpWaitApiTest extends McpApiFixture {
                     .put("arguments", waiting("acme-batch"))
                     .put("_meta", McpClient.meta()))
             .encode();
-    try (Socket socket = new Socket("127.0.0.1", service.getPort())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.getPort())) {
       socket
           .getOutputStream()
           .write(

@@ -130,9 +130,7 @@ class ObjectStoreFaultsTest extends SetFixture {
   private static long told(Services process, CheckpointService.Announced file) throws Exception {
     return await(
             process.sessions.put(
-                file.session(),
-                Optional.of("bytes */" + FIRST.length),
-                source(FIRST, 0, 0, null)))
+                file.session(), Optional.of("bytes */" + FIRST.length), source(FIRST, 0, 0, null)))
         .stored();
   }
 

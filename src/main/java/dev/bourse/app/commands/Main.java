@@ -80,9 +80,7 @@ public final class Main {
     Map<String, String> environment = System.getenv();
     CommandLine line = new CommandLine(new Main());
     MemberCommands.addTo(
-        line,
-        CommandEnvironment.ofProcess(),
-        areAllMeant ? Optional.empty() : Optional.of(typed));
+        line, CommandEnvironment.ofProcess(), areAllMeant ? Optional.empty() : Optional.of(typed));
     for (String name : List.of("admin", "checkpoints")) {
       boolean isMeant = areAllMeant || typed.equals(name);
       line.addSubcommand(

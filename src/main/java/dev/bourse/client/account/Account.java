@@ -59,8 +59,7 @@ record Account(
 
   /** The same without its tokens. */
   Account signedOut() {
-    return new Account(
-        url, clientId, tokenEndpoint, revocationEndpoint, null, Instant.EPOCH, null);
+    return new Account(url, clientId, tokenEndpoint, revocationEndpoint, null, Instant.EPOCH, null);
   }
 
   /** The same with what a token endpoint answered. */

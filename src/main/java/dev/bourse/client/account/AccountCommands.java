@@ -9,7 +9,6 @@ public final class AccountCommands {
 
   /** Adds {@code login} and {@code logout}. */
   public static void addTo(CommandLine line, CommandEnvironment environment) {
-    line.addSubcommand(new LoginCommand(environment))
-        .addSubcommand(new LogoutCommand(environment));
+    line.addSubcommand(new LoginCommand(environment)).addSubcommand(new LogoutCommand(environment));
   }
 }

@@ -36,8 +36,7 @@ final class DeviceLogin {
   /**
    * @param scope what is asked for, separated by spaces
    */
-  DeviceLogin(
-      Service service, CommandEnvironment environment, PrintWriter out, String scope) {
+  DeviceLogin(Service service, CommandEnvironment environment, PrintWriter out, String scope) {
     this.scope = scope;
     this.service = service;
     this.environment = environment;

@@ -54,7 +54,9 @@ final class ServiceOptions {
     return current.isPresent() ? current.get() : Profile.at(BY_DEFAULT);
   }
 
-  /** A profile is at the service it was made for; one that is made now, at the one that is given. */
+  /**
+   * A profile is at the service it was made for; one that is made now, at the one that is given.
+   */
   private Profile named(String name, CredentialFile credentials) throws Refused {
     if (!PROFILE_NAME.matcher(name).matches()) {
       throw new Refused(

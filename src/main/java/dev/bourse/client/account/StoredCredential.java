@@ -33,7 +33,8 @@ final class StoredCredential implements Credential {
     Account account = credentials.find(profile).orElse(null);
     if (account == null || account.accessToken() == null) {
       throw new Refused(
-          ExitCode.USAGE, "you are not signed in at %s: run %s".formatted(profile.url(), profile.signIn()));
+          ExitCode.USAGE,
+          "you are not signed in at %s: run %s".formatted(profile.url(), profile.signIn()));
     }
     String token = account.accessToken();
     return isFresh(account) ? token : renewed(token);

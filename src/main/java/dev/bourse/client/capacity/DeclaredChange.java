@@ -8,6 +8,7 @@ import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A declaration beside what stands, in words: what it would cost and what would be lost. Pure.
@@ -49,8 +50,13 @@ record DeclaredChange(JsonObject capacity, JsonObject declaration, JsonObject pr
                 Text.plain(capacity.getString("cluster")),
                 declared == null ? 0 : declared.getInteger("max_gpus"),
                 gpus,
-                gpus == 0 ? ", which releases every node" : " (" + nodes(gpus) + ") at no more than "
-                    + dollars(price()) + " a GPU-hour"));
+                gpus == 0
+                    ? ", which releases every node"
+                    : " ("
+                        + nodes(gpus)
+                        + ") at no more than "
+                        + dollars(price())
+                        + " a GPU-hour"));
     if (gpus > 0) {
       lines.add(cost(gpus));
       tellMarket(lines);
@@ -101,7 +107,7 @@ record DeclaredChange(JsonObject capacity, JsonObject declaration, JsonObject pr
     }
   }
 
-  private String after(String field) {
+  private @Nullable String after(String field) {
     JsonObject state = preview.getJsonObject("state");
     JsonObject declared = state == null ? null : state.getJsonObject("declared");
     return declared == null ? null : declared.getString(field);

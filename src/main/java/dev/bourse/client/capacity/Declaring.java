@@ -55,7 +55,7 @@ final class Declaring {
           throw new Refused(
               ExitCode.REFUSED,
               "another writer came first: the cluster is at version %d by %s; nothing was written"
-                  .formatted(now.getLong("version"), writer(now))
+                      .formatted(now.getLong("version"), writer(now))
                   + "\nLook at it with bourse status, then run this again");
         }
         if (!refused.isTransient()

@@ -26,7 +26,8 @@ final class Lease {
     Matcher span = SPAN.matcher(typed);
     try {
       if (span.matches()) {
-        return now.truncatedTo(ChronoUnit.SECONDS).plus(unit(span.group(2)).multipliedBy(Long.parseLong(span.group(1))));
+        return now.truncatedTo(ChronoUnit.SECONDS)
+            .plus(unit(span.group(2)).multipliedBy(Long.parseLong(span.group(1))));
       }
       return Instant.ofEpochMilli(
           Times.parse(typed).orElseThrow(() -> new DateTimeException(typed)));

@@ -67,7 +67,8 @@ final class LogsCommand extends ClusterCommand {
   }
 
   private static String line(JsonObject entry) {
-    String reason = entry.getString("reason") == null ? "" : " (" + Table.cell(entry.getValue("reason")) + ')';
+    String reason =
+        entry.getString("reason") == null ? "" : " (" + Table.cell(entry.getValue("reason")) + ')';
     return "%s  %s  %s%s"
         .formatted(
             Table.cell(entry.getValue("ts")),

@@ -42,8 +42,7 @@ final class QuoteCommand extends ClusterCommand {
   @Override
   protected void run() throws Refused {
     Service service = signedIn();
-    String name =
-        pool != null ? pool : capacity(service).getJsonObject("pool").getString("pool");
+    String name = pool != null ? pool : capacity(service).getJsonObject("pool").getString("pool");
     String path =
         "/api/market/quote?pool=%s&gpus=%d&price=%s"
             .formatted(Service.encoded(name), gpus, maxPrice.toPlainString());

@@ -52,7 +52,10 @@ final class StatusText {
             "usd_an_hour",
             price == null
                 ? null
-                : price.multiply(BigDecimal.valueOf(active * perNode)).stripTrailingZeros().toPlainString())
+                : price
+                    .multiply(BigDecimal.valueOf(active * perNode))
+                    .stripTrailingZeros()
+                    .toPlainString())
         .put("until", declared == null ? null : declared.getString("until"))
         .put("max_spend", declared == null ? null : declared.getValue("max_spend_usd"))
         .put("min_gpus", declared == null ? null : declared.getValue("min_gpus"))
@@ -79,7 +82,9 @@ final class StatusText {
     return new JsonObject()
         .put("node", node.name())
         .put("address", told.getString("public_ip"))
-        .put("state", Boolean.TRUE.equals(told.getBoolean("swap")) ? "swapping" : told.getString("state"))
+        .put(
+            "state",
+            Boolean.TRUE.equals(told.getBoolean("swap")) ? "swapping" : told.getString("state"))
         .put("granted_at", told.getString("granted_at"))
         .put("protected_until", told.getString("protected_until"))
         .put("reclaim_at", told.getString("reclaim_at"));
@@ -93,7 +98,10 @@ final class StatusText {
     }
     if (state.getJsonObject("billing_hold") != null) {
       remarks.add(
-          name + ": a billing hold, stage " + Table.cell(state.getJsonObject("billing_hold").getValue("stage")) + "; see bourse billing balance");
+          name
+              + ": a billing hold, stage "
+              + Table.cell(state.getJsonObject("billing_hold").getValue("stage"))
+              + "; see bourse billing balance");
     }
     if (declared != null && Boolean.TRUE.equals(declared.getBoolean("bid_too_low"))) {
       remarks.add(name + ": the price is too low for what is pending; see bourse market feed");
@@ -133,7 +141,10 @@ final class StatusText {
       case "grant" -> "grant             " + node;
       case "notice" ->
           "notice            %s, until %s (%s)"
-              .formatted(node, Table.cell(data.getValue("reclaim_at")), Table.cell(data.getValue("reason")));
+              .formatted(
+                  node,
+                  Table.cell(data.getValue("reclaim_at")),
+                  Table.cell(data.getValue("reason")));
       case "notice-withdrawn" -> "notice-withdrawn  " + node;
       case "reclaim" ->
           "reclaim           %s (%s)".formatted(node, Table.cell(data.getValue("reason")));

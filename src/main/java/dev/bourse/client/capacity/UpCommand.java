@@ -105,7 +105,8 @@ final class UpCommand extends DeclarationCommand {
                 "max_price_per_gpu_hour",
                 maxPrice == null ? declared.getValue("max_price_per_gpu_hour") : maxPrice);
     if (minGpus != null) {
-      declaration.put("min_gpus", isNone(minGpus) ? null : number("--min-gpus", minGpus).intValueExact());
+      declaration.put(
+          "min_gpus", isNone(minGpus) ? null : number("--min-gpus", minGpus).intValueExact());
     }
     if (maxSpend != null) {
       declaration.put("max_spend_usd", isNone(maxSpend) ? null : number("--max-spend", maxSpend));

@@ -1,10 +1,9 @@
 package dev.bourse.client.capacity;
 
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-
-import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
 /** What a table that is drawn anew shows of a cluster: its state, and the last that happened. */

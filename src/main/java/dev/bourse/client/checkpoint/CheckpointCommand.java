@@ -8,7 +8,6 @@ import dev.bourse.remote.Refused;
 import io.vertx.core.json.JsonObject;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code bourse checkpoint}: an organization's published files. */

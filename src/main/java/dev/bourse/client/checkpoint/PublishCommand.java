@@ -53,8 +53,7 @@ final class PublishCommand extends CheckpointCommand.Subcommand {
     told(
         new SetUpload(service, environment(), folder(), err(), width.get())
             .publish(
-                found,
-                publication.of(found.name(), publication.replaced(service, found.name()))));
+                found, publication.of(found.name(), publication.replaced(service, found.name()))));
     tellReview(publication);
   }
 

@@ -66,7 +66,9 @@ final class AddKeyCommand extends SignedInCommand {
     Service service = signedIn();
     String org = service.call("GET", "/api/whoami", null).getString("org_id");
     JsonObject key =
-        new JsonObject().put("name", name == null ? named(line, chosen) : name).put("public_key", line);
+        new JsonObject()
+            .put("name", name == null ? named(line, chosen) : name)
+            .put("public_key", line);
     if (cluster != null) {
       key.put("cluster", cluster);
     }

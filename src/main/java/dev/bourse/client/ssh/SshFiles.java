@@ -78,7 +78,8 @@ final class SshFiles {
   }
 
   private void write(List<SshHost> hosts) throws Refused {
-    StringBuilder config = new StringBuilder("# Written by bourse ssh-config, which replaces it.\n");
+    StringBuilder config =
+        new StringBuilder("# Written by bourse ssh-config, which replaces it.\n");
     StringBuilder known = new StringBuilder();
     for (SshHost host : hosts) {
       config.append(host.configuration(knownHosts()));

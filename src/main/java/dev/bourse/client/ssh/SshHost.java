@@ -115,8 +115,7 @@ record SshHost(String name, String address, int port, String user, @Nullable Str
     StringBuilder block = new StringBuilder("\nHost ").append(name).append('\n');
     settings(knownHosts)
         .forEach(
-            (key, value) ->
-                block.append("  ").append(key).append(' ').append(value).append('\n'));
+            (key, value) -> block.append("  ").append(key).append(' ').append(value).append('\n'));
     return block.toString();
   }
 

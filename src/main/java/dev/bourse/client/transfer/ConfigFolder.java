@@ -92,8 +92,7 @@ public final class ConfigFolder {
       try (FileChannel channel =
           FileChannel.open(
               next, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), OWNER_ONLY)) {
-        ByteBuffer bytes =
-            ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
+        ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
         while (bytes.hasRemaining()) {
           channel.write(bytes);
         }

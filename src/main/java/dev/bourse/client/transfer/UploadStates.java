@@ -57,7 +57,8 @@ public final class UploadStates {
       try {
         lock.close();
       } catch (IOException e) {
-        throw new Refused(ExitCode.USAGE, "cannot unlock " + folder.file(name) + ": " + IoWords.of(e));
+        throw new Refused(
+            ExitCode.USAGE, "cannot unlock " + folder.file(name) + ": " + IoWords.of(e));
       }
     }
   }

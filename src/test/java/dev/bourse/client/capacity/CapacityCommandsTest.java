@@ -84,7 +84,12 @@ class CapacityCommandsTest {
     Instant until = Instant.parse(declared().getString("until"));
     assertTrue(!until.isBefore(before.plus(8, ChronoUnit.HOURS)), until::toString);
     assertEquals(2, cluster.active().size());
-    shell.run("status").ended(0).says(cluster.cluster() + "-0").says(cluster.cluster() + "-1").says("16");
+    shell
+        .run("status")
+        .ended(0)
+        .says(cluster.cluster() + "-0")
+        .says(cluster.cluster() + "-1")
+        .says("16");
     assertEquals(cluster.cluster() + "\n", shell.run("status", "-o", "name").ended(0).out());
     shell.run("logs", "-n", "3").ended(0).says("granted " + cluster.active().get(0));
     shell
@@ -119,7 +124,15 @@ class CapacityCommandsTest {
     shell.run("up", "--max-price", "2").ended(2).says("--gpus: nothing is declared yet");
     shell
         .run(
-            "up", "--gpus", "16", "--min-gpus", "16", "--max-price", "2", "--max-spend", "100",
+            "up",
+            "--gpus",
+            "16",
+            "--min-gpus",
+            "16",
+            "--max-price",
+            "2",
+            "--max-spend",
+            "100",
             "-y")
         .ended(0);
     shell.run("up", "--max-price", "2.25", "-y").ended(0);
@@ -228,8 +241,13 @@ class CapacityCommandsTest {
     String own = Files.readString(home.resolve(".ssh/config"));
     assertEquals(1, own.lines().filter(line -> line.startsWith("Include ")).count(), own);
     String config = Files.readString(home.resolve("bourse/ssh_config"));
-    assertTrue(config.contains("Host " + cluster.cluster() + "-0\n  HostName " + cluster.active().get(0)), config);
-    shell.run("ssh", "7").ended(2).says("there is no active node '7'; there are " + cluster.cluster() + "-0");
+    assertTrue(
+        config.contains("Host " + cluster.cluster() + "-0\n  HostName " + cluster.active().get(0)),
+        config);
+    shell
+        .run("ssh", "7")
+        .ended(2)
+        .says("there is no active node '7'; there are " + cluster.cluster() + "-0");
     shell.run("cp", "a", "b").ended(2).says("write NODE:PATH");
   }
 }
