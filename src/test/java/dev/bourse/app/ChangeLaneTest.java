@@ -339,16 +339,20 @@ class ChangeLaneTest {
 
   @Test
   void whatWasToldBeforeAnInspectionAndIsNotInForceYetIsNotReported() throws Exception {
-    rows.notYet.add("a");
+    rows.unreadable.add("a");
     rows.stored.put("a", 1);
     rows.stored.put("b", 2);
     start();
     tell("a");
-    poll("it is read", () -> !rows.readings.isEmpty());
+    poll("a reading of it fails", () -> !rows.readings.isEmpty());
     inspect();
     judge();
-    rows.notYet.clear();
+    rows.unreadable.clear();
     poll("both are held", () -> rows.held.equals(rows.stored));
+    // Read after whatever the reading before had reported.
+    rows.stored.put("c", 3);
+    tell("c");
+    poll("the next is held", () -> rows.held.equals(rows.stored));
     assertEquals(Set.of("b"), untold);
   }
 
