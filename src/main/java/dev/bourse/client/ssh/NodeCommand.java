@@ -7,12 +7,22 @@ import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
 
 /** A command that reaches a cluster's nodes over ssh. */
 abstract class NodeCommand extends ClusterCommand {
+  @Option(
+      names = {"-i", "--identity"},
+      paramLabel = "FILE",
+      description = "The private key to log in with. Default: those that ssh finds by itself.")
+  private @Nullable Path identity;
+
   private int code = ExitCode.OK.code();
 
   NodeCommand(CommandEnvironment environment) {
@@ -41,7 +51,15 @@ abstract class NodeCommand extends ClusterCommand {
     JsonObject capacity = capacity(service);
     String path =
         "/api/vm/capacity/host-keys?cluster=" + Service.encoded(capacity.getString("cluster"));
-    return new Reach(capacity, files().replace(capacity, service.call("GET", path, null)));
+    JsonObject keys = service.call("GET", path, null);
+    return new Reach(capacity, files().replace(capacity, keys, identity()));
+  }
+
+  private @Nullable Path identity() throws Refused {
+    if (identity != null && !Files.isReadable(identity)) {
+      throw new Refused(ExitCode.USAGE, "-i: cannot read " + identity);
+    }
+    return identity == null ? null : identity.toAbsolutePath().normalize();
   }
 
   /** Has the command end with the exit code of another. */

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Files from which OpenSSH knows the nodes of clusters: a configuration with a host for each, and
@@ -40,9 +41,11 @@ final class SshFiles {
    *
    * @param capacity the cluster's
    * @param hostKeys what the service tells of its nodes' host keys
+   * @param identity the file of the private key to log in with; null for those that ssh finds
    * @return its nodes that can be reached, by their names
    */
-  Map<String, SshHost> replace(JsonObject capacity, JsonObject hostKeys) throws Refused {
+  Map<String, SshHost> replace(JsonObject capacity, JsonObject hostKeys, @Nullable Path identity)
+      throws Refused {
     String user = capacity.getJsonObject("environment").getString("ssh_user");
     Map<String, JsonObject> keys = new HashMap<>();
     for (Object key : hostKeys.getJsonArray("host_keys")) {
@@ -53,7 +56,7 @@ final class SshFiles {
     for (NamedNode node : NamedNode.active(capacity)) {
       JsonObject key = keys.get(node.address());
       if (key != null) {
-        SshHost host = SshHost.of(node, user, key);
+        SshHost host = SshHost.of(node, user, key, identity);
         hosts.put(node.name(), host);
         kept.add(host.toJson());
       }

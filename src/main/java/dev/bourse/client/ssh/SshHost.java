@@ -23,8 +23,15 @@ import org.jspecify.annotations.Nullable;
  * @param user whom tenants log in as
  * @param hostKey the key it was granted with, as a public key line; null for a machine that is not
  *     real
+ * @param identity the file of the private key to log in with; null for those that ssh finds itself
  */
-record SshHost(String name, String address, int port, String user, @Nullable String hostKey) {
+record SshHost(
+    String name,
+    String address,
+    int port,
+    String user,
+    @Nullable String hostKey,
+    @Nullable Path identity) {
   private static final int USUAL_PORT = 22;
 
   private static final Pattern WORD = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._:-]{0,127}");
@@ -37,8 +44,10 @@ record SshHost(String name, String address, int port, String user, @Nullable Str
    *
    * @param user the cluster's
    * @param key what the service tells of its host key
+   * @param identity the file of a private key, absolute
    */
-  static SshHost of(NamedNode node, String user, JsonObject key) throws Refused {
+  static SshHost of(NamedNode node, String user, JsonObject key, @Nullable Path identity)
+      throws Refused {
     String hostKey = key.getString("host_key");
     if (hostKey != null && !HOST_KEY.matcher(hostKey).matches()) {
       throw unusable("host_key", hostKey);
@@ -48,7 +57,8 @@ record SshHost(String name, String address, int port, String user, @Nullable Str
         word("public_ip", key.getString("public_ip")),
         key.getInteger("ssh_port"),
         word("ssh_user", user),
-        hostKey);
+        hostKey,
+        identity);
   }
 
   private static String word(String what, String text) throws Refused {
@@ -71,7 +81,8 @@ record SshHost(String name, String address, int port, String user, @Nullable Str
         json.getString("address"),
         json.getInteger("port"),
         json.getString("user"),
-        json.getString("host_key"));
+        json.getString("host_key"),
+        json.getString("identity") == null ? null : Path.of(json.getString("identity")));
   }
 
   JsonObject toJson() {
@@ -80,7 +91,8 @@ record SshHost(String name, String address, int port, String user, @Nullable Str
         .put("address", address)
         .put("port", port)
         .put("user", user)
-        .put("host_key", hostKey);
+        .put("host_key", hostKey)
+        .put("identity", identity == null ? null : identity.toString());
   }
 
   /** What ssh has to be told, by ssh_config(5). */
@@ -91,11 +103,19 @@ record SshHost(String name, String address, int port, String user, @Nullable Str
     settings.put("User", user);
     if (hostKey != null) {
       // Its pinned key and no other: a machine that shows another is not the node.
-      settings.put("UserKnownHostsFile", '"' + knownHosts.toString() + '"');
+      settings.put("UserKnownHostsFile", quoted(knownHosts));
       settings.put("GlobalKnownHostsFile", "/dev/null");
       settings.put("StrictHostKeyChecking", "yes");
     }
+    if (identity != null) {
+      settings.put("IdentityFile", quoted(identity));
+      settings.put("IdentitiesOnly", "yes");
+    }
     return settings;
+  }
+
+  private static String quoted(Path path) {
+    return '"' + path.toString() + '"';
   }
 
   /** The same as options of ssh and scp. */
