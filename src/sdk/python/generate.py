@@ -26,6 +26,8 @@ SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "boo
 #: What types are made of that the models do not define.
 PYTHON = {"Any", "Dict", "List", "Literal", "Optional", "Union", "None"}
 METHODS = ("get", "put", "post", "delete", "patch")
+#: The schemes by which programs come; the others are cookies of browsers.
+TOKENS = {"apiToken", "memberToken"}
 
 #: How bourse/errors.py begins.
 ERRORS = '''"""Everything this library raises. Each error says what happened and, in `what_to_do`, what helps.
@@ -62,11 +64,6 @@ from bourse._errors import (
     may_pass as may_pass,
     nothing_happened as nothing_happened,
 )'''
-
-
-def serves_programs(method: str, operation: dict[str, Any]) -> bool:
-    """Pages (`x-errors: page`) and the preflights of browsers (OPTIONS) are for browsers alone."""
-    return method in METHODS and operation.get("x-errors") != "page"
 
 
 def snake(name: str) -> str:
@@ -116,14 +113,58 @@ class Contract:
             return f"Dict[str, {self.type_of(values) if isinstance(values, dict) else 'Any'}]"
         return SCALARS[kind]
 
-    def operations(self) -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-        """Method, path, operation and what its path says of it."""
+    def security(self, operation: dict[str, Any]) -> list[dict[str, Any]]:
+        """Whom an operation takes; nobody in particular when it is empty."""
+        listed: list[dict[str, Any]] = operation.get("security", self.document.get("security", []))
+        return listed
+
+    def serves_programs(self, method: str, operation: dict[str, Any]) -> bool:
+        """Pages (`x-errors: page`) and the preflights of browsers (OPTIONS) are for browsers alone.
+
+        So is, of some contracts, whatever takes no token.
+        """
+        takes_token = any(TOKENS & one.keys() for one in self.security(operation))
+        return (
+            method in METHODS
+            and operation.get("x-errors") != "page"
+            and (takes_token or self.name not in LIBRARIES["only_with_token"])
+        )
+
+    def operations(self, programs: bool = True) -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+        """Method, path, operation and what its path says of it: those for programs, or the others."""
         return [
             (method, path, operation, item)
             for path, item in self.document["paths"].items()
             for method, operation in item.items()
-            if isinstance(operation, dict) and "operationId" in operation and serves_programs(method, operation)
+            if isinstance(operation, dict) and "operationId" in operation
+            and self.serves_programs(method, operation) == programs
         ]
+
+    def schemas(self) -> dict[str, dict[str, Any]]:
+        """Its schemas but those that only browsers come across, such as the forms of pages."""
+        schemas: dict[str, dict[str, Any]] = self.document["components"]["schemas"]
+
+        def named(reached: set[str]) -> set[str]:
+            return {name for name in schemas if f"#/components/schemas/{name}" in reached}
+
+        left = named(self.reached([one for _, _, one, _ in self.operations(programs=False)], set()))
+        # What no operation refers to is of events, which a contract cannot give a schema.
+        kept = [one for _, _, one, _ in self.operations()], self.document.get("webhooks")
+        others = [schema for name, schema in schemas.items() if name not in left]
+        left -= named(self.reached([kept, others], set()))
+        return {name: schema for name, schema in schemas.items() if name not in left}
+
+    def reached(self, node: Any, found: set[str]) -> set[str]:
+        """Adds what is referred to, directly or by something else."""
+        if isinstance(node, (list, tuple)):
+            for one in node:
+                self.reached(one, found)
+        elif isinstance(node, dict):
+            if "$ref" in node and node["$ref"] not in found:
+                found.add(node["$ref"])
+                self.reached(self.resolve(node), found)
+            self.reached(list(node.values()), found)
+        return found
 
 
 def union(types: list[str]) -> str:
@@ -212,7 +253,7 @@ def in_order(models: dict[str, list[str]]) -> list[str]:
 def write_models(contracts: list[Contract]) -> str:
     models: dict[str, list[str]] = {}
     for contract in contracts:
-        for name, schema in contract.document["components"]["schemas"].items():
+        for name, schema in contract.schemas().items():
             lines = model(contract, name, schema)
             if models.setdefault(name, lines) != lines:
                 raise SystemExit(f"{contract.name}: {name} is another one in an earlier contract")
@@ -265,11 +306,12 @@ def body_of(contract: Contract, operation: dict[str, Any]) -> tuple[str, str]:
 
 
 def scope_of(contract: Contract, operation: dict[str, Any]) -> str:
-    security = operation.get("security", contract.document.get("security", []))
+    security = contract.security(operation)
     scopes = sorted({scope for one in security for listed in one.values() for scope in listed})
     if not security:
         return "Takes no token."
-    return f"Scope: {', '.join(scopes)}." if scopes else "Takes any live token."
+    whose = "" if any("apiToken" in one for one in security) else ", in a member's token"
+    return f"Scope: {', '.join(scopes)}{whose}." if scopes else "Takes any live token."
 
 
 def method_of(contract: Contract, method: str, path: str, operation: dict[str, Any], item: dict[str, Any]) -> list[str]:
@@ -325,11 +367,10 @@ def write_operations(contracts: list[Contract]) -> str:
         for method, path, operation, item in contract.operations():
             answer, _ = answer_of(contract, operation)
             body, _ = body_of(contract, operation)
-            security = operation.get("security", contract.document.get("security", []))
             repeatable = method == "get" or operation["operationId"] in LIBRARIES["repeatable"]
             table.append(
                 f'        Operation("{operation["operationId"]}", "{contract.name}", "{method.upper()}", "{path}", '
-                f'"{answer}", "{body}", {bool(security)}, {repeatable}),'
+                f'"{answer}", "{body}", {bool(contract.security(operation))}, {repeatable}),'
             )
             methods += method_of(contract, method, path, operation, item)
     return "\n".join(

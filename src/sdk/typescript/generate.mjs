@@ -10,6 +10,8 @@ import openapiTS, { astToString } from "openapi-typescript";
 
 const [folder = ""] = process.argv.slice(2);
 const METHODS = ["get", "put", "post", "delete", "patch"];
+// The schemes by which programs come; the others are cookies of browsers.
+const TOKENS = ["apiToken", "memberToken"];
 
 const libraries = JSON.parse(await readFile("libraries.json", "utf8"));
 await mkdir("src/contracts", { recursive: true });
@@ -17,18 +19,31 @@ await mkdir("src/contracts", { recursive: true });
 const table = [];
 for (const name of libraries.contracts) {
   const contract = JSON.parse(await readFile(`${folder}/${name}.json`, "utf8"));
+  const securityOf = (operation) => operation.security ?? contract.security ?? [];
+  // Pages and the preflights of browsers are for browsers alone; so is, of some contracts, whatever takes no token.
+  const servesPrograms = (method, operation) =>
+    METHODS.includes(method) &&
+    operation["x-errors"] !== "page" &&
+    (!(name in libraries.only_with_token) ||
+      securityOf(operation).some((one) => TOKENS.some((scheme) => scheme in one)));
+  for (const item of Object.values(contract.paths)) {
+    for (const method of Object.keys(item)) {
+      if (item[method].operationId && !servesPrograms(method, item[method])) {
+        delete item[method];
+      }
+    }
+  }
   // What has a default may be left out of a request.
   const types = await openapiTS(contract, { defaultNonNullable: false });
   await writeFile(`src/contracts/${name}.ts`, `// Generated from the contract.\n${astToString(types)}`);
   for (const [path, item] of Object.entries(contract.paths)) {
     for (const [method, operation] of Object.entries(item)) {
-      // Pages and the preflights of browsers are for browsers alone.
-      if (!METHODS.includes(method) || operation["x-errors"] === "page") {
+      // What else stands there is about all operations of the path.
+      if (!METHODS.includes(method)) {
         continue;
       }
       const answers = Object.entries(operation.responses).filter(([status]) => /^2/.test(status) && status !== "206");
       const content = answers.flatMap(([, one]) => Object.keys(one.content ?? {}));
-      const security = operation.security ?? contract.security ?? [];
       table.push({
         id: operation.operationId,
         contract: name,
@@ -36,7 +51,7 @@ for (const name of libraries.contracts) {
         path,
         answer: content.length === 0 ? "none" : content.includes("application/json") ? "json" : "stream",
         body: Object.keys(operation.requestBody?.content ?? {})[0] ?? null,
-        authenticated: security.length > 0,
+        authenticated: securityOf(operation).length > 0,
         repeatable: method === "get" || operation.operationId in libraries.repeatable,
       });
     }

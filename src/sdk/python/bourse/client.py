@@ -453,6 +453,26 @@ class Client(Operations):
         """The organization's Kubernetes clusters."""
         return pages(lambda after: self.list_k8s_clusters(after=after, limit=500), "clusters", "next")
 
+    def clusters(self, state: Optional[Literal["in-use", "retired"]] = None) -> Iterator[models.ListedCluster]:
+        """The organization's clusters of both kinds, by name, with what each wants and holds; for a member."""
+        return pages(
+            lambda after: self.list_console_clusters(state=state, after=after, limit=500), "clusters", "next"
+        )
+
+    def members(self) -> Iterator[models.Colleague]:
+        """The organization's members, by username; for a member."""
+        return pages(lambda after: self.list_console_members(after=after, limit=500), "members", "next")
+
+    def tokens(self) -> Iterator[models.ApiToken]:
+        """The organization's API tokens, newest first, live or not; for a member."""
+        return pages(lambda after: self.list_console_tokens(after=after, limit=500), "tokens", "next")
+
+    def webhook_deliveries(self, endpoint_id: str) -> Iterator[models.WebhookDelivery]:
+        """What was sent to a webhook endpoint of late, or waits to be, newest first; for a member."""
+        return pages(
+            lambda after: self.list_webhook_deliveries(endpoint_id, after=after, limit=500), "deliveries", "next"
+        )
+
     # Requests.
 
     def _call(

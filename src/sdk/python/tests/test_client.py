@@ -268,6 +268,42 @@ class ListsTest(ServiceTest):
             self.assertTrue(list(items))
 
 
+class OrganizationTest(ServiceTest):
+    def test_a_member_makes_a_cluster_and_a_token_and_takes_them_back(self) -> None:
+        member = self.member
+        pool = member.list_console_pools()["pools"][0]["pool"]
+        cluster = member.create_console_cluster({"name": "acme-eval", "pool": pool, "description": "evaluations"})
+        minted = member.mint_console_token(
+            {
+                "name": "agent",
+                "scopes": ["capacity:read", "capacity:write"],
+                "cluster": cluster["name"],
+                "limits": {"max_gpus": 8, "max_lease": "8h"},
+            }
+        )
+        agent = self.connect(self.service.url, minted["token"])
+        with self.assertRaises(errors.TokenLimit) as refused:
+            agent.declare(max_gpus=16, max_price=2.5, until=timedelta(hours=1))
+        self.assertEqual(("max_gpus", 8), (refused.exception.body["limit"], refused.exception.body["maximum"]))
+        self.assertIn("acme-eval", [one["name"] for one in member.clusters("in-use")])
+
+        member.revoke_console_token(minted["token_id"])
+        with self.assertRaises(errors.Unauthorized):
+            agent.read_capacity()
+        self.assertTrue(next(one for one in member.tokens() if one["token_id"] == minted["token_id"])["revoked_at"])
+        retired = member.retire_console_cluster("acme-eval")
+        self.assertTrue(retired["retired_at"])
+        self.assertEqual(retired, member.retire_console_cluster("acme-eval"), "retiring it again changes nothing")
+        self.assertIn("acme-eval", [one["name"] for one in member.clusters("retired")])
+
+    def test_lists_are_for_members(self) -> None:
+        self.assertIn("alice", [one["username"] for one in self.member.members()])
+        with self.assertRaisesRegex(errors.Unauthorized, "memberToken"):
+            next(self.client.members())
+        with self.assertRaises(errors.NotFound):
+            next(self.member.webhook_deliveries("whe_none"))
+
+
 class RefusalsTest(ServiceTest):
     def test_each_refusal_is_its_own_error(self) -> None:
         bare = self.connect(self.service.url, self.service.token("bare"))

@@ -1,6 +1,7 @@
 import createClient, { type Client as FetchClient } from "openapi-fetch";
 import type { components as billing, paths as billingPaths } from "./contracts/billing.js";
 import type { components as checkpoints, paths as checkpointPaths } from "./contracts/checkpoints.js";
+import type { components as console, paths as consolePaths } from "./contracts/console.js";
 import type { components as k8s, paths as k8sPaths } from "./contracts/k8s.js";
 import type { paths as marketPaths } from "./contracts/market.js";
 import type { paths as mcpPaths } from "./contracts/mcp.js";
@@ -22,7 +23,15 @@ import { lost, RETRY, type Retry, refusal, target, Tries } from "./http.js";
 import { type AllOperations, OPERATIONS } from "./operations.js";
 import { MethodNotAllowed, NotFound, VersionMismatch } from "./refusals.js";
 
-export type Paths = vmPaths & k8sPaths & marketPaths & billingPaths & orgPaths & checkpointPaths & oauthPaths & mcpPaths;
+export type Paths = vmPaths &
+  k8sPaths &
+  marketPaths &
+  billingPaths &
+  orgPaths &
+  checkpointPaths &
+  oauthPaths &
+  mcpPaths &
+  consolePaths;
 export type CapacityState = vm["schemas"]["CapacityState"];
 export type Declaration = vm["schemas"]["CapacityDeclaration"];
 export type BidState = k8s["schemas"]["BidState"];
@@ -342,6 +351,43 @@ export class Client {
     return pages(
       (after) => this.call("listK8sClusters", query({ after, limit: 500 })),
       (page) => page.clusters,
+      (page) => page.next,
+    );
+  }
+
+  /** The organization's clusters of both kinds, by name, with what each wants and holds; for a member. */
+  clusters(state?: "in-use" | "retired"): AsyncGenerator<console["schemas"]["ListedCluster"], void, undefined> {
+    return pages(
+      (after) => this.call("listConsoleClusters", query({ state, after, limit: 500 })),
+      (page) => page.clusters,
+      (page) => page.next,
+    );
+  }
+
+  /** The organization's members, by username; for a member. */
+  members(): AsyncGenerator<console["schemas"]["Colleague"], void, undefined> {
+    return pages(
+      (after) => this.call("listConsoleMembers", query({ after, limit: 500 })),
+      (page) => page.members,
+      (page) => page.next,
+    );
+  }
+
+  /** The organization's API tokens, newest first, live or not; for a member. */
+  tokens(): AsyncGenerator<console["schemas"]["ApiToken"], void, undefined> {
+    return pages(
+      (after) => this.call("listConsoleTokens", query({ after, limit: 500 })),
+      (page) => page.tokens,
+      (page) => page.next,
+    );
+  }
+
+  /** What was sent to a webhook endpoint of late, or waits to be, newest first; for a member. */
+  webhookDeliveries(endpointId: string): AsyncGenerator<console["schemas"]["WebhookDelivery"], void, undefined> {
+    const path = { endpoint_id: endpointId };
+    return pages(
+      (after) => this.call("listWebhookDeliveries", { path, ...query({ after, limit: 500 }) }),
+      (page) => page.deliveries,
       (page) => page.next,
     );
   }

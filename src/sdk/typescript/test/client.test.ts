@@ -179,6 +179,44 @@ describe("lists", () => {
   });
 });
 
+describe("the organization", () => {
+  test("a member makes a cluster and a token, and takes them back", async () => {
+    const { pools } = await member.call("listConsolePools");
+    const cluster = await member.call("createConsoleCluster", { body: { name: "acme-eval", pool: pools[0]?.pool ?? "" } });
+    const minted = await member.call("mintConsoleToken", {
+      body: {
+        name: "agent",
+        scopes: ["capacity:read", "capacity:write"],
+        cluster: cluster.name,
+        limits: { max_gpus: 8, max_lease: "8h" },
+      },
+    });
+    const agent = new bourse.Client({ url: service.url, token: minted.token });
+    await assert.rejects(agent.declare({ max_gpus: 16, max_price: 2.5, until: 3600 }), (e) => {
+      assert.ok(e instanceof bourse.TokenLimit);
+      assert.deepEqual([e.body.limit, e.body.maximum], ["max_gpus", 8]);
+      return true;
+    });
+    assert.ok((await collected(member.clusters("in-use"))).some((one) => one.name === "acme-eval"));
+
+    await member.call("revokeConsoleToken", { path: { token_id: minted.token_id } });
+    await assert.rejects(agent.call("readCapacity"), bourse.Unauthorized);
+    const revoked = (await collected(member.tokens())).find((one) => one.token_id === minted.token_id);
+    assert.ok(revoked?.revoked_at);
+    const retire = () => member.call("retireConsoleCluster", { path: { cluster: "acme-eval" } });
+    const retired = await retire();
+    assert.ok(retired.retired_at);
+    assert.deepEqual(await retire(), retired, "retiring it again changes nothing");
+    assert.ok((await collected(member.clusters("retired"))).some((one) => one.name === "acme-eval"));
+  });
+
+  test("lists are for members", async () => {
+    assert.ok((await collected(member.members())).some((one) => one.username === "alice"));
+    await assert.rejects(client.members().next(), bourse.Unauthorized);
+    await assert.rejects(member.webhookDeliveries("whe_none").next(), bourse.NotFound);
+  });
+});
+
 describe("refusals", () => {
   test("each is its own error", async () => {
     const at = (token: string) => new bourse.Client({ url: service.url, token });
