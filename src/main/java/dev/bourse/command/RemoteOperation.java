@@ -49,9 +49,12 @@ public record RemoteOperation(
 
   /** Something an operation takes. */
   public record Input(String name, String description, boolean required, JsonObject schema) {
-    /** As an option: {@code max_gpus} is {@code --max-gpus}. */
+    /**
+     * As an option: {@code max_gpus} is {@code --max-gpus}. A schema names another in {@code
+     * x-option} where every command has an option of that name.
+     */
     public String option() {
-      return "--" + name.replace('_', '-');
+      return "--" + schema.getString("x-option", name.replace('_', '-'));
     }
 
     /** As a place-holder in the usage text. */

@@ -8,6 +8,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestStore;
 import dev.bourse.webhooks.Receiver.Received;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** A service that is killed loses no event. */
+@OneEngine("its counterpart, of two processes on one PostgreSQL, is WebhookReplicaTest")
 class WebhookCrashTest {
   private static final List<String> SETTINGS =
       List.of(

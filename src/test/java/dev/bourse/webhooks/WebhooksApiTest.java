@@ -10,6 +10,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.webhooks.Receiver.Received;
 import io.vertx.core.json.JsonArray;
@@ -28,6 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Webhooks from end to end: what members set, what receivers get, and what of them goes wrong. */
+@EachEngine
 class WebhooksApiTest extends WebhookFixture {
   private static final String RESEND = "/resend";
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.testing.AnswerLosingProxy;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.MemberShell;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a team types: keys, up, status, down. */
+@OneEngine("a command line asks a service, whatever its store")
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class CapacityCommandsTest {
   private static RunningBourse bourse;

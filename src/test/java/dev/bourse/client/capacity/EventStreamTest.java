@@ -10,6 +10,7 @@ import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import dev.bourse.testing.AnswerLosingProxy;
 import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import java.time.Clock;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A cluster that is watched from a command line. */
+@OneEngine("a command line asks a service, whatever its store")
 class EventStreamTest {
   private static RunningBourse bourse;
 
