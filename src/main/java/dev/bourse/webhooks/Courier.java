@@ -7,9 +7,9 @@ import dev.bourse.core.Ids;
 import dev.bourse.events.ActivityStore;
 import dev.bourse.events.ActivityStore.StoredActivity;
 import dev.bourse.store.Database;
-import dev.bourse.webhooks.WebhookStore.Cursor;
-import dev.bourse.webhooks.WebhookStore.Head;
-import dev.bourse.webhooks.WebhookStore.Source;
+import dev.bourse.webhooks.OutboxStore.Cursor;
+import dev.bourse.webhooks.OutboxStore.Head;
+import dev.bourse.webhooks.OutboxStore.Source;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -70,17 +70,17 @@ final class Courier {
 
   private final Vertx vertx;
   private final Context context;
-  private final WebhookStore store;
+  private final WebhookStore endpoints;
+  private final OutboxStore store;
+  private final DeliveryLease lease;
   private final ActivityStore activity;
   private final TrailStore trails;
-  private final Secrets secrets;
-  private final WebhookClient client;
+  private final SignedSender sender;
   private final SwitchOff switchOff;
   private final Retries retries;
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final RandomGenerator random;
-  private final String owner;
   private final AtomicLong delivered = new AtomicLong();
   private final AtomicLong failed = new AtomicLong();
 
@@ -110,8 +110,7 @@ final class Courier {
   Courier(
       Vertx vertx,
       Database database,
-      Secrets secrets,
-      WebhookClient client,
+      SignedSender sender,
       SwitchOff switchOff,
       Retries retries,
       Clock clock,
@@ -119,17 +118,17 @@ final class Courier {
       RandomGenerator random) {
     this.vertx = vertx;
     this.context = vertx.getOrCreateContext();
-    this.store = new WebhookStore(database);
+    this.endpoints = new WebhookStore(database);
+    this.store = new OutboxStore(database);
     this.activity = new ActivityStore(database);
     this.trails = new TrailStore(database);
-    this.secrets = secrets;
-    this.client = client;
+    this.sender = sender;
     this.switchOff = switchOff;
     this.retries = retries;
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.random = random;
-    this.owner = Ids.base62(random, ID_LENGTH);
+    this.lease = new DeliveryLease(database, Ids.base62(random, ID_LENGTH));
   }
 
   void start() {
@@ -189,7 +188,7 @@ final class Courier {
         .future()
         .timeout(STOP_MILLIS, TimeUnit.MILLISECONDS)
         .otherwiseEmpty()
-        .compose(ended -> hasLease ? store.release(owner) : Future.succeededFuture());
+        .compose(ended -> hasLease ? lease.release() : Future.succeededFuture());
   }
 
   private void noteStopped() {
@@ -215,8 +214,8 @@ final class Courier {
     }
     looking = true;
     long begin = nanoTime.getAsLong();
-    store
-        .lease(owner, LEASE_MILLIS)
+    lease
+        .take(LEASE_MILLIS)
         .compose(
             mine -> {
               unread.forEach(this::note);
@@ -243,7 +242,7 @@ final class Courier {
   }
 
   private void missed(Throwable fault) {
-    if (fault instanceof WebhookStore.NotMine) {
+    if (fault instanceof DeliveryLease.NotMine) {
       if (hasLease) {
         LOG.info("another process delivers webhooks now");
       }
@@ -356,10 +355,10 @@ final class Courier {
   private Future<List<Entry>> entries(Source source, Cursor cursor) {
     return source.name().equals(WebhookEvent.ORGANIZATION)
         ? trails
-            .listWritesAfter(source.orgId(), cursor.position(), WebhookStore.PAGE)
+            .listWritesAfter(source.orgId(), cursor.position(), OutboxStore.PAGE)
             .map(found -> found.stream().map(Entry::of).toList())
         : activity
-            .listToldAfter(source.name(), cursor.position(), cursor.atMillis(), WebhookStore.PAGE)
+            .listToldAfter(source.name(), cursor.position(), cursor.atMillis(), OutboxStore.PAGE)
             .map(found -> found.stream().map(Entry::of).toList());
   }
 
@@ -371,10 +370,10 @@ final class Courier {
     List<WebhookEvent> events =
         entries.stream().map(Entry::event).flatMap(Optional::stream).toList();
     // Read after the entries: whoever asked before one of them was made is among these.
-    return store
+    return endpoints
         .listEndpoints(source.orgId())
         .compose(
-            endpoints ->
+            told ->
                 store
                     .advance(
                         source,
@@ -382,18 +381,18 @@ final class Courier {
                         last.position(),
                         last.atMillis(),
                         events,
-                        endpoints,
+                        told,
                         clock.millis())
-                    .map(stored -> endpoints))
+                    .map(stored -> told))
         .map(
-            endpoints -> {
-              for (WebhookEndpoint endpoint : endpoints) {
+            told -> {
+              for (WebhookEndpoint endpoint : told) {
                 if (events.stream().anyMatch(endpoint::wants) && schedule.queues() < MAX_QUEUES) {
                   schedule.put(
                       new Schedule.Queue(endpoint.endpointId(), source.name()), clock.millis());
                 }
               }
-              return entries.size() == WebhookStore.PAGE;
+              return entries.size() == OutboxStore.PAGE;
             });
   }
 
@@ -435,43 +434,12 @@ final class Courier {
               long due = found.get().delivery().dueAtMillis();
               return due > now
                   ? Future.succeededFuture(() -> schedule.postponed(queue, due))
-                  : attempt(found.get()).compose(attempt -> concluded(queue, found.get(), attempt));
-            });
-  }
-
-  /** One attempt, signed as of now. */
-  private Future<Attempt> attempt(Head head) {
-    return sent(
-        secrets,
-        client,
-        head.endpoint(),
-        head.delivery().messageId(),
-        head.delivery().body(),
-        clock);
-  }
-
-  /** Sends an event to an endpoint once, signed as of now. */
-  static Future<Attempt> sent(
-      Secrets secrets,
-      WebhookClient client,
-      WebhookEndpoint endpoint,
-      String messageId,
-      String body,
-      Clock clock) {
-    long now = clock.millis();
-    return secrets
-        .signing(endpoint, now)
-        .compose(
-            keys -> {
-              if (keys.isEmpty()) {
-                return Future.succeededFuture(
-                    new Attempt(null, "the endpoint's secret is lost; rotate it"));
-              }
-              long seconds = TimeUnit.MILLISECONDS.toSeconds(now);
-              return client.send(
-                  endpoint.url(),
-                  new WebhookClient.Message(
-                      messageId, seconds, Signature.of(keys, messageId, seconds, body), body));
+                  : sender
+                      .send(
+                          found.get().endpoint(),
+                          found.get().delivery().messageId(),
+                          found.get().delivery().body())
+                      .compose(attempt -> concluded(queue, found.get(), attempt));
             });
   }
 
@@ -495,12 +463,12 @@ final class Courier {
           .store(
               head.endpoint(),
               attempt.isGone() ? WebhookEndpoint.Reason.GONE : WebhookEndpoint.Reason.FAILING,
-              List.of(WebhookStore.lastTry(delivery, attempt, now)),
+              List.of(OutboxStore.lastTry(delivery, attempt, now)),
               now)
           // Whoever changed it meanwhile may have moved it: then it is tried there.
           .recover(
               e ->
-                  e instanceof WebhookStore.Moved
+                  e instanceof OutboxStore.Moved
                       ? Future.succeededFuture()
                       : Future.failedFuture(e))
           .map(stored -> () -> schedule.failed(queue, clock.millis()));

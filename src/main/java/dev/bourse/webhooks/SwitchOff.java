@@ -28,7 +28,7 @@ final class SwitchOff {
   }
 
   /**
-   * Stores it together with the mails. Fails with {@link WebhookStore.Moved} when the endpoint was
+   * Stores it together with the mails. Fails with {@link OutboxStore.Moved} when the endpoint was
    * changed meanwhile.
    */
   Future<Void> store(

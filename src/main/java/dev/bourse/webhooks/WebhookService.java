@@ -38,6 +38,7 @@ final class WebhookService {
   private final TrailStore trails;
   private final Secrets secrets;
   private final WebhookClient client;
+  private final SignedSender sender;
   private final Courier courier;
   private final Clock clock;
   private final RandomGenerator random;
@@ -55,6 +56,7 @@ final class WebhookService {
     this.trails = trails;
     this.secrets = secrets;
     this.client = client;
+    this.sender = new SignedSender(secrets, client, clock);
     this.courier = courier;
     this.clock = clock;
     this.random = random;
@@ -244,7 +246,7 @@ final class WebhookService {
                       new JsonObject()
                           .put("endpoint_id", endpointId)
                           .put("sent_by", caller.actor()));
-              return bounded(() -> Courier.sent(secrets, client, endpoint, messageId, body, clock))
+              return bounded(() -> sender.send(endpoint, messageId, body))
                   .compose(
                       attempt ->
                           store.commit(
@@ -293,13 +295,7 @@ final class WebhookService {
                           }
                           return bounded(
                                   () ->
-                                      Courier.sent(
-                                          secrets,
-                                          client,
-                                          endpoint,
-                                          delivery.messageId(),
-                                          delivery.body(),
-                                          clock))
+                                      sender.send(endpoint, delivery.messageId(), delivery.body()))
                               .compose(attempt -> resent(caller, endpointId, delivery, attempt));
                         }));
   }

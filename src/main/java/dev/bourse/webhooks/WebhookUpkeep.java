@@ -76,7 +76,7 @@ final class WebhookUpkeep {
                       .store(endpoint, WebhookEndpoint.Reason.BACKLOG, List.of(), now)
                       .recover(
                           e ->
-                              e instanceof WebhookStore.Moved
+                              e instanceof OutboxStore.Moved
                                   ? Future.succeededFuture()
                                   : Future.failedFuture(e)));
     }

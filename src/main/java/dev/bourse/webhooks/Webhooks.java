@@ -50,8 +50,7 @@ public final class Webhooks {
         new Courier(
             vertx,
             database,
-            secrets,
-            client,
+            new SignedSender(secrets, client, ports.clock()),
             switchOff,
             new Retries(config.retryMillis()),
             ports.clock(),

@@ -80,8 +80,7 @@ class CourierTest extends StoreFixture {
         new Courier(
             vertx,
             database,
-            secrets,
-            client,
+            new SignedSender(secrets, client, clock),
             switchOff,
             new Retries(3 * DAY),
             clock,

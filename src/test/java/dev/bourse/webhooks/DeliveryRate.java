@@ -84,8 +84,7 @@ public final class DeliveryRate {
         new Courier(
             vertx,
             database,
-            secrets,
-            client,
+            new SignedSender(secrets, client, clock),
             new SwitchOff(
                 store,
                 new OutboxMail(vertx, folder.resolve("out"), "b@b", clock, new Random(2)),
@@ -95,7 +94,7 @@ public final class DeliveryRate {
             System::nanoTime,
             new Random(3));
     courier.start();
-    StoreFixture.await(store.countChanges());
+    StoreFixture.await(new OutboxStore(database).countChanges());
     TimeUnit.SECONDS.sleep(2);
     long all = (long) perMinute * SECONDS / 60;
     long begin = System.nanoTime();

@@ -91,7 +91,7 @@ final class DeviceLogin {
     Instant end = environment.clock().instant().plusSeconds(lifeSeconds(begun));
     long interval = Math.max(1, begun.getLong("interval", INTERVAL_SECONDS));
     while (true) {
-      pause(interval);
+      environment.await(Duration.ofSeconds(interval));
       if (environment.clock().instant().isAfter(end)) {
         throw expired();
       }
@@ -146,14 +146,5 @@ final class DeviceLogin {
   private static Refused expired() {
     return new Refused(
         ExitCode.REFUSED, "the code has expired; run bourse login again for another one");
-  }
-
-  private void pause(long seconds) throws Refused {
-    try {
-      environment.pause().until(Duration.ofSeconds(seconds));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
-    }
   }
 }

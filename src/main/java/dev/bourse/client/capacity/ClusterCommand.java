@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 
 /** A command about one VM cluster. */
 public abstract class ClusterCommand extends SignedInCommand {
-  private static final String CAPACITY = "/api/vm/capacity";
+  static final String CAPACITY = "/api/vm/capacity";
 
   @Option(
       names = {"-c", "--cluster"},
@@ -45,5 +45,16 @@ public abstract class ClusterCommand extends SignedInCommand {
   /** Its capacity, as the service tells it now. */
   protected final JsonObject capacity(Service service) throws Refused {
     return service.call("GET", about(CAPACITY), null);
+  }
+
+  /** The capacity of a cluster that was told by its name. */
+  protected static JsonObject capacity(Service service, String cluster) throws Refused {
+    return service.call("GET", CAPACITY + "?cluster=" + Service.encoded(cluster), null);
+  }
+
+  /** How the nodes held for a cluster are known when they are logged in to. */
+  protected static JsonObject hostKeys(Service service, String cluster) throws Refused {
+    String path = CAPACITY + "/host-keys?cluster=" + Service.encoded(cluster);
+    return service.call("GET", path, null);
   }
 }

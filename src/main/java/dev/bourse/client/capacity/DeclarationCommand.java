@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 
 /** A command that declares: it says what would happen, asks, and does it. */
 abstract class DeclarationCommand extends ClusterCommand {
-  private static final String PREVIEW = "/api/vm/capacity/preview";
+  private static final String PREVIEW = CAPACITY + "/preview";
 
   @Option(names = "--dry-run", description = "Say what would happen, and write nothing.")
   private boolean isDryRun;
@@ -58,8 +58,7 @@ abstract class DeclarationCommand extends ClusterCommand {
       return;
     }
     requireWanted();
-    String about = "/api/vm/capacity?cluster=" + Service.encoded(capacity.getString("cluster"));
-    JsonObject declared = new Declaring(service, environment(), about).make(declaration);
+    JsonObject declared = new Declaring(service, environment()).make(declaration);
     if (format.get().form() == AnswerFormat.Form.table) {
       out().print("declared, version " + declared.getLong("version") + '\n');
       out().flush();

@@ -14,8 +14,6 @@ import java.time.Duration;
  * refusal is told from another writer's by what stands declared.
  */
 final class Declaring {
-  private static final String CAPACITY = "/api/vm/capacity";
-
   /** A write cadence is 5 s and a restart some seconds; whoever waits longer wants to know why. */
   private static final int TRIES = 6;
 
@@ -23,21 +21,16 @@ final class Declaring {
 
   private final Service service;
   private final CommandEnvironment environment;
-  private final String about;
 
-  /**
-   * @param about where the cluster's capacity is read
-   */
-  Declaring(Service service, CommandEnvironment environment, String about) {
+  Declaring(Service service, CommandEnvironment environment) {
     this.service = service;
     this.environment = environment;
-    this.about = about;
   }
 
   /**
    * Declares.
    *
-   * @param declaration as the contract has it, with the version it was decided upon
+   * @param declaration as the contract has it, with its cluster and the version it was decided upon
    * @return the capacity after it
    * @throws Refused by the service; or because another writer came first
    */
@@ -45,10 +38,10 @@ final class Declaring {
     boolean mayHaveArrived = false;
     for (int tries = 1; ; tries++) {
       try {
-        return service.call("PUT", CAPACITY, declaration);
+        return service.call("PUT", ClusterCommand.CAPACITY, declaration);
       } catch (Refused refused) {
         if (refused.is("version-mismatch")) {
-          JsonObject now = service.call("GET", about, null);
+          JsonObject now = ClusterCommand.capacity(service, declaration.getString("cluster"));
           if (mayHaveArrived && isIn(declaration, now)) {
             return now;
           }
@@ -64,7 +57,7 @@ final class Declaring {
           throw refused;
         }
         mayHaveArrived |= refused.status() == 0 || refused.status() >= 500;
-        pause(Math.max(1, refused.retryAfterSeconds()));
+        environment.await(Duration.ofSeconds(Math.max(1, refused.retryAfterSeconds())));
       }
     }
   }
@@ -85,14 +78,5 @@ final class Declaring {
   private static String writer(JsonObject now) {
     JsonObject declared = now.getJsonObject("declared");
     return declared == null ? "nobody" : declared.getString("updated_by");
-  }
-
-  private void pause(long seconds) throws Refused {
-    try {
-      environment.pause().until(Duration.ofSeconds(seconds));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
-    }
   }
 }

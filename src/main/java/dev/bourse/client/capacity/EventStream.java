@@ -1,7 +1,6 @@
 package dev.bourse.client.capacity;
 
 import dev.bourse.client.transfer.CommandEnvironment;
-import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.DecodeException;
@@ -77,7 +76,7 @@ final class EventStream {
         lost.accept("the connection was lost");
       }
       wait = last != null && !last.equals(before) ? 1 : wait;
-      pause(wait);
+      environment.await(Duration.ofSeconds(wait));
       wait = Math.min(LONGEST_WAIT_SECONDS, wait * 2);
     }
   }
@@ -172,14 +171,5 @@ final class EventStream {
     }
     // Only now: what is not handed out is asked for again.
     last = id;
-  }
-
-  private void pause(long seconds) throws Refused {
-    try {
-      environment.pause().until(Duration.ofSeconds(seconds));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
-    }
   }
 }

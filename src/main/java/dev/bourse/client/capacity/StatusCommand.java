@@ -76,8 +76,7 @@ final class StatusCommand extends ClusterCommand {
         err().println("more than " + MOST_CLUSTERS + " clusters; -c names one of the others");
         break;
       }
-      String name = Service.encoded(cluster.getString("name"));
-      states.add(service.call("GET", "/api/vm/capacity?cluster=" + name, null));
+      states.add(capacity(service, cluster.getString("name")));
     }
     if (states.isEmpty()) {
       throw new Refused(

@@ -141,7 +141,6 @@ final class UpCommand extends DeclarationCommand {
       return;
     }
     Instant end = Lease.end(wait, environment().clock().instant());
-    String about = "/api/vm/capacity?cluster=" + Service.encoded(capacity.getString("cluster"));
     JsonObject now = capacity;
     while (activeGpus(now) < now.getJsonObject("declared").getInteger("max_gpus")) {
       if (!environment().clock().instant().isBefore(end)) {
@@ -151,8 +150,8 @@ final class UpCommand extends DeclarationCommand {
                 .formatted(
                     activeGpus(now), now.getJsonObject("declared").getInteger("max_gpus"), wait));
       }
-      pause();
-      now = service.call("GET", about, null);
+      environment().await(LOOK);
+      now = capacity(service, capacity.getString("cluster"));
     }
     err().println("every node is active");
   }
@@ -163,14 +162,5 @@ final class UpCommand extends DeclarationCommand {
             .filter(node -> "active".equals(node.getString("state")))
             .count()
         * capacity.getInteger("gpus_per_node");
-  }
-
-  private void pause() throws Refused {
-    try {
-      environment().pause().until(LOOK);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
-    }
   }
 }

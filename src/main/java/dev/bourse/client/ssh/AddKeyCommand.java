@@ -77,10 +77,8 @@ final class AddKeyCommand extends SignedInCommand {
   }
 
   private Path usual() throws Refused {
-    String home =
-        environment().variables().getOrDefault("HOME", System.getProperty("user.home", "."));
     for (String candidate : USUAL) {
-      Path path = Path.of(home, ".ssh", candidate);
+      Path path = environment().home().resolve(".ssh").resolve(candidate);
       if (Files.isReadable(path)) {
         return path;
       }

@@ -49,9 +49,7 @@ abstract class NodeCommand extends ClusterCommand {
   final Reach reach() throws Refused {
     Service service = signedIn();
     JsonObject capacity = capacity(service);
-    String path =
-        "/api/vm/capacity/host-keys?cluster=" + Service.encoded(capacity.getString("cluster"));
-    JsonObject keys = service.call("GET", path, null);
+    JsonObject keys = hostKeys(service, capacity.getString("cluster"));
     return new Reach(capacity, files().replace(capacity, keys, identity()));
   }
 

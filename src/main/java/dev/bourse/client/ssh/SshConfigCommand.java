@@ -50,9 +50,7 @@ final class SshConfigCommand extends NodeCommand {
   }
 
   private void install(String include) throws Refused {
-    String home =
-        environment().variables().getOrDefault("HOME", System.getProperty("user.home", "."));
-    Path config = Path.of(home, ".ssh", "config");
+    Path config = environment().home().resolve(".ssh/config");
     try {
       String before = Files.exists(config) ? Files.readString(config) : "";
       if (before.lines().anyMatch(include::equals)) {

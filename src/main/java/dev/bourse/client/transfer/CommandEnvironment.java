@@ -1,5 +1,7 @@
 package dev.bourse.client.transfer;
 
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
 import java.io.Console;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,6 +46,25 @@ public record CommandEnvironment(
 
   public CommandEnvironment {
     variables = Map.copyOf(variables);
+  }
+
+  /**
+   * Waits.
+   *
+   * @throws Refused when the command is interrupted meanwhile
+   */
+  public void await(Duration over) throws Refused {
+    try {
+      pause.until(over);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
+    }
+  }
+
+  /** The person's home folder. */
+  public Path home() {
+    return Path.of(variables.getOrDefault("HOME", System.getProperty("user.home", ".")));
   }
 
   /** Those of this process. */

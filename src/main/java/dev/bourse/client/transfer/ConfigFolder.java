@@ -18,7 +18,6 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -48,15 +47,14 @@ public final class ConfigFolder {
   }
 
   public ConfigFolder(CommandEnvironment environment) {
-    this.folder = folder(environment.variables());
+    this.folder = folder(environment);
     this.environment = environment;
   }
 
-  private static Path folder(Map<String, String> environment) {
-    String xdg = environment.getOrDefault("XDG_CONFIG_HOME", "");
-    String home = environment.getOrDefault("HOME", System.getProperty("user.home", "."));
+  private static Path folder(CommandEnvironment environment) {
+    String xdg = environment.variables().getOrDefault("XDG_CONFIG_HOME", "");
     // The specification says that a relative path is ignored.
-    Path base = xdg.startsWith("/") ? Path.of(xdg) : Path.of(home, ".config");
+    Path base = xdg.startsWith("/") ? Path.of(xdg) : environment.home().resolve(".config");
     return base.resolve("bourse");
   }
 
@@ -128,13 +126,10 @@ public final class ConfigFolder {
           throw new Refused(
               ExitCode.UNAVAILABLE, "another command is using %s; try again".formatted(file(name)));
         }
-        environment.pause().until(LOCK_POLL);
+        environment.await(LOCK_POLL);
       }
     } catch (IOException e) {
       throw new Refused(ExitCode.USAGE, "cannot lock " + file(name) + ".lock: " + IoWords.of(e));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
     }
   }
 

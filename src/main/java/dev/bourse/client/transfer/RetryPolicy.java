@@ -1,6 +1,5 @@
 package dev.bourse.client.transfer;
 
-import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import java.time.Duration;
 
@@ -57,12 +56,7 @@ final class RetryPolicy {
             .formatted(
                 failure.getMessage().lines().findFirst().orElse(""),
                 Math.max(1, wait.toSeconds())));
-    try {
-      environment.pause().until(wait);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
-    }
+    environment.await(wait);
     progress.rest();
   }
 }

@@ -80,6 +80,31 @@ class LoginCommandTest {
   }
 
   @Test
+  void severalSignInsAreKeptByNames(@TempDir Path home) {
+    MemberShell shell = answering(home, "allow");
+    shell.run("login", "--url", url).ended(0);
+    String first = shell.account(url).getString("access_token");
+    AtomicInteger waits = new AtomicInteger();
+    shell.atWait(
+        () -> {
+          if (waits.getAndIncrement() == 0) {
+            alice.answer(DevicePage.shownCode(bourse), "allow");
+          }
+        });
+    shell.run("login", "--profile", "work", "--url", url, "--scope", "org:read").ended(0);
+    assertEquals(first, shell.account(url).getString("access_token"), "each has its own");
+    assertEquals(url, shell.account("work").getString("url"));
+    // The last one is meant unless another is named; its scope is what was asked for.
+    shell.run("whoami", "--fields", "scopes").ended(0).says("org:read");
+    shell.run("billing", "balance").ended(1).says("forbidden");
+    shell.run("billing", "balance", "--url", url).ended(0);
+    shell.with("BOURSE_PROFILE", "work").run("logout").ended(0).says("Signed out");
+    shell.run("whoami").ended(2).says("bourse login --profile work --url " + url);
+    shell.run("whoami", "--profile", "none").ended(2).says("there is no 'none', there are work");
+    shell.run("whoami", "--profile", "../x").ended(2).says("is no name");
+  }
+
+  @Test
   void noTokenIsEverPrinted(@TempDir Path home) {
     MemberShell shell = answering(home, "allow");
     MemberShell.Outcome login = shell.run("login", "--url", url).ended(0);

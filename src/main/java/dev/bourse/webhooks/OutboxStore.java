@@ -1,0 +1,262 @@
+package dev.bourse.webhooks;
+
+import static dev.bourse.webhooks.WebhookRows.NEW_CLUSTERS;
+
+import dev.bourse.events.ActivityStore;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** How far each source was told, what waits to be delivered, and what came of attempts. */
+final class OutboxStore {
+  /** Sources one look finds; the others are found by the next. */
+  private static final int MAX_SOURCES = 500;
+
+  /** Entries of a source that are told in one commit: with 16 endpoints that is 800 rows. */
+  static final int PAGE = 50;
+
+  private final Database database;
+
+  OutboxStore(Database database) {
+    this.database = database;
+  }
+
+  /** A source of events: a cluster of an organization, or the organization itself. */
+  record Source(String orgId, String name) {}
+
+  /** How far a source was told; {@code isNew} while that is where all clusters begin. */
+  record Cursor(long position, long atMillis, boolean isNew) {}
+
+  /** Another process was told further meanwhile, or the organization has no endpoint any more. */
+  static final class Moved extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Moved() {
+      super("the source was read further by another", null, false, false);
+    }
+  }
+
+  /** How often endpoints were made, changed or deleted. */
+  Future<Long> countChanges() {
+    return database
+        .readFirst(
+            "SELECT changes FROM webhook_change WHERE name = 'endpoints'",
+            List.of(),
+            row -> row.integer("changes"))
+        .map(found -> found.orElse(0L));
+  }
+
+  /** Organizations with endpoints. */
+  Future<List<String>> listOrgs() {
+    return database.read(
+        """
+        SELECT c.org_id FROM webhook_cursor c
+        JOIN org o ON o.org_id = c.org_id AND o.retired_at IS NULL WHERE c.source = '%s'\
+        """
+            .formatted(NEW_CLUSTERS),
+        List.of(),
+        row -> row.text("org_id"));
+  }
+
+  /** Organizations whose trail has more than they were told. */
+  Future<List<Source>> listTrailsAhead() {
+    return database.read(
+        """
+        SELECT c.org_id FROM webhook_cursor c WHERE c.source = '' AND EXISTS
+        (SELECT 1 FROM audit a WHERE a.org_id = c.org_id AND a.is_read = 0 AND a.id > c.position)
+        LIMIT %s\
+        """
+            .formatted(MAX_SOURCES),
+        List.of(),
+        row -> new Source(row.text("org_id"), WebhookEvent.ORGANIZATION));
+  }
+
+  /** Clusters to which more has happened than was told. */
+  Future<List<Source>> listClustersAhead() {
+    return database.read(
+        """
+        SELECT c.org_id, c.name FROM webhook_cursor s JOIN cluster c ON c.org_id = s.org_id
+        LEFT JOIN webhook_cursor k ON k.org_id = c.org_id AND k.source = c.name
+        WHERE s.source = '%s' AND EXISTS
+        (SELECT 1 FROM activity a WHERE a.cluster = c.name AND a.kind IN ('action', 'request')
+        AND a.ts >= COALESCE(k.at, s.at) - CAST(? AS BIGINT)
+        AND a.id > COALESCE(k.position, s.position)
+        AND (a.kind = 'action' OR a.reason IS NOT NULL)) LIMIT %s\
+        """
+            .formatted(NEW_CLUSTERS, MAX_SOURCES),
+        List.of(ActivityStore.SKEW_MILLIS),
+        row -> new Source(row.text("org_id"), row.text("name")));
+  }
+
+  /** How far a source was told; empty when its organization has no endpoint. */
+  Future<Optional<Cursor>> findCursor(Source source) {
+    return database.readFirst(
+        """
+        SELECT source, position, at FROM webhook_cursor WHERE org_id = ? AND source IN (?, ?)
+        ORDER BY CASE WHEN source = ? THEN 0 ELSE 1 END LIMIT 1\
+        """,
+        List.of(
+            source.orgId(),
+            source.name(),
+            source.name().isEmpty() ? source.name() : NEW_CLUSTERS,
+            source.name()),
+        row ->
+            new Cursor(
+                row.integer("position"),
+                row.integer("at"),
+                !row.text("source").equals(source.name())));
+  }
+
+  /**
+   * Stores what is to be delivered, together with how far that is, so that neither is without the
+   * other. Fails with {@link Moved} when somebody else did.
+   */
+  Future<Void> advance(
+      Source source,
+      Cursor from,
+      long position,
+      long atMillis,
+      List<WebhookEvent> events,
+      List<WebhookEndpoint> endpoints,
+      long nowMillis) {
+    List<Statement> statements = new ArrayList<>();
+    long at = Math.max(from.atMillis(), atMillis);
+    statements.add(
+        from.isNew()
+            ? Statement.guarded(
+                Moved::new,
+                """
+                INSERT INTO webhook_cursor (org_id, source, position, at)
+                SELECT org_id, CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+                FROM webhook_cursor WHERE org_id = ? AND source = '%s' AND position = ?
+                ON CONFLICT (org_id, source) DO NOTHING\
+                """
+                    .formatted(NEW_CLUSTERS),
+                source.name(),
+                position,
+                at,
+                source.orgId(),
+                from.position())
+            : Statement.guarded(
+                Moved::new,
+                """
+                UPDATE webhook_cursor SET position = ?, at = ?
+                WHERE org_id = ? AND source = ? AND position = ?\
+                """,
+                position,
+                at,
+                source.orgId(),
+                source.name(),
+                from.position()));
+    for (WebhookEvent event : events) {
+      for (WebhookEndpoint endpoint : endpoints) {
+        if (endpoint.wants(event)) {
+          statements.add(waiting(endpoint, event, nowMillis));
+        }
+      }
+    }
+    return database.commit(statements);
+  }
+
+  /** An event that waits; nothing when the endpoint was switched off or deleted meanwhile. */
+  private static Statement waiting(WebhookEndpoint endpoint, WebhookEvent event, long nowMillis) {
+    return Statement.of(
+        """
+        INSERT INTO webhook_delivery (endpoint_id, source, position, message_id, kind, body,
+        made_at, due_at, tries)
+        SELECT endpoint_id, CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT),
+        CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT), 0
+        FROM webhook_endpoint WHERE endpoint_id = ? AND disabled_at IS NULL
+        ON CONFLICT (endpoint_id, message_id) DO NOTHING\
+        """,
+        event.source(),
+        event.position(),
+        event.messageId(),
+        event.kind().label(),
+        event.body(),
+        nowMillis,
+        nowMillis,
+        endpoint.endpointId());
+  }
+
+  /** Queues in which something waits, so many at most; some may be empty by now. */
+  Future<List<Schedule.Queue>> listQueues(int most) {
+    return database.read(
+        """
+        SELECT DISTINCT endpoint_id, source FROM webhook_delivery WHERE outcome IS NULL
+        LIMIT %s\
+        """
+            .formatted(most),
+        List.of(),
+        row -> new Schedule.Queue(row.text("endpoint_id"), row.text("source")));
+  }
+
+  /** The first that waits in a queue, and where it goes. */
+  record Head(WebhookEndpoint endpoint, Delivery delivery) {}
+
+  Future<Optional<Head>> findHead(Schedule.Queue queue) {
+    return database.readFirst(
+        """
+        SELECT %s, %s %s JOIN webhook_delivery d ON d.endpoint_id = e.endpoint_id
+        WHERE e.endpoint_id = ? AND e.disabled_at IS NULL
+        AND d.source = ? AND d.outcome IS NULL ORDER BY d.position LIMIT 1\
+        """
+            .formatted(
+                WebhookRows.DELIVERY, WebhookRows.ENDPOINT.names("e", "e_"), WebhookRows.FROM_LIVE),
+        List.of(queue.endpointId(), queue.source()),
+        row -> new Head(WebhookRows.endpoint(row.of("e_")), WebhookRows.delivery(row)));
+  }
+
+  Future<Void> delivered(Delivery delivery, Attempt attempt, long nowMillis) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                """
+                UPDATE webhook_delivery SET outcome = ?, tries = tries + 1, last_try_at = ?,
+                first_try_at = COALESCE(first_try_at, ?), status = ?, fault = NULL WHERE id = ?\
+                """,
+                Delivery.DELIVERED,
+                nowMillis,
+                nowMillis,
+                attempt.status(),
+                delivery.id())));
+  }
+
+  /** Another attempt is to follow, unless the endpoint moved or was switched off meanwhile. */
+  Future<Void> failed(Head head, Attempt attempt, long dueMillis, long nowMillis) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                """
+                UPDATE webhook_delivery SET tries = tries + 1, last_try_at = ?,
+                first_try_at = COALESCE(first_try_at, ?), due_at = ?, status = ?, fault = ?
+                WHERE id = ? AND outcome IS NULL AND EXISTS (SELECT 1 FROM webhook_endpoint
+                WHERE endpoint_id = ? AND url = ?)\
+                """,
+                nowMillis,
+                nowMillis,
+                dueMillis,
+                attempt.status(),
+                attempt.fault(),
+                head.delivery().id(),
+                head.endpoint().endpointId(),
+                head.endpoint().url())));
+  }
+
+  /** The attempt that was the last, in the commit that switches the endpoint off. */
+  static Statement lastTry(Delivery delivery, Attempt attempt, long nowMillis) {
+    return Statement.of(
+        """
+        UPDATE webhook_delivery SET tries = tries + 1, last_try_at = ?,
+        first_try_at = COALESCE(first_try_at, ?), status = ?, fault = ? WHERE id = ?\
+        """,
+        nowMillis,
+        nowMillis,
+        attempt.status(),
+        attempt.fault(),
+        delivery.id());
+  }
+}
