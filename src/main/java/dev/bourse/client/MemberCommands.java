@@ -10,9 +10,14 @@ import dev.bourse.command.OperationCommand;
 import dev.bourse.command.RemoteOperation;
 import dev.bourse.contract.Contract;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -61,21 +66,32 @@ public final class MemberCommands {
   private MemberCommands() {}
 
   /**
-   * Adds the commands.
+   * Adds the command that is meant, or where it is none of these all of them, as help lists them.
+   * To make every command takes longer than most run.
    *
-   * @param typed the first word of the command line: of nouns only this one is built; empty for all
+   * @param typed the first word of the command line; empty to add all, whole
    * @return the same command line
    */
   public static CommandLine addTo(
       CommandLine line, CommandEnvironment environment, Optional<String> typed) {
-    AccountCommands.addTo(line, environment);
-    CapacityCommands.addTo(line, environment);
-    SshCommands.addTo(line, environment);
+    Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
+    all.putAll(AccountCommands.all(environment));
+    all.putAll(CapacityCommands.all(environment));
+    all.putAll(SshCommands.all(environment));
+    boolean isOne = typed.filter(name -> all.containsKey(name) || isNoun(name)).isPresent();
+    boolean areWhole = isOne || typed.isEmpty();
     for (Noun noun : Noun.values()) {
-      boolean isMeant = typed.isEmpty() || typed.get().equals(noun.typed());
-      line.addSubcommand(noun.typed(), isMeant ? built(noun, environment) : named(noun));
+      all.put(noun.typed(), () -> areWhole ? built(noun, environment) : named(noun));
     }
+    if (isOne) {
+      all.keySet().retainAll(Set.of(typed.orElseThrow()));
+    }
+    all.forEach((name, made) -> line.addSubcommand(name, made.get()));
     return line.setCaseInsensitiveEnumValuesAllowed(true);
+  }
+
+  private static boolean isNoun(String name) {
+    return Stream.of(Noun.values()).anyMatch(noun -> noun.typed().equals(name));
   }
 
   /** A noun by its help text alone. */

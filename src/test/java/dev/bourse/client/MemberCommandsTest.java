@@ -68,15 +68,26 @@ class MemberCommandsTest {
     assertEquals(new TreeMap<>(), missing);
   }
 
+  private static CommandLine typed(String word) {
+    return MemberCommands.addTo(
+        new CommandLine(CommandSpec.create().name("bourse")),
+        CommandEnvironment.ofProcess(),
+        Optional.of(word));
+  }
+
   @Test
-  void aNounThatIsNotTypedIsNotBuilt() {
-    CommandLine line =
-        MemberCommands.addTo(
-            new CommandLine(CommandSpec.create().name("bourse")),
-            CommandEnvironment.ofProcess(),
-            Optional.of("billing"));
-    assertTrue(below(line, "billing").containsKey("balance"));
-    assertEquals(Set.of(), below(line, "market").keySet());
+  void onlyTheCommandThatIsTypedIsMade() {
+    CommandLine billing = typed("billing");
+    assertEquals(Set.of("billing"), billing.getSubcommands().keySet());
+    assertTrue(below(billing, "billing").containsKey("balance"));
+    assertEquals(Set.of("status"), typed("status").getSubcommands().keySet());
+  }
+
+  @Test
+  void whoTypesNoneOfThemIsShownAllByTheirNames() {
+    CommandLine misspelt = typed("statsu");
+    assertEquals(every().getSubcommands().keySet(), misspelt.getSubcommands().keySet());
+    assertEquals(Set.of(), below(misspelt, "market").keySet());
   }
 
   private static Map<String, CommandLine> below(CommandLine line, String noun) {

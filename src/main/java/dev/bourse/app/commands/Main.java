@@ -81,6 +81,10 @@ public final class Main {
     CommandLine line = new CommandLine(new Main());
     MemberCommands.addTo(
         line, CommandEnvironment.ofProcess(), areAllMeant ? Optional.empty() : Optional.of(typed));
+    if (line.getSubcommands().containsKey(typed)) {
+      // A member's command; nobody waits until those of the service are made.
+      return configured(line);
+    }
     for (String name : List.of("admin", "checkpoints")) {
       boolean isMeant = areAllMeant || typed.equals(name);
       line.addSubcommand(
@@ -99,17 +103,20 @@ public final class Main {
     return addService(new CommandLine(new Main()));
   }
 
-  /**
-   * Adds what runs a service; whatever any command throws becomes a message and {@link
-   * #EXIT_REFUSED}.
-   */
+  /** Adds what runs a service. */
   private static CommandLine addService(CommandLine line) {
-    return line.addSubcommand(new ServeCommand())
-        .addSubcommand(new MigrateCommand())
-        .addSubcommand(new DoctorCommand())
-        .addSubcommand(new ExportCommand())
-        .addSubcommand(new ImportCommand())
-        .addSubcommand(new AutoComplete.GenerateCompletion())
+    return configured(
+        line.addSubcommand(new ServeCommand())
+            .addSubcommand(new MigrateCommand())
+            .addSubcommand(new DoctorCommand())
+            .addSubcommand(new ExportCommand())
+            .addSubcommand(new ImportCommand())
+            .addSubcommand(new AutoComplete.GenerateCompletion()));
+  }
+
+  /** Whatever any command throws becomes a message and {@link #EXIT_REFUSED}. */
+  private static CommandLine configured(CommandLine line) {
+    return line
         // A word that begins with @ is meant as it is: in a command for a node, among others.
         .setExpandAtFiles(false)
         .setExecutionExceptionHandler(

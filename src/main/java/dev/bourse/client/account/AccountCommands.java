@@ -1,14 +1,20 @@
 package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 
 /** Signing in and out. */
 public final class AccountCommands {
   private AccountCommands() {}
 
-  /** Adds {@code login} and {@code logout}. */
-  public static void addTo(CommandLine line, CommandEnvironment environment) {
-    line.addSubcommand(new LoginCommand(environment)).addSubcommand(new LogoutCommand(environment));
+  /** {@code login} and {@code logout}, each made when it is needed. */
+  public static Map<String, Supplier<CommandLine>> all(CommandEnvironment environment) {
+    Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
+    all.put("login", () -> new CommandLine(new LoginCommand(environment)));
+    all.put("logout", () -> new CommandLine(new LogoutCommand(environment)));
+    return all;
   }
 }

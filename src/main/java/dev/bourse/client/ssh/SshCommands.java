@@ -1,6 +1,9 @@
 package dev.bourse.client.ssh;
 
 import dev.bourse.client.transfer.CommandEnvironment;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 
 /** The commands that reach nodes. */
@@ -16,12 +19,17 @@ public final class SshCommands {
     return keys.addSubcommand(new AddKeyCommand(environment));
   }
 
-  /** Adds {@code ssh}, {@code ssh-config}, {@code run} and {@code cp}. */
-  public static void addTo(CommandLine line, CommandEnvironment environment) {
-    // What follows the first word is of the command that runs on the node, dashes and all.
-    line.addSubcommand(new CommandLine(new SshCommand(environment)).setStopAtPositional(true))
-        .addSubcommand(new SshConfigCommand(environment))
-        .addSubcommand(new CommandLine(new RunCommand(environment)).setStopAtPositional(true))
-        .addSubcommand(new CopyCommand(environment));
+  /**
+   * {@code ssh}, {@code ssh-config}, {@code run} and {@code cp}, each made when it is needed. What
+   * follows the first word of {@code ssh} and {@code run} is of the command that runs on the node,
+   * dashes and all.
+   */
+  public static Map<String, Supplier<CommandLine>> all(CommandEnvironment environment) {
+    Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
+    all.put("ssh", () -> new CommandLine(new SshCommand(environment)).setStopAtPositional(true));
+    all.put("ssh-config", () -> new CommandLine(new SshConfigCommand(environment)));
+    all.put("run", () -> new CommandLine(new RunCommand(environment)).setStopAtPositional(true));
+    all.put("cp", () -> new CommandLine(new CopyCommand(environment)));
+    return all;
   }
 }
