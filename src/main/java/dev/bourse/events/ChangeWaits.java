@@ -38,8 +38,8 @@ public final class ChangeWaits {
   /** Proxies and clients commonly give an answer 30 s to begin; this leaves 5 of them. */
   public static final long MOST_MILLIS = 25_000;
 
-  /** Of one token: its few clusters from a few places; more is a client that forgets its waits. */
-  static final int MOST_PER_TOKEN = 8;
+  /** Of one caller, a member or an API token; more is a client that forgets its waits. */
+  static final int MOST_PER_CALLER = 8;
 
   /** In the process: a request each, and a read of the activity each when all are woken at once. */
   static final int MOST = 1_000;
@@ -55,7 +55,7 @@ public final class ChangeWaits {
   private final ClusterAccess access;
   private final ActivityStore activity;
   private final LongSupplier nanoTime;
-  private final Limit waits = Limit.of("waits for a change", MOST).sharing(MOST_PER_TOKEN);
+  private final Limit waits = Limit.of("waits for a change", MOST).sharing(MOST_PER_CALLER);
   private final Set<Wait> open = ConcurrentHashMap.newKeySet();
   private volatile boolean isEnded;
 
