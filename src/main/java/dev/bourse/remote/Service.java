@@ -30,6 +30,7 @@ public final class Service {
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
           .connectTimeout(Duration.ofSeconds(10))
+          .sslContext(TlsOnDemand.context())
           .build();
 
   private final String baseUrl;

@@ -34,13 +34,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One process's store of bytes on the disk of its machine, as the port promises it and no better:
- * calls take a while, are refused or fail; a block that is under way when the process ends may be
- * there in part; a failed publication may have been carried out, or have lost the upload.
+ * calls take a while, are refused or fail; bytes that were taken are kept in whole parts, and the
+ * rest when that is asked for, so that it goes with the process until then; what is under way when
+ * the process ends may be there in part; a failed publication may have been carried out, or have
+ * lost the upload.
  */
 final class MemoryBlobs implements BlobStore {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}");
   private static final int OPEN_UPLOADS = 128;
   private static final int WAITING_BLOCKS = 4;
+
+  /** Clients send up to 6,000 bytes, so that an upload has several parts or none. */
+  private static final int PART_BYTES = 1_500;
 
   private final Replica process;
   private final Disk disk;
@@ -121,8 +126,8 @@ final class MemoryBlobs implements BlobStore {
           }
           Open opened = open.get(uploadId);
           Disk.File there = disk.uploads.get(uploadId);
-          return opened != null && opened.stored >= 0
-              ? opened.stored
+          return opened != null && opened.kept >= 0
+              ? opened.kept
               : there == null ? 0L : there.bytes.length;
         });
   }
@@ -322,7 +327,13 @@ final class MemoryBlobs implements BlobStore {
     private final Inspector inspector;
     private final ArrayDeque<Block> waiting = new ArrayDeque<>();
     private final Promise<Void> released = Promise.promise();
-    private long stored = -1;
+
+    /** How many bytes the file is to have; before it is open, fewer than none. */
+    private int kept = -1;
+
+    /** What was taken after those, and dies with the process. */
+    private byte[] rest = new byte[0];
+
     private boolean isUnderWay;
     private boolean isReleasing;
     private @Nullable RuntimeException refusal;
@@ -337,17 +348,17 @@ final class MemoryBlobs implements BlobStore {
         throw refusal;
       }
       inspector.inspect(there.bytes, 0, there.bytes.length);
-      stored = there.bytes.length;
+      kept = there.bytes.length;
     }
 
     @Override
     public long stored() {
-      return stored;
+      return kept + rest.length;
     }
 
     @Override
     public long kept() {
-      return stored;
+      return kept;
     }
 
     @Override
@@ -375,8 +386,8 @@ final class MemoryBlobs implements BlobStore {
         return;
       }
       if (block == null) {
-        if (isReleasing && open.remove(id, this)) {
-          released.tryComplete();
+        if (isReleasing) {
+          endAppending();
         }
         return;
       }
@@ -390,12 +401,12 @@ final class MemoryBlobs implements BlobStore {
       return disk.uploads.get(id);
     }
 
-    /** If the process ends between this and the rest, a part of the block is there. */
+    /** If the process ends between this and what follows, any part of the block may be there. */
     private void begin(Block block) {
       Disk.File file = file();
       if (refusal == null && file != null) {
-        int half = disk.luck.below(block.to - block.from + 1);
-        file.bytes = joined(file.bytes, block.bytes, block.from, block.from + half);
+        byte[] all = joined(rest, block.bytes, block.from, block.to);
+        file.bytes = joined(file.bytes, all, 0, disk.luck.below(all.length + 1));
         file.writtenMillis = disk.nowMillis();
       }
     }
@@ -403,7 +414,7 @@ final class MemoryBlobs implements BlobStore {
     private void finish(Block block) {
       Disk.File file = file();
       if (file != null) {
-        file.bytes = Arrays.copyOf(file.bytes, (int) stored);
+        file.bytes = Arrays.copyOf(file.bytes, kept);
       }
       if (refusal == null) {
         try {
@@ -414,9 +425,8 @@ final class MemoryBlobs implements BlobStore {
           if (file == null || disk.luck.faults()) {
             throw fault();
           }
-          file.bytes = joined(file.bytes, block.bytes, block.from, block.to);
-          file.writtenMillis = disk.nowMillis();
-          stored = file.bytes.length;
+          rest = joined(rest, block.bytes, block.from, block.to);
+          keep(file, rest.length - (kept + rest.length) % PART_BYTES);
         } catch (RuntimeException e) {
           refusal = e;
         }
@@ -435,6 +445,52 @@ final class MemoryBlobs implements BlobStore {
       next();
     }
 
+    /** Moves so many bytes of the rest to the file; with a part's end before them, none. */
+    private void keep(Disk.File file, int count) {
+      if (count > 0) {
+        file.bytes = joined(file.bytes, rest, 0, count);
+        file.writtenMillis = disk.nowMillis();
+        kept = file.bytes.length;
+        rest = Arrays.copyOfRange(rest, count, rest.length);
+      }
+    }
+
+    /** What is asked of the whole upload, of which every block is written. */
+    private Future<Void> keepRest() {
+      if (!waiting.isEmpty()) {
+        return Future.failedFuture(new IllegalStateException("upload " + id + " has blocks waiting"));
+      }
+      if (refusal != null) {
+        return Future.failedFuture(refusal);
+      }
+      return ask(
+          () -> {
+            Disk.File file = file();
+            if (refusal != null) {
+              throw refusal;
+            }
+            if (disk.luck.isFull()) {
+              throw new StorageFull("no room for the rest", null);
+            }
+            if (file == null || disk.luck.faults()) {
+              throw fault();
+            }
+            keep(file, rest.length);
+            return null;
+          });
+    }
+
+    private void endAppending() {
+      Disk.File file = file();
+      // A release has no answer that tells: what cannot be kept then is lost, and nobody was told of it.
+      if (refusal == null && file != null && !disk.luck.faults()) {
+        keep(file, rest.length);
+      }
+      if (open.remove(id, this)) {
+        released.tryComplete();
+      }
+    }
+
     private static byte[] joined(byte[] before, byte[] bytes, int from, int to) {
       byte[] all = Arrays.copyOf(before, before.length + to - from);
       System.arraycopy(bytes, from, all, before.length, to - from);
@@ -443,7 +499,7 @@ final class MemoryBlobs implements BlobStore {
 
     @Override
     public Future<Void> keep() {
-      return Future.succeededFuture();
+      return keepRest();
     }
 
     @Override
@@ -458,7 +514,7 @@ final class MemoryBlobs implements BlobStore {
 
     @Override
     public Future<Void> finish() {
-      return Future.succeededFuture();
+      return keepRest();
     }
 
     @Override

@@ -23,6 +23,9 @@ final class UploadAttempt {
 
   int losses;
 
+  /** How many of the first bytes were sent at all. */
+  long sent;
+
   UploadAttempt(UploadPlace place, byte[] bytes, boolean isDoomed, SplittableRandom random) {
     this.place = place;
     this.bytes = bytes;

@@ -53,6 +53,19 @@ enum UploadBug implements Bug {
     }
   },
 
+  /** Bytes that die with the process are told of as kept. */
+  TAKEN_TOLD_AS_KEPT {
+    @Override
+    public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
+      return new Forwarding(blobs) {
+        @Override
+        public Future<Upload> open(String uploadId, Inspector inspector) {
+          return super.open(uploadId, inspector).map(KeepingNothing::new);
+        }
+      };
+    }
+  },
+
   /** What is deleted stays on the disk. */
   DELETED_BYTES_STAY {
     @Override
@@ -67,6 +80,49 @@ enum UploadBug implements Bug {
   };
 
   private static final long LATE_MILLIS = 300;
+
+  /** An upload that says it keeps what it has only taken. */
+  private record KeepingNothing(Upload upload) implements Upload {
+    @Override
+    public long stored() {
+      return upload.stored();
+    }
+
+    @Override
+    public long kept() {
+      return upload.stored();
+    }
+
+    @Override
+    public Future<Void> append(byte[] bytes, int from, int to) {
+      return upload.append(bytes, from, to);
+    }
+
+    @Override
+    public Future<Void> keep() {
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Boolean> isCurrent() {
+      return upload.isCurrent();
+    }
+
+    @Override
+    public boolean isInspected() {
+      return upload.isInspected();
+    }
+
+    @Override
+    public Future<Void> finish() {
+      return upload.finish();
+    }
+
+    @Override
+    public Future<Void> release() {
+      return upload.release();
+    }
+  }
 
   /** A store that hands everything on. */
   private static class Forwarding implements BlobStore {

@@ -243,6 +243,7 @@ final class UploadClients {
     int to = attempt.random.nextInt(from, attempt.bytes.length) + 1;
     attempt.losses = disk().losses();
     attempt.kept = stored;
+    attempt.sent = Math.max(attempt.sent, to);
     giveUpWith(process, attempt);
     world.clients.call(
         process,
@@ -260,7 +261,9 @@ final class UploadClients {
                       }
                       if (done.succeeded()) {
                         attempt.kept = done.result().stored();
-                        if (attempt.kept != to && attempt.losses == disk().losses()) {
+                        // An earlier request, whose answer never came, may have brought more.
+                        boolean isLost = attempt.kept < to && attempt.losses == disk().losses();
+                        if (isLost || attempt.kept > attempt.sent) {
                           fail(attempt, "has " + attempt.kept + " bytes of " + to);
                         }
                       } else if (attempt.isDoomed) {

@@ -1,0 +1,79 @@
+package dev.bourse.remote;
+
+import java.security.KeyManagementException;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLContextSpi;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLServerSocketFactory;
+import javax.net.ssl.SSLSessionContext;
+import javax.net.ssl.SSLSocketFactory;
+import javax.net.ssl.TrustManager;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The JVM's default TLS, made at the first connection that takes it. An HttpClient makes it when it
+ * is built, which reads all trusted certificates: a third of the time that a command takes which
+ * speaks plainly to this machine.
+ */
+final class TlsOnDemand extends SSLContextSpi {
+  private TlsOnDemand() {}
+
+  static SSLContext context() {
+    return new SSLContext(new TlsOnDemand(), null, "TLS") {};
+  }
+
+  private static SSLContext made() {
+    try {
+      return SSLContext.getDefault();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("this JVM has no TLS: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  protected void engineInit(
+      KeyManager @Nullable [] keys, TrustManager @Nullable [] trust, @Nullable SecureRandom random)
+      throws KeyManagementException {
+    throw new KeyManagementException("it is the default, as the JVM has it");
+  }
+
+  @Override
+  protected SSLSocketFactory engineGetSocketFactory() {
+    return made().getSocketFactory();
+  }
+
+  @Override
+  protected SSLServerSocketFactory engineGetServerSocketFactory() {
+    return made().getServerSocketFactory();
+  }
+
+  @Override
+  protected SSLEngine engineCreateSSLEngine() {
+    return made().createSSLEngine();
+  }
+
+  @Override
+  protected SSLEngine engineCreateSSLEngine(String host, int port) {
+    return made().createSSLEngine(host, port);
+  }
+
+  @Override
+  protected SSLSessionContext engineGetServerSessionContext() {
+    return made().getServerSessionContext();
+  }
+
+  @Override
+  protected SSLSessionContext engineGetClientSessionContext() {
+    return made().getClientSessionContext();
+  }
+
+  /** Nothing is asked for, so each engine keeps what the JVM gives it. */
+  @Override
+  protected SSLParameters engineGetDefaultSSLParameters() {
+    return new SSLParameters();
+  }
+}
