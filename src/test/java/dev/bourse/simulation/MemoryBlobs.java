@@ -458,7 +458,8 @@ final class MemoryBlobs implements BlobStore {
     /** What is asked of the whole upload, of which every block is written. */
     private Future<Void> keepRest() {
       if (!waiting.isEmpty()) {
-        return Future.failedFuture(new IllegalStateException("upload " + id + " has blocks waiting"));
+        return Future.failedFuture(
+            new IllegalStateException("upload " + id + " has blocks waiting"));
       }
       if (refusal != null) {
         return Future.failedFuture(refusal);
@@ -482,7 +483,8 @@ final class MemoryBlobs implements BlobStore {
 
     private void endAppending() {
       Disk.File file = file();
-      // A release has no answer that tells: what cannot be kept then is lost, and nobody was told of it.
+      // A release has no answer that tells: what cannot be kept then is lost, and nobody was told
+      // of it.
       if (refusal == null && file != null && !disk.luck.faults()) {
         keep(file, rest.length);
       }
