@@ -353,7 +353,7 @@ final class MemoryBlobs implements BlobStore {
 
     @Override
     public long stored() {
-      return kept + rest.length;
+      return (long) kept + rest.length;
     }
 
     @Override
