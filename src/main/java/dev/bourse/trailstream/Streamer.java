@@ -29,6 +29,9 @@ final class Streamer implements DeliveryRounds.Work {
   /** How often all streams are looked through; what is new is known without that. */
   private static final long SWEEP_MILLIS = 30_000;
 
+  /** Of a hundred thousand streams a look takes a second of a reader: a part in so many is theirs. */
+  private static final int LOOK_SHARE = 20;
+
   /** Streams known at once, of 200 bytes each; those above are found when there is room. */
   private static final int MAX_STREAMS = 50_000;
 
@@ -49,6 +52,7 @@ final class Streamer implements DeliveryRounds.Work {
   private long changes;
   private long throughId;
   private long sweptNanos;
+  private long tookNanos;
 
   Streamer(
       Vertx vertx,
@@ -119,9 +123,9 @@ final class Streamer implements DeliveryRounds.Work {
   private Future<Void> look(boolean isNew, long changesNow, long throughNow) {
     long nanos = nanoTime.getAsLong();
     boolean isChanged = isNew || changesNow != changes;
-    if (!isChanged
-        && throughNow == throughId
-        && nanos - sweptNanos < TimeUnit.MILLISECONDS.toNanos(SWEEP_MILLIS)) {
+    long pause =
+        throughNow == throughId ? TimeUnit.MILLISECONDS.toNanos(SWEEP_MILLIS) : 0;
+    if (!isChanged && nanos - sweptNanos < Math.max(pause, tookNanos * LOOK_SHARE)) {
       rounds.send();
       return Future.succeededFuture();
     }
@@ -131,7 +135,8 @@ final class Streamer implements DeliveryRounds.Work {
             found -> {
               changes = changesNow;
               throughId = throughNow;
-              sweptNanos = nanos;
+              sweptNanos = nanoTime.getAsLong();
+              tookNanos = sweptNanos - nanos;
               found.stream()
                   .filter(ahead -> isChanged || !schedule.knows(ahead.queue()))
                   .forEach(ahead -> schedule.put(ahead.queue(), ahead.dueMillis()));
