@@ -179,13 +179,13 @@ final class TrailStreamService {
                       stream,
                       List.of(secrets.storing(stream.streamId(), 1, secret.bytes())),
                       row(caller, "trail_stream_set", stream.shown()))
-                  .compose(stored -> told(stream, secret.told()));
+                  .compose(stored -> told(caller, secret.told()));
             });
   }
 
-  private Future<TrailStreamView> told(TrailStream stream, @Nullable String secret) {
+  private Future<TrailStreamView> told(Principal caller, @Nullable String secret) {
     streamer.changed();
-    return view(stream, secret);
+    return get(caller).compose(stream -> view(stream, secret));
   }
 
   /** Where a stream's chains begin; the reads' nowhere while they are not asked for. */
@@ -214,9 +214,9 @@ final class TrailStreamService {
                 || !Objects.equals(order.accessKeyId(), before.accessKeyId())
             : before.destination().isStore();
     Secret secret = isOther ? secret(destination, order) : null;
-    return standing(before, order)
+    return begins(before, order)
         .compose(
-            progress -> {
+            begins -> {
               long now = clock.millis();
               TrailStream next =
                   new TrailStream(
@@ -225,19 +225,16 @@ final class TrailStreamService {
                       destination,
                       order.accessKeyId(),
                       order.includeReads(),
-                      progress,
-                      order.enabled() ? null : before.isEnabled() ? (Long) now : before.disabledAtMillis(),
-                      order.enabled()
-                          ? null
-                          : before.isEnabled()
-                              ? Reason.SWITCHED_OFF.label()
-                              : before.disabledReason(),
+                      before.progress(),
+                      order.enabled() ? null : disabledAt(before, now),
+                      order.enabled() ? null : disabledReason(before),
                       before.secretVersion() + (isOther ? 1 : 0),
                       isOther ? null : before.oldSecretUntilMillis(),
                       before.revision() + 1,
                       before.createdAtMillis(),
                       before.createdBy());
-              List<Statement> more = new ArrayList<>();
+              List<Statement> more = new ArrayList<>(begins);
+              more.add(TrailStreamStore.tryAnew(next, now));
               if (secret != null) {
                 more.add(secrets.storing(next.streamId(), next.secretVersion(), secret.bytes()));
                 more.add(secrets.deleting(next.streamId(), before.secretVersion()));
@@ -245,22 +242,31 @@ final class TrailStreamService {
               }
               return store
                   .update(before, next, more, row(caller, "trail_stream_set", next.shown()))
-                  .compose(stored -> told(next, secret == null ? null : secret.told()));
+                  .compose(stored -> told(caller, secret == null ? null : secret.told()));
             });
   }
 
-  /** Where a changed stream goes on: as asked, or where it stands, with all the time to try. */
-  private Future<Progress> standing(TrailStream before, Order order) {
-    Start start = order.start();
-    Progress progress = before.progress();
-    if (start != null) {
-      return begin(before.orgId(), order.includeReads(), start);
+  private static Long disabledAt(TrailStream before, long nowMillis) {
+    return Objects.requireNonNullElse(before.disabledAtMillis(), nowMillis);
+  }
+
+  private static String disabledReason(TrailStream before) {
+    return Objects.requireNonNullElse(before.disabledReason(), Reason.SWITCHED_OFF.label());
+  }
+
+  /** What moves the chains of a changed stream: both as asked, or the reads to their beginning. */
+  private Future<List<Statement>> begins(TrailStream before, Order order) {
+    boolean areNew = order.includeReads() && before.progress().readsBatch() == null;
+    Start start = Objects.requireNonNullElse(order.start(), Start.OLDEST);
+    List<Future<Statement>> begins = new ArrayList<>();
+    for (boolean isRead : new boolean[] {false, true}) {
+      if (isRead ? areNew || (order.start() != null && order.includeReads()) : order.start() != null) {
+        begins.add(
+            begin(before.chain(isRead), start)
+                .map(batch -> TrailStreamStore.standAt(before, isRead, batch)));
+      }
     }
-    return order.includeReads() && progress.readsBatch() == null
-        ? begin(before.chain(true), Start.OLDEST)
-            .map(reads -> Progress.at(progress.writesBatch(), reads, clock.millis()))
-        : Future.succeededFuture(
-            Progress.at(progress.writesBatch(), progress.readsBatch(), clock.millis()));
+    return Future.all(begins).map(all -> all.<Statement>list());
   }
 
   /** Nothing is sent any more, and where the stream stood is forgotten. */
@@ -305,7 +311,7 @@ final class TrailStreamService {
                           secrets.storing(next.streamId(), next.secretVersion(), secret),
                           secrets.deleting(next.streamId(), before.secretVersion() - 1)),
                       row(caller, "trail_stream_rotate", "destination=" + next.destination().text()))
-                  .compose(stored -> told(next, Signature.text(secret)));
+                  .compose(stored -> told(caller, Signature.text(secret)));
             });
   }
 

@@ -29,6 +29,10 @@ final class TrailStreamStore {
     }
   }
 
+  /**
+   * What members change is written together; how far the stream is goes on meanwhile, and is written
+   * by itself.
+   */
   private static final Columns<TrailStream> STREAM =
       Columns.<TrailStream>of("trail_stream")
           .fixed("org_id", TrailStream::orgId)
@@ -36,14 +40,14 @@ final class TrailStreamStore {
           .changing("destination", stream -> stream.destination().text())
           .changing("access_key_id", TrailStream::accessKeyId)
           .changing("include_reads", TrailStream::includeReads)
-          .changing("writes_batch", stream -> stream.progress().writesBatch())
-          .changing("reads_batch", stream -> stream.progress().readsBatch())
-          .changing("tries", stream -> stream.progress().tries())
-          .changing("first_try_at", stream -> stream.progress().firstTryAtMillis())
-          .changing("last_try_at", stream -> stream.progress().lastTryAtMillis())
-          .changing("next_try_at", stream -> stream.progress().nextTryAtMillis())
-          .changing("status", stream -> stream.progress().status())
-          .changing("fault", stream -> stream.progress().fault())
+          .fixed("writes_batch", stream -> stream.progress().writesBatch())
+          .fixed("reads_batch", stream -> stream.progress().readsBatch())
+          .fixed("tries", stream -> stream.progress().tries())
+          .fixed("first_try_at", stream -> stream.progress().firstTryAtMillis())
+          .fixed("last_try_at", stream -> stream.progress().lastTryAtMillis())
+          .fixed("next_try_at", stream -> stream.progress().nextTryAtMillis())
+          .fixed("status", stream -> stream.progress().status())
+          .fixed("fault", stream -> stream.progress().fault())
           .changing("disabled_at", TrailStream::disabledAtMillis)
           .changing("disabled_reason", TrailStream::disabledReason)
           .changing("secret_version", TrailStream::secretVersion)
@@ -135,7 +139,9 @@ final class TrailStreamStore {
     return commit(statements, more, audit);
   }
 
-  /** Stores what has changed of a stream, unless it was changed by another meanwhile. */
+  /**
+   * Stores what has changed of a stream but for its progress, unless another changed it meanwhile.
+   */
   Future<Void> update(
       TrailStream before, TrailStream next, List<Statement> more, AuditRow audit) {
     List<Statement> statements = new ArrayList<>();
@@ -143,15 +149,38 @@ final class TrailStreamStore {
         STREAM
             .update(
                 next,
-                "org_id = ? AND stream_id = ? AND revision = ? AND writes_batch = ?"
-                    + " AND COALESCE(reads_batch, -1) = ?",
+                "org_id = ? AND stream_id = ? AND revision = ?",
                 before.orgId(),
                 before.streamId(),
-                before.revision(),
-                before.progress().writesBatch(),
-                before.progress().readsBatch() == null ? -1 : before.progress().readsBatch())
+                before.revision())
             .orElse(TrailStreamStore::changedMeanwhile));
     return commit(statements, more, audit);
+  }
+
+  /** The next batch is tried at once, with all the time to be taken. */
+  static Statement tryAnew(TrailStream stream, long nowMillis) {
+    return Statement.of(
+        """
+        UPDATE trail_stream SET tries = 0, first_try_at = NULL, next_try_at = ?, status = NULL,
+        fault = NULL WHERE org_id = ? AND stream_id = ?\
+        """,
+        nowMillis,
+        stream.orgId(),
+        stream.streamId());
+  }
+
+  /** A chain goes on behind a batch. */
+  static Statement standAt(TrailStream stream, boolean isRead, long batch) {
+    return Statement.of(
+        "UPDATE trail_stream SET %s = ? WHERE org_id = ? AND stream_id = ?"
+            .formatted(column(isRead)),
+        batch,
+        stream.orgId(),
+        stream.streamId());
+  }
+
+  private static String column(boolean isRead) {
+    return isRead ? "reads_batch" : "writes_batch";
   }
 
   Future<Void> delete(TrailStream stream, List<Statement> more, AuditRow audit) {
@@ -168,7 +197,7 @@ final class TrailStreamStore {
   private static ApiError changedMeanwhile() {
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
-        "the stream was changed or sent on at the same time; nothing was written",
+        "the stream was changed at the same time; nothing was written",
         1_000);
   }
 
@@ -237,7 +266,6 @@ final class TrailStreamStore {
 
   /** The receiver has taken a batch. Fails with {@link Moved} when it is no longer the next. */
   Future<Void> taken(TrailStream stream, Chain chain, Attempt attempt, long nowMillis) {
-    String column = chain.isRead() ? "reads_batch" : "writes_batch";
     long batch = stream.progress().batch(chain.isRead()) + 1;
     return database.commit(
         List.of(
@@ -248,7 +276,7 @@ final class TrailStreamStore {
                 next_try_at = ?, status = ?, fault = NULL
                 WHERE org_id = ? AND stream_id = ? AND revision = ? AND %1$s = ?\
                 """
-                    .formatted(column),
+                    .formatted(column(chain.isRead())),
                 batch,
                 nowMillis,
                 nowMillis,
@@ -259,11 +287,12 @@ final class TrailStreamStore {
                 batch - 1)));
   }
 
-  /** Another attempt is to follow, unless the stream was changed meanwhile. */
+  /** Another attempt is to follow. Fails with {@link Moved} when the stream was changed. */
   Future<Void> failed(TrailStream stream, Attempt attempt, long dueMillis, long nowMillis) {
     return database.commit(
         List.of(
-            Statement.of(
+            Statement.guarded(
+                Moved::new,
                 """
                 UPDATE trail_stream SET tries = tries + 1,
                 first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, next_try_at = ?,
