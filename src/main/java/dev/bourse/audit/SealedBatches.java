@@ -48,7 +48,11 @@ public final class SealedBatches {
             seals -> {
               Optional<Seal> found = seals.stream().filter(s -> s.batch() == batch).findFirst();
               String previous =
-                  seals.stream().filter(s -> s.batch() < batch).map(Seal::seal).findFirst().orElse("");
+                  seals.stream()
+                      .filter(s -> s.batch() < batch)
+                      .map(Seal::seal)
+                      .findFirst()
+                      .orElse("");
               return found.isEmpty()
                   ? Future.succeededFuture(Optional.empty())
                   : read(new OcsfSeal(found.get(), previous)).map(Optional::of);

@@ -2,11 +2,12 @@ package dev.bourse.audit;
 
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
-import java.util.Arrays;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +62,7 @@ public final class TrailProof {
       long newestMillis,
       String head) {}
 
-  private final Map<Boolean, TreeMap<Long, Proven>> chains = new TreeMap<>();
+  private final Map<Boolean, NavigableMap<Long, Proven>> chains = new TreeMap<>();
 
   /** The rows since the last seal. */
   private final List<RecordedRow> rows = new ArrayList<>();
@@ -154,7 +155,7 @@ public final class TrailProof {
     return "%s, from %s to %s".formatted(seal.rowCount(), seal.firstId(), seal.lastId());
   }
 
-  private TreeMap<Long, Proven> chain(Seal seal) {
+  private NavigableMap<Long, Proven> chain(Seal seal) {
     return chains.computeIfAbsent(seal.chain().isRead(), kind -> new TreeMap<>());
   }
 
@@ -180,13 +181,13 @@ public final class TrailProof {
   /** The chains, when all their batches follow each other; none when there was no batch. */
   public List<ProvenChain> chains() throws Unsound {
     List<ProvenChain> found = new ArrayList<>();
-    for (TreeMap<Long, Proven> batches : chains.values()) {
+    for (NavigableMap<Long, Proven> batches : chains.values()) {
       found.add(proven(batches));
     }
     return found;
   }
 
-  private static ProvenChain proven(TreeMap<Long, Proven> batches) throws Unsound {
+  private static ProvenChain proven(NavigableMap<Long, Proven> batches) throws Unsound {
     Proven before = null;
     for (Proven each : batches.values()) {
       if (before == null && each.seal().batch() == 1 && !each.told().previous().isEmpty()) {

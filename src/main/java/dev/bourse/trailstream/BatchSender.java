@@ -98,8 +98,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
                         .compose(client::send));
   }
 
-  private DeliveryClient.Message message(
-      TrailStream stream, SealedBatch batch, List<byte[]> keys) {
+  private DeliveryClient.Message message(TrailStream stream, SealedBatch batch, List<byte[]> keys) {
     return stream
         .destination()
         .store()
@@ -117,8 +116,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
             name(batch),
             PresignedPut.md5(batch.lines().getBytes()),
             TYPE);
-    return new DeliveryClient.Message(
-        HttpMethod.PUT, put.address(), put.headers(), batch.lines());
+    return new DeliveryClient.Message(HttpMethod.PUT, put.address(), put.headers(), batch.lines());
   }
 
   /** What a batch is called below the prefix: by these names they are in order. */
@@ -126,8 +124,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
     return "%s/%012d.ndjson".formatted(batch.chainName(), batch.batch());
   }
 
-  private DeliveryClient.Message post(
-      TrailStream stream, SealedBatch batch, List<byte[]> keys) {
+  private DeliveryClient.Message post(TrailStream stream, SealedBatch batch, List<byte[]> keys) {
     String id = "msg_trail_%s_%s_%s".formatted(stream.orgId(), batch.chainName(), batch.batch());
     long seconds = TimeUnit.MILLISECONDS.toSeconds(clock.millis());
     return new DeliveryClient.Message(

@@ -13,7 +13,9 @@ import java.util.Optional;
 record Destination(String text, Optional<S3Config> store) {
   static final String FIELD = "destination";
 
-  /** What a prefix of an object store looks like. How long it is waited for is not theirs to say. */
+  /**
+   * What a prefix of an object store looks like. How long it is waited for is not theirs to say.
+   */
   private static final String ACCEPTED_STORE =
       "s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION&path-style=true, each part behind the"
           + " bucket optional";

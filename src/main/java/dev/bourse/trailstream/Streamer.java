@@ -29,7 +29,9 @@ final class Streamer implements DeliveryRounds.Work {
   /** How often all streams are looked through; what is new is known without that. */
   private static final long SWEEP_MILLIS = 30_000;
 
-  /** Of a hundred thousand streams a look takes a second of a reader: a part in so many is theirs. */
+  /**
+   * Of a hundred thousand streams a look takes a second of a reader: a part in so many is theirs.
+   */
   private static final int LOOK_SHARE = 20;
 
   /** Streams known at once, of 200 bytes each; those above are found when there is room. */
@@ -123,8 +125,7 @@ final class Streamer implements DeliveryRounds.Work {
   private Future<Void> look(boolean isNew, long changesNow, long throughNow) {
     long nanos = nanoTime.getAsLong();
     boolean isChanged = isNew || changesNow != changes;
-    long pause =
-        throughNow == throughId ? TimeUnit.MILLISECONDS.toNanos(SWEEP_MILLIS) : 0;
+    long pause = throughNow == throughId ? TimeUnit.MILLISECONDS.toNanos(SWEEP_MILLIS) : 0;
     if (!isChanged && nanos - sweptNanos < Math.max(pause, tookNanos * LOOK_SHARE)) {
       rounds.send();
       return Future.succeededFuture();

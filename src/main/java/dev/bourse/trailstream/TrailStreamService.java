@@ -14,8 +14,8 @@ import dev.bourse.store.Statement;
 import dev.bourse.trailstream.TrailStream.Progress;
 import dev.bourse.trailstream.TrailStream.Reason;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -125,10 +125,13 @@ final class TrailStreamService {
   private static void requireKeys(Destination destination, Order order) {
     if (destination.isStore() && order.accessKeyId() == null) {
       throw ApiError.badField(
-          ACCESS_KEY_ID, null, "the id of a key that may write to the bucket, for an s3:// address");
+          ACCESS_KEY_ID,
+          null,
+          "the id of a key that may write to the bucket, for an s3:// address");
     }
     if (!destination.isStore() && order.accessKeyId() != null) {
-      throw ApiError.badField(ACCESS_KEY_ID, order.accessKeyId(), "nothing but for s3:// addresses");
+      throw ApiError.badField(
+          ACCESS_KEY_ID, order.accessKeyId(), "nothing but for s3:// addresses");
     }
     if (!destination.isStore() && order.secretAccessKey() != null) {
       throw ApiError.badField(SECRET_ACCESS_KEY, "…", "nothing but for s3:// addresses");
@@ -136,19 +139,19 @@ final class TrailStreamService {
   }
 
   /** A secret of a stream, and what of it members are told. */
-  private record Secret(byte[] bytes, @Nullable String told) {}
+  private record Secret(Buffer bytes, @Nullable String told) {}
 
   private Secret secret(Destination destination, Order order) {
     if (!destination.isStore()) {
       byte[] minted = secrets.mint();
-      return new Secret(minted, Signature.text(minted));
+      return new Secret(Buffer.buffer(minted), Signature.text(minted));
     }
     String given = order.secretAccessKey();
     if (given == null) {
       throw ApiError.badField(
           SECRET_ACCESS_KEY, null, "the secret of the key, as it or the address is a new one");
     }
-    return new Secret(given.getBytes(StandardCharsets.UTF_8), null);
+    return new Secret(Buffer.buffer(given), null);
   }
 
   private Future<TrailStreamView> create(Principal caller, Destination destination, Order order) {
@@ -177,7 +180,7 @@ final class TrailStreamService {
               return store
                   .create(
                       stream,
-                      List.of(secrets.storing(stream.streamId(), 1, secret.bytes())),
+                      List.of(secrets.storing(stream.streamId(), 1, secret.bytes().getBytes())),
                       row(caller, "trail_stream_set", stream.shown()))
                   .compose(stored -> told(caller, secret.told()));
             });
@@ -236,7 +239,9 @@ final class TrailStreamService {
               List<Statement> more = new ArrayList<>(begins);
               more.add(TrailStreamStore.tryAnew(next, now));
               if (secret != null) {
-                more.add(secrets.storing(next.streamId(), next.secretVersion(), secret.bytes()));
+                more.add(
+                    secrets.storing(
+                        next.streamId(), next.secretVersion(), secret.bytes().getBytes()));
                 more.add(secrets.deleting(next.streamId(), before.secretVersion()));
                 more.add(secrets.deleting(next.streamId(), before.secretVersion() - 1));
               }
@@ -260,7 +265,9 @@ final class TrailStreamService {
     Start start = Objects.requireNonNullElse(order.start(), Start.OLDEST);
     List<Future<Statement>> begins = new ArrayList<>();
     for (boolean isRead : new boolean[] {false, true}) {
-      if (isRead ? areNew || (order.start() != null && order.includeReads()) : order.start() != null) {
+      if (isRead
+          ? areNew || (order.start() != null && order.includeReads())
+          : order.start() != null) {
         begins.add(
             begin(before.chain(isRead), start)
                 .map(batch -> TrailStreamStore.standAt(before, isRead, batch)));
@@ -301,8 +308,7 @@ final class TrailStreamService {
               secrets.requireKey("secrets of trail streams");
               byte[] secret = secrets.mint();
               TrailStream next =
-                  before.withSecret(
-                      before.secretVersion() + 1, clock.millis() + OLD_SECRET_MILLIS);
+                  before.withSecret(before.secretVersion() + 1, clock.millis() + OLD_SECRET_MILLIS);
               return store
                   .update(
                       before,
@@ -310,7 +316,10 @@ final class TrailStreamService {
                       List.of(
                           secrets.storing(next.streamId(), next.secretVersion(), secret),
                           secrets.deleting(next.streamId(), before.secretVersion() - 1)),
-                      row(caller, "trail_stream_rotate", "destination=" + next.destination().text()))
+                      row(
+                          caller,
+                          "trail_stream_rotate",
+                          "destination=" + next.destination().text()))
                   .compose(stored -> told(caller, Signature.text(secret)));
             });
   }

@@ -30,8 +30,8 @@ final class TrailStreamStore {
   }
 
   /**
-   * What members change is written together; how far the stream is goes on meanwhile, and is written
-   * by itself.
+   * What members change is written together; how far the stream is goes on meanwhile, and is
+   * written by itself.
    */
   private static final Columns<TrailStream> STREAM =
       Columns.<TrailStream>of("trail_stream")
@@ -101,10 +101,7 @@ final class TrailStreamStore {
   /** The stream, when it is switched on and its organization not retired. */
   Future<Optional<TrailStream>> findLive(String orgId) {
     return database.readFirst(
-        "SELECT "
-            + STREAM.names("s")
-            + OF_LIVE
-            + "WHERE s.org_id = ? AND s.disabled_at IS NULL",
+        "SELECT " + STREAM.names("s") + OF_LIVE + "WHERE s.org_id = ? AND s.disabled_at IS NULL",
         List.of(orgId),
         TrailStreamStore::stream);
   }
@@ -142,8 +139,7 @@ final class TrailStreamStore {
   /**
    * Stores what has changed of a stream but for its progress, unless another changed it meanwhile.
    */
-  Future<Void> update(
-      TrailStream before, TrailStream next, List<Statement> more, AuditRow audit) {
+  Future<Void> update(TrailStream before, TrailStream next, List<Statement> more, AuditRow audit) {
     List<Statement> statements = new ArrayList<>();
     statements.add(
         STREAM

@@ -14,9 +14,7 @@ record TrailStreamUpkeep(TrailStreamStore store, SigningSecrets secrets) {
   Future<Boolean> step(long now) {
     return store
         .listRotated(now, STEP)
-        .compose(
-            rotated ->
-                store.commit(forgetting(rotated)).map(done -> rotated.size() == STEP))
+        .compose(rotated -> store.commit(forgetting(rotated)).map(done -> rotated.size() == STEP))
         .compose(
             more ->
                 store
@@ -31,8 +29,7 @@ record TrailStreamUpkeep(TrailStreamStore store, SigningSecrets secrets) {
   private List<Statement> forgetting(List<TrailStream> rotated) {
     List<Statement> statements = new ArrayList<>();
     for (TrailStream stream : rotated) {
-      statements.add(
-          TrailStreamStore.forgetOldSecret(stream, stream.oldSecretUntilMillis()));
+      statements.add(TrailStreamStore.forgetOldSecret(stream, stream.oldSecretUntilMillis()));
       // Nothing else names it: a rotation meanwhile deletes the same.
       statements.add(secrets.deleting(stream.streamId(), stream.secretVersion() - 1));
     }

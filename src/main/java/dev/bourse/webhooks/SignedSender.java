@@ -50,10 +50,7 @@ record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) 
     long now = clock.millis();
     return secrets
         .inForce(
-            endpoint.endpointId(),
-            endpoint.secretVersion(),
-            endpoint.oldSecretUntilMillis(),
-            now)
+            endpoint.endpointId(), endpoint.secretVersion(), endpoint.oldSecretUntilMillis(), now)
         .compose(
             keys -> {
               if (keys.isEmpty()) {

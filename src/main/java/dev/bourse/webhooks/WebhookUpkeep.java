@@ -27,8 +27,7 @@ final class WebhookUpkeep {
     this(store, secrets, switchOff, MAX_WAITING);
   }
 
-  WebhookUpkeep(
-      WebhookStore store, SigningSecrets secrets, SwitchOff switchOff, long mostWaiting) {
+  WebhookUpkeep(WebhookStore store, SigningSecrets secrets, SwitchOff switchOff, long mostWaiting) {
     this.store = store;
     this.secrets = secrets;
     this.switchOff = switchOff;

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.audit.TrailProof.ProvenChain;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -24,7 +23,7 @@ class TrailProofTest {
   private final List<List<String>> files = new ArrayList<>();
 
   private static List<String> lines(SealedBatch batch) {
-    return new ArrayList<>(Arrays.asList(batch.lines().toString().split("\n")));
+    return new ArrayList<>(batch.lines().toString().lines().toList());
   }
 
   private void three() {
@@ -67,8 +66,7 @@ class TrailProofTest {
   @Test
   void anEventHasWhatItsClassDemands() {
     JsonObject event =
-        OcsfRow.of(
-            new RecordedRow(7, 8, "acme", "member:ann", "webhook_add", "acme", "d", false));
+        OcsfRow.of(new RecordedRow(7, 8, "acme", "member:ann", "webhook_add", "acme", "d", false));
     assertEquals(6003, event.getInteger("class_uid"));
     assertEquals(6, event.getInteger("category_uid"));
     assertEquals(1, event.getInteger("activity_id"));
@@ -79,8 +77,7 @@ class TrailProofTest {
     assertEquals(
         "Bourse",
         event.getJsonObject("metadata").getJsonObject("product").getString("vendor_name"));
-    assertEquals(
-        "member:ann", event.getJsonObject("actor").getJsonObject("user").getString("uid"));
+    assertEquals("member:ann", event.getJsonObject("actor").getJsonObject("user").getString("uid"));
     assertEquals("webhook_add", event.getJsonObject("api").getString("operation"));
     assertEquals("not recorded", event.getJsonObject("src_endpoint").getString("name"));
   }
@@ -234,7 +231,8 @@ class TrailProofTest {
 
   @Test
   void whatIsNoEventIsRefused() {
-    for (String line : List.of("nonsense", "[]", "{}", "{\"class_uid\":0}", "{\"class_uid\":6003}")) {
+    for (String line :
+        List.of("nonsense", "[]", "{}", "{\"class_uid\":0}", "{\"class_uid\":6003}")) {
       files.clear();
       files.add(List.of(line));
       unsound("f0:1", "it is no");

@@ -161,8 +161,7 @@ class StreamerTest extends StoreFixture {
             () -> count("tries > " + seen) == 1 || count("disabled_at IS NOT NULL") == 1);
         tries++;
         clock.advance(
-            Math.max(
-                1, integers("SELECT next_try_at FROM trail_stream").get(0) - clock.millis()));
+            Math.max(1, integers("SELECT next_try_at FROM trail_stream").get(0) - clock.millis()));
       }
       assertTrue(clock.millis() - begin > 2 * DAY && clock.millis() - begin <= 3 * DAY + 1);
       assertTrue(tries > 12, "" + tries);

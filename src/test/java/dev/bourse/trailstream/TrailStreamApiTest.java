@@ -25,6 +25,8 @@ import dev.bourse.testing.TestMarket;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -164,11 +166,11 @@ class TrailStreamApiTest {
     TrailProof proof = new TrailProof();
     try {
       for (int i = 0; i < bodies.size(); i++) {
-        String[] lines = bodies.get(i).split("\n");
-        for (int line = 0; line < lines.length; line++) {
-          proof.line("body" + i, line + 1, lines[line]);
+        List<String> lines = bodies.get(i).lines().toList();
+        for (int line = 0; line < lines.size(); line++) {
+          proof.line("body" + i, line + 1, lines.get(line));
         }
-        proof.end("body" + i, lines.length);
+        proof.end("body" + i, lines.size());
       }
       return proof.chains();
     } catch (TrailProof.Unsound e) {
@@ -264,8 +266,7 @@ class TrailStreamApiTest {
     Receiver receiver = receiver(new Receiver());
     assertNull(set(order(receiver.url())).getValue("reads"));
     untilTaken();
-    assertEquals(
-        List.of("writes"), provenOf(receiver).stream().map(ProvenChain::name).toList());
+    assertEquals(List.of("writes"), provenOf(receiver).stream().map(ProvenChain::name).toList());
     set(order(receiver.url()).put("include_reads", true));
     untilTaken();
     assertEquals(
@@ -282,7 +283,7 @@ class TrailStreamApiTest {
     purge(1);
     set(order(receiver.url()));
     untilTaken();
-    assertEquals(1, receiver.taken().get(0).text().split("\n").length);
+    assertEquals(1, receiver.taken().get(0).text().lines().count());
     ProvenChain chain = provenOf(receiver).get(0);
     assertEquals(1, chain.purgedBatches());
     assertEquals(1, chain.firstBatch());
@@ -364,8 +365,8 @@ class TrailStreamApiTest {
         mails.add(Files.readString(file));
       }
       return mails;
-    } catch (java.io.IOException e) {
-      throw new java.io.UncheckedIOException(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -526,8 +527,9 @@ class TrailStreamApiTest {
     refused(order("s3://bucket/x").put("secret_access_key", "s"), "access_key_id: ");
     refused(order("http://localhost:1/").put("access_key_id", "a"), "access_key_id: ");
     refused(order("http://localhost:1/").put("secret_access_key", "s"), "secret_access_key: ");
-    member.put(ROOT, order("http://localhost:1/").put("start", "never")).refused(
-        ErrorCode.BAD_REQUEST);
+    member
+        .put(ROOT, order("http://localhost:1/").put("start", "never"))
+        .refused(ErrorCode.BAD_REQUEST);
     member.put(ROOT, new JsonObject()).refused(ErrorCode.BAD_REQUEST);
     member.put(ROOT, order("http://localhost:1/").put("other", 1)).refused(ErrorCode.BAD_REQUEST);
   }
@@ -562,10 +564,12 @@ class TrailStreamApiTest {
             "trail_stream_set", "trail_stream_rotate", "trail_stream_set", "trail_stream_delete"),
         bourse.audit(market.red(), false).stream()
             .filter(row -> row.actor().equals("member:ann"))
-            .peek(row -> assertFalse(row.detail().contains("whsec_")))
             .map(row -> row.action())
             .filter(action -> action.startsWith("trail_stream_"))
             .toList());
+    assertTrue(
+        bourse.audit(market.red(), false).stream()
+            .noneMatch(row -> row.detail().contains("whsec_")));
     member.get(ROOT).refused(ErrorCode.NOT_FOUND);
   }
 }

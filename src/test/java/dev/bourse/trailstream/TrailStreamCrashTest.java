@@ -2,7 +2,6 @@ package dev.bourse.trailstream;
 
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.TrailProof;
 import dev.bourse.testing.ApiClient;
@@ -99,13 +98,13 @@ class TrailStreamCrashTest {
         assertEquals(all.get(0).text(), all.get(1).text());
         TrailProof proof = new TrailProof();
         for (Received each : receiver.taken()) {
-          String[] lines = each.text().split("\n");
-          for (int i = 0; i < lines.length; i++) {
-            proof.line(each.id(), i + 1, lines[i]);
+          List<String> lines = each.text().lines().toList();
+          for (int i = 0; i < lines.size(); i++) {
+            proof.line(each.id(), i + 1, lines.get(i));
           }
         }
         assertEquals(1, proof.chains().get(0).firstBatch());
-        assertTrue(proof.chains().get(0).batches() == receiver.taken().size());
+        assertEquals(receiver.taken().size(), proof.chains().get(0).batches());
       }
     }
   }

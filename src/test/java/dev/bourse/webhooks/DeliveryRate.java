@@ -149,7 +149,12 @@ public final class DeliveryRate {
   }
 
   private static void make(
-      Database database, WebhookStore store, SigningSecrets secrets, String org, String url, Clock clock)
+      Database database,
+      WebhookStore store,
+      SigningSecrets secrets,
+      String org,
+      String url,
+      Clock clock)
       throws Exception {
     List<Statement> made = new ArrayList<>();
     made.add(AccessStore.insert(new Organization(org, org, "standard"), clock.millis()));

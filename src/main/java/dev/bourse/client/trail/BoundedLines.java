@@ -51,7 +51,9 @@ final class BoundedLines {
       each = bytes.read();
     }
     try {
-      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(line.toByteArray()))
+      return StandardCharsets.UTF_8
+          .newDecoder()
+          .decode(ByteBuffer.wrap(line.toByteArray()))
           .toString()
           .stripTrailing();
     } catch (CharacterCodingException e) {

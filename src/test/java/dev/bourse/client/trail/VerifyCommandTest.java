@@ -9,6 +9,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,9 +47,9 @@ class VerifyCommandTest {
     Path first = file(writes.next(3));
     SealedBatch batch = writes.next(4);
     Path second = file(batch);
-    String[] lines = batch.lines().toString().split("\n");
+    List<String> lines = batch.lines().toString().lines().toList();
     String head =
-        new JsonObject(lines[lines.length - 1]).getJsonObject("unmapped").getString("seal");
+        new JsonObject(lines.get(lines.size() - 1)).getJsonObject("unmapped").getString("seal");
     verify(second, first).ended(0).says("from the beginning").says(head).says("acme");
     JsonObject shown =
         new JsonObject(verify(first, second, "-o", "json").ended(0).out())

@@ -181,7 +181,8 @@ final class OrganizationSamples {
   }
 
   private JsonObject stream() {
-    JsonObject order = new JsonObject().put("destination", "http://localhost:1/" + world.fresh("t"));
+    JsonObject order =
+        new JsonObject().put("destination", "http://localhost:1/" + world.fresh("t"));
     member.put(ROOT + "trail-stream", order).ok();
     return order;
   }
