@@ -105,21 +105,35 @@ final class TrailStreamService {
     Destination destination = Destination.of(order.destination());
     requireKeys(destination, order);
     secrets.requireKey("secrets of trail streams");
+    return store
+        .find(caller.org().orgId())
+        .compose(
+            found -> {
+              Optional<TrailStream> there =
+                  found.filter(stream -> stream.destination().equals(destination));
+              // One that is known is looked up at each attempt, and may be paused when it is away.
+              return (there.isPresent()
+                      ? Future.<Void>succeededFuture()
+                      : demandReachable(destination))
+                  .compose(
+                      reachable ->
+                          found.isEmpty()
+                              ? create(caller, destination, order)
+                              : change(caller, found.get(), destination, order));
+            });
+  }
+
+  private Future<Void> demandReachable(Destination destination) {
     return sender
         .refusal(destination)
-        .compose(
+        .map(
             refusal -> {
               refusal.ifPresent(
                   why -> {
-                    throw ApiError.badField(Destination.FIELD, order.destination(), why);
+                    throw ApiError.badField(Destination.FIELD, destination.text(), why);
                   });
-              return store.find(caller.org().orgId());
-            })
-        .compose(
-            found ->
-                found.isEmpty()
-                    ? create(caller, destination, order)
-                    : change(caller, found.get(), destination, order));
+              return null;
+            });
   }
 
   private static void requireKeys(Destination destination, Order order) {

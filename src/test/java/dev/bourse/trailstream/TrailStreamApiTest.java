@@ -386,6 +386,19 @@ class TrailStreamApiTest {
   }
 
   @Test
+  void aStreamWhoseHostIsAwayCanBePausedAndSwitchedOnAndTellsWhatIsWrong() {
+    batches(1);
+    String gone = "https://siem.invalid/bourse";
+    set(order("http://localhost:1/").put("enabled", false));
+    sql("UPDATE trail_stream SET destination = ? WHERE org_id = ?", gone, market.red());
+    set(order(gone));
+    until("it is tried", () -> read().getInteger("attempts") > 0);
+    assertEquals("its host is not known", read().getString("fault"));
+    assertFalse(set(order(gone).put("enabled", false)).getBoolean("enabled"));
+    refused(order("https://other.invalid/"), "destination: ");
+  }
+
+  @Test
   void aRedirectIsNotFollowed() {
     batches(1);
     Receiver receiver = receiver(new Receiver(message -> 307));
