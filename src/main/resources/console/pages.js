@@ -28,6 +28,7 @@ export const memberPages = [
   { path: '/console/tokens', title: 'Tokens', group: 'Organization', load: () => import('./pages/tokens.js') },
   { path: '/console/webhooks', title: 'Webhooks', group: 'Organization', load: () => import('./pages/webhooks.js') },
   { path: '/console/webhooks/:endpoint', title: 'Webhook', under: '/console/webhooks', load: () => import('./pages/webhook.js') },
+  { path: '/console/trail/stream', title: 'Trail stream', under: '/console/trail', load: () => import('./pages/trail-stream.js') },
   { path: '/console/trail', title: 'Trail', group: 'Organization', load: () => import('./pages/trail.js') },
   { path: '/console/applications', title: 'Applications', group: 'You', load: () => import('./pages/applications.js') },
   { path: '/console/account', title: 'Account', group: 'You', load: () => import('./pages/account.js') },

@@ -76,14 +76,18 @@ export async function edit(endpoint) {
   });
 }
 
-/** Shows a secret, this once. @param {any} endpoint */
-export async function showSecret(endpoint) {
+/**
+ * Shows a secret, this once.
+ * @param {{secret: string}} made
+ * @param {{what?: string, guide?: string}} [of]
+ */
+export async function showSecret(made, { what = 'endpoint', guide = 'webhooks' } = {}) {
   await openDialog(
     (close) => html`<form method="dialog" @submit=${onSubmit(() => close())}>
-      <h2>The secret of the endpoint</h2>
-      <p><strong>This is the only time it is shown.</strong> Your receiver tells by it that events are ours.</p>
-      <p class="secret"><code id="webhook-secret">${endpoint.secret}</code> <bourse-copy value=${endpoint.secret} label="the secret"></bourse-copy></p>
-      <p class="muted small">The <a href="/docs/guides/webhooks">guide</a> has a receiver that verifies signatures.</p>
+      <h2>The secret of the ${what}</h2>
+      <p><strong>This is the only time it is shown.</strong> Your receiver tells by it that what comes is ours.</p>
+      <p class="secret"><code id="webhook-secret">${made.secret}</code> <bourse-copy value=${made.secret} label="the secret"></bourse-copy></p>
+      <p class="muted small">The <a href=${`/docs/guides/${guide}`}>guide</a> has a receiver that verifies signatures.</p>
       <div class="actions"><button type="submit">I have kept it</button></div>
     </form>`,
     { mayEscape: false },

@@ -53,7 +53,8 @@ class Trail extends Page {
     const query = { reads: this.form.values.reads ? 1 : 0 };
     return this.token
       ? html`<a href="/console/trail">The organization’s trail</a>`
-      : html`<div class="actions"><a class="button quiet small" id="export-csv" download="trail.csv" href=${address('exportOrgActivityCsv', { query })}>Export CSV</a>
+      : html`<div class="actions"><a class="button quiet small" id="trail-stream" href="/console/trail/stream">Stream</a>
+        <a class="button quiet small" id="export-csv" download="trail.csv" href=${address('exportOrgActivityCsv', { query })}>Export CSV</a>
         <a class="button quiet small" id="export-ndjson" download="trail.ndjson" href=${address('exportOrgActivityNdjson', { query })}>Export NDJSON</a></div>`;
   }
 

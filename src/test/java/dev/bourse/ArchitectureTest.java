@@ -123,6 +123,7 @@ final class ArchitectureTest {
                   "client.capacity",
                   "client.checkpoint",
                   "client.ssh",
+                  "client.trail",
                   "client.transfer")),
           entry("client.account", List.of("core", "remote", "command", "client.transfer")),
           entry(
@@ -139,6 +140,7 @@ final class ArchitectureTest {
                   "client.account",
                   "client.capacity",
                   "client.transfer")),
+          entry("client.trail", List.of("core", "audit", "remote", "command", "client.account")),
           entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
           entry("mail", List.of("core", "store", "keyring")),
@@ -149,6 +151,7 @@ final class ArchitectureTest {
           entry(
               "oauth",
               List.of("core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
+          entry("delivery", List.of("core", "store", "keyring", "mail", "outbound")),
           entry(
               "webhooks",
               List.of(
@@ -156,6 +159,7 @@ final class ArchitectureTest {
                   "store",
                   "access",
                   "audit",
+                  "delivery",
                   "edge",
                   "edge.fields",
                   "keyring",
@@ -164,6 +168,18 @@ final class ArchitectureTest {
                   "pools",
                   "capacity",
                   "events")),
+          entry(
+              "trailstream",
+              List.of(
+                  "core",
+                  "store",
+                  "access",
+                  "audit",
+                  "blob.s3",
+                  "delivery",
+                  "edge",
+                  "keyring",
+                  "mail")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
@@ -281,8 +297,10 @@ final class ArchitectureTest {
           entry("events", List.of("io.vertx.core..", "org.slf4j")),
           entry("outbound", List.of("io.vertx.core..")),
           entry(
-              "webhooks",
+              "delivery",
               List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
+          entry("webhooks", List.of("io.vertx.core..", "org.slf4j")),
+          entry("trailstream", List.of("io.vertx.core..")),
           entry("auction", List.of()),
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
@@ -314,6 +332,7 @@ final class ArchitectureTest {
           entry("client.capacity", List.of("io.vertx.core.json", "picocli")),
           entry("client.checkpoint", List.of("io.vertx.core.json", "picocli")),
           entry("client.ssh", List.of("io.vertx.core.json", "picocli")),
+          entry("client.trail", List.of("io.vertx.core.json", "picocli")),
           entry("client.transfer", List.of("io.vertx.core.json")),
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..")),

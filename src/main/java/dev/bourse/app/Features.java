@@ -48,6 +48,7 @@ import dev.bourse.pages.PageTemplates;
 import dev.bourse.signin.SignIn;
 import dev.bourse.sshkeys.SshKeyRoutes;
 import dev.bourse.store.Database;
+import dev.bourse.trailstream.TrailStreams;
 import dev.bourse.webhooks.Webhooks;
 import io.vertx.core.Future;
 import java.util.List;
@@ -63,6 +64,9 @@ final class Features {
 
   /** An endpoint for which too much waits is switched off within so long. */
   private static final long WEBHOOKS_MILLIS = 60_000;
+
+  /** A secret that was rotated is forgotten so long after its day. */
+  private static final long TRAIL_STREAMS_MILLIS = 60_000;
 
   private final ServiceContext context;
   private final Database database;
@@ -131,6 +135,7 @@ final class Features {
     templates = pages;
     MailSender mail = MemberSignIn.mail(context, database);
     bindWebhooks(mail);
+    bindTrailStreams(mail);
     core.checkpoints()
         .bind(operations, context.config().checkpoints(), context.clock(), pages, baseUrl);
     return MemberSignIn.start(
@@ -191,6 +196,46 @@ final class Features {
             "bourse_webhook_failures_total",
             "Attempts of this process to deliver to webhooks that failed.",
             webhooks::failed);
+  }
+
+  private void bindTrailStreams(MailSender mail) {
+    TrailStreams streams =
+        TrailStreams.start(
+            context.vertx(),
+            database,
+            new TrailStreams.Ports(
+                context.config().webhooks().privateHosts(),
+                context.config().webhooks().retryMillis(),
+                context.secrets(database),
+                mail,
+                baseUrl,
+                context.clock(),
+                context.nanoTime(),
+                context.random()));
+    context.shutdown().push(streams::stop);
+    streams.bind(operations);
+    context.keepUpDivided(
+        "ending trail streams past their time",
+        TRAIL_STREAMS_MILLIS,
+        context.asFarAsConfirmed(streams::step));
+    context
+        .metrics()
+        .gauge(
+            "bourse_trail_streams_behind",
+            "Trail streams with a batch that is not taken yet, while this process sends them.",
+            streams::waiting);
+    context
+        .metrics()
+        .count(
+            "bourse_trail_batches_total",
+            "Batches that receivers of trail streams have taken from this process.",
+            streams::taken);
+    context
+        .metrics()
+        .count(
+            "bourse_trail_failures_total",
+            "Attempts of this process to send a batch of a trail stream that failed.",
+            streams::failed);
   }
 
   /** What models call. */

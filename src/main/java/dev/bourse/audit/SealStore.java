@@ -210,6 +210,17 @@ final class SealStore {
         SealStore::seal);
   }
 
+  /** The last batch of a chain that is purged; 0 for none. They are purged in their order. */
+  Future<Long> readLastPurged(Chain chain) {
+    return one(
+        """
+        SELECT COALESCE(MAX(batch), 0) AS id FROM audit_seal
+        WHERE org_id = ? AND is_read = ? AND purged_at IS NOT NULL\
+        """,
+        chain.orgId(),
+        chain.isRead());
+  }
+
   /**
    * Batches that are old enough to be purged and the first of their chain that is kept, oldest
    * first. Never the batch with the newest row of all: SQLite would give its id to another row.

@@ -5,6 +5,7 @@ import dev.bourse.client.account.MemberCaller;
 import dev.bourse.client.capacity.CapacityCommands;
 import dev.bourse.client.checkpoint.CheckpointCommand;
 import dev.bourse.client.ssh.SshCommands;
+import dev.bourse.client.trail.TrailCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.command.OperationCommand;
 import dev.bourse.command.RemoteOperation;
@@ -42,7 +43,7 @@ public final class MemberCommands {
     APPLICATIONS("Programs that members let in.", "console"),
     SESSIONS("Where you are signed in.", "console"),
     WEBHOOKS("Addresses that are told what happens.", "console"),
-    TRAIL("The organization's audit trail.", "org"),
+    TRAIL("The organization's audit trail, and where it is streamed to.", "org", "console"),
     CHECKPOINT("Files and folders for the organization or for everybody.", "checkpoints"),
     FEED("The public feed of checkpoints; nobody need sign in for it.", "checkpoints"),
     WHOAMI("Who the token is, and what it may do.", "org");
@@ -125,6 +126,7 @@ public final class MemberCommands {
   private static CommandLine byHand(Noun noun, CommandEnvironment environment) {
     return switch (noun) {
       case CHECKPOINT -> CheckpointCommand.create(environment);
+      case TRAIL -> TrailCommands.addTo(named(noun));
       case KEYS -> SshCommands.addKeyTo(named(noun), environment);
       default -> named(noun);
     };

@@ -19,6 +19,7 @@ record Guide(String name, String title, String summary, String markdown) {
           "libraries",
           "agents",
           "webhooks",
+          "trail",
           "checkpoints",
           "money",
           "operators",

@@ -3,16 +3,17 @@ package dev.bourse.webhooks;
 import dev.bourse.audit.TrailEntry;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.core.Ids;
+import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.DeliveryRounds;
+import dev.bourse.delivery.Retries;
+import dev.bourse.delivery.Schedule;
 import dev.bourse.events.ActivityStore;
 import dev.bourse.events.ActivityStore.StoredActivity;
 import dev.bourse.store.Database;
 import dev.bourse.webhooks.OutboxStore.Cursor;
 import dev.bourse.webhooks.OutboxStore.Head;
 import dev.bourse.webhooks.OutboxStore.Source;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.HashSet;
@@ -26,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,23 +39,15 @@ import org.slf4j.LoggerFactory;
  * organizations, is looked for every second or some. Clusters of organizations without endpoints
  * cost a look-up in a set.
  */
-final class Courier {
+final class Courier implements DeliveryRounds.Work {
   private static final Logger LOG = LoggerFactory.getLogger(Courier.class);
-
-  /** How often the lease is renewed and trails are looked at. */
-  private static final long LOOK_MILLIS = 1_000;
 
   /** How often all sources and queues are looked for; they are known without that. */
   private static final long SWEEP_MILLIS = 30_000;
 
-  /** How long a process that ended keeps others from delivering. */
-  private static final long LEASE_MILLIS = 40_000;
-
-  /** An attempt must end before another process may make the same: it begins with so much left. */
-  private static final long LEAST_LEFT_MILLIS = 20_000;
-
-  /** A receiver that does not answer must not keep the service from stopping. */
-  private static final long STOP_MILLIS = 3_000;
+  /** The lease has the name that it had when nothing else was delivered. */
+  private static final DeliveryRounds.Terms TERMS =
+      new DeliveryRounds.Terms("delivery", 40_000, SignedSender.ATTEMPT_MILLIS + 5_000);
 
   /** Sources read at once: little beside what the store lets wait. */
   private static final int MAX_READING = 8;
@@ -66,13 +58,8 @@ final class Courier {
   /** Queues known at once, of 200 bytes each; those above are found when there is room. */
   private static final int MAX_QUEUES = 50_000;
 
-  private static final int ID_LENGTH = 12;
-
-  private final Vertx vertx;
-  private final Context context;
   private final WebhookStore endpoints;
   private final OutboxStore store;
-  private final DeliveryLease lease;
   private final ActivityStore activity;
   private final TrailStore trails;
   private final SignedSender sender;
@@ -87,10 +74,9 @@ final class Courier {
   /** Organizations with endpoints; read on whatever thread publishes a cluster. */
   private volatile Set<String> orgs = Set.of();
 
-  private volatile int queues;
-
   // On the context alone.
-  private final Schedule schedule = new Schedule(WebhookClient.MAX_AT_ONCE, MAX_OF_ENDPOINT);
+  private final Schedule schedule = new Schedule(SignedSender.MAX_AT_ONCE, MAX_OF_ENDPOINT);
+  private final DeliveryRounds rounds;
   private final LinkedHashSet<Source> ahead = new LinkedHashSet<>();
   private final Set<Source> reading = new HashSet<>();
   private final Set<Source> aheadAgain = new HashSet<>();
@@ -98,14 +84,8 @@ final class Courier {
   /** Those that could not be read, as the store was away; the next look reads them. */
   private final Set<Source> unread = new HashSet<>();
 
-  private long leaseUntilNanos;
-  private boolean hasLease;
-  private boolean looking;
-  private boolean lookAgain;
   private long changes;
   private long sweptNanos;
-  private long timer = -1;
-  private @Nullable Promise<Void> stopping;
 
   Courier(
       Vertx vertx,
@@ -116,8 +96,6 @@ final class Courier {
       Clock clock,
       LongSupplier nanoTime,
       RandomGenerator random) {
-    this.vertx = vertx;
-    this.context = vertx.getOrCreateContext();
     this.endpoints = new WebhookStore(database);
     this.store = new OutboxStore(database);
     this.activity = new ActivityStore(database);
@@ -128,23 +106,20 @@ final class Courier {
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.random = random;
-    this.lease = new DeliveryLease(database, Ids.base62(random, ID_LENGTH));
+    this.rounds =
+        new DeliveryRounds(vertx, database, TERMS, schedule, this, clock, nanoTime, random);
   }
 
   void start() {
-    context.runOnContext(
-        turn -> {
-          timer = vertx.setPeriodic(LOOK_MILLIS, tick -> look());
-          look();
-        });
+    rounds.start();
   }
 
   /** Something has happened to a cluster, perhaps. Called on any thread. */
   void published(Cluster cluster) {
     if (orgs.contains(cluster.orgId())) {
-      context.runOnContext(
-          turn -> {
-            if (hasLease) {
+      rounds.run(
+          () -> {
+            if (rounds.hasLease()) {
               note(new Source(cluster.orgId(), cluster.name()));
               readOn();
             }
@@ -154,12 +129,12 @@ final class Courier {
 
   /** An endpoint was made or changed by this process. Called on any thread. */
   void changed() {
-    context.runOnContext(turn -> look());
+    rounds.lookSoon();
   }
 
   /** Queues in which something waits, known to this process. */
   int queues() {
-    return queues;
+    return rounds.queues();
   }
 
   /** Deliveries that succeeded here. */
@@ -177,82 +152,25 @@ final class Courier {
    * is made again by whoever comes next.
    */
   Future<Void> stop() {
-    Promise<Void> stopped = Promise.promise();
-    context.runOnContext(
-        turn -> {
-          stopping = stopped;
-          vertx.cancelTimer(timer);
-          noteStopped();
-        });
-    return stopped
-        .future()
-        .timeout(STOP_MILLIS, TimeUnit.MILLISECONDS)
-        .otherwiseEmpty()
-        .compose(ended -> hasLease ? lease.release() : Future.succeededFuture());
+    return rounds.stop();
   }
 
-  private void noteStopped() {
-    if (stopping != null && schedule.underWay() == 0 && reading.isEmpty() && !looking) {
-      stopping.tryComplete();
-    }
+  @Override
+  public boolean isBusy() {
+    return !reading.isEmpty();
   }
 
-  private boolean mayBegin() {
-    return stopping == null
-        && hasLease
-        && leaseUntilNanos - nanoTime.getAsLong()
-            > TimeUnit.MILLISECONDS.toNanos(LEAST_LEFT_MILLIS);
+  @Override
+  public void lost() {
+    ahead.clear();
+    unread.clear();
   }
 
-  private void look() {
-    if (stopping != null) {
-      return;
-    }
-    if (looking) {
-      lookAgain = true;
-      return;
-    }
-    looking = true;
-    long begin = nanoTime.getAsLong();
-    lease
-        .take(LEASE_MILLIS)
-        .compose(
-            mine -> {
-              unread.forEach(this::note);
-              unread.clear();
-              leaseUntilNanos = begin + TimeUnit.MILLISECONDS.toNanos(LEASE_MILLIS);
-              boolean isNew = !hasLease;
-              hasLease = true;
-              return store.countChanges().compose(now -> look(isNew, now));
-            })
-        .onComplete(
-            done ->
-                context.runOnContext(
-                    turn -> {
-                      looking = false;
-                      if (done.failed()) {
-                        missed(done.cause());
-                      }
-                      if (lookAgain) {
-                        lookAgain = false;
-                        look();
-                      }
-                      noteStopped();
-                    }));
-  }
-
-  private void missed(Throwable fault) {
-    if (fault instanceof DeliveryLease.NotMine) {
-      if (hasLease) {
-        LOG.info("another process delivers webhooks now");
-      }
-      hasLease = false;
-      ahead.clear();
-      unread.clear();
-      schedule.clear();
-    } else {
-      LOG.debug("webhooks could not be looked for: {}", fault.toString());
-    }
+  @Override
+  public Future<Void> look(boolean isNew) {
+    unread.forEach(this::note);
+    unread.clear();
+    return store.countChanges().compose(now -> look(isNew, now));
   }
 
   private Future<Void> look(boolean isNew, long now) {
@@ -279,7 +197,7 @@ final class Courier {
                     .filter(queue -> isChanged || !schedule.knows(queue))
                     .forEach(queue -> schedule.put(queue, clock.millis()));
                 readOn();
-                send();
+                rounds.send();
                 return null;
               });
     }
@@ -288,7 +206,7 @@ final class Courier {
             found -> {
               found.forEach(this::note);
               readOn();
-              send();
+              rounds.send();
               return null;
             });
   }
@@ -303,15 +221,15 @@ final class Courier {
 
   private void readOn() {
     Iterator<Source> next = ahead.iterator();
-    while (mayBegin() && reading.size() < MAX_READING && next.hasNext()) {
+    while (rounds.mayBegin() && reading.size() < MAX_READING && next.hasNext()) {
       Source source = next.next();
       next.remove();
       reading.add(source);
       read(source)
           .onComplete(
               done ->
-                  context.runOnContext(
-                      turn -> {
+                  rounds.run(
+                      () -> {
                         reading.remove(source);
                         boolean isMore = aheadAgain.remove(source);
                         if (done.succeeded() ? done.result() || isMore : isMore) {
@@ -322,8 +240,8 @@ final class Courier {
                           unread.add(source);
                         }
                         readOn();
-                        send();
-                        noteStopped();
+                        rounds.send();
+                        rounds.noteEnded();
                       }));
       next = ahead.iterator();
     }
@@ -396,33 +314,8 @@ final class Courier {
             });
   }
 
-  private void send() {
-    queues = schedule.queues() + schedule.underWay();
-    while (mayBegin()) {
-      Optional<Schedule.Queue> next = schedule.take(clock.millis());
-      if (next.isEmpty()) {
-        return;
-      }
-      Schedule.Queue queue = next.get();
-      tried(queue)
-          .onComplete(
-              done ->
-                  context.runOnContext(
-                      turn -> {
-                        if (done.failed()) {
-                          LOG.debug("{} waits for the store: {}", queue, done.cause().toString());
-                          schedule.postponed(queue, clock.millis() + LOOK_MILLIS);
-                        } else {
-                          done.result().run();
-                        }
-                        send();
-                        noteStopped();
-                      }));
-    }
-  }
-
-  /** Tries the first that waits in a queue, and stores what came of it; what to schedule then. */
-  private Future<Runnable> tried(Schedule.Queue queue) {
+  @Override
+  public Future<Runnable> tried(Schedule.Queue queue) {
     return store
         .findHead(queue)
         .compose(

@@ -2,6 +2,8 @@ package dev.bourse.webhooks;
 
 import static dev.bourse.webhooks.WebhookRows.NEW_CLUSTERS;
 
+import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.Schedule;
 import dev.bourse.events.ActivityStore;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;

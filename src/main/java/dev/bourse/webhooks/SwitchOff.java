@@ -1,29 +1,23 @@
 package dev.bourse.webhooks;
 
+import dev.bourse.delivery.MemberMails;
 import dev.bourse.mail.Mail;
-import dev.bourse.mail.MailSender;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Switches an endpoint off that cannot be delivered to, and tells members so by mail. */
 final class SwitchOff {
-  /** Members who are told: a mail to each of thousands would help none of them. */
-  private static final int MAX_TOLD = 20;
-
-  private final WebhookStore store;
-  private final MailSender mail;
+  private final MemberMails mails;
   private final Supplier<String> baseUrl;
 
   /**
    * @param baseUrl where members find the console
    */
-  SwitchOff(WebhookStore store, MailSender mail, Supplier<String> baseUrl) {
-    this.store = store;
-    this.mail = mail;
+  SwitchOff(MemberMails mails, Supplier<String> baseUrl) {
+    this.mails = mails;
     this.baseUrl = baseUrl;
   }
 
@@ -39,35 +33,8 @@ final class SwitchOff {
     List<Statement> statements =
         new ArrayList<>(WebhookStore.switchOff(endpoint, reason, nowMillis));
     statements.addAll(more);
-    return store
-        .listRecipients(endpoint, MAX_TOLD)
-        .compose(
-            members ->
-                commit(
-                    members.stream()
-                        .map(WebhookStore.Recipient::email)
-                        .filter(Mail::isAddress)
-                        .map(to -> told(to, endpoint, reason))
-                        .toList(),
-                    mails -> {
-                      statements.addAll(mails);
-                      return store.commit(statements);
-                    }));
-  }
-
-  private Future<Void> commit(List<Mail> mails, Function<List<Statement>, Future<Void>> commit) {
-    return mails.isEmpty()
-        ? commit.apply(List.of())
-        : mail.send(
-            mails.get(0),
-            first ->
-                commit(
-                    mails.subList(1, mails.size()),
-                    others -> {
-                      List<Statement> all = new ArrayList<>(first);
-                      all.addAll(others);
-                      return commit.apply(all);
-                    }));
+    return mails.commit(
+        endpoint.orgId(), endpoint.createdBy(), to -> told(to, endpoint, reason), statements);
   }
 
   private Mail told(String to, WebhookEndpoint endpoint, WebhookEndpoint.Reason reason) {

@@ -8,6 +8,10 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
+import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.Signature;
+import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -36,19 +40,19 @@ final class WebhookService {
 
   private final WebhookStore store;
   private final TrailStore trails;
-  private final Secrets secrets;
-  private final WebhookClient client;
+  private final SigningSecrets secrets;
+  private final DeliveryClient client;
   private final SignedSender sender;
   private final Courier courier;
   private final Clock clock;
   private final RandomGenerator random;
-  private final Semaphore asked = new Semaphore(WebhookClient.MAX_ASKED);
+  private final Semaphore asked = new Semaphore(SignedSender.MAX_ASKED);
 
   WebhookService(
       WebhookStore store,
       TrailStore trails,
-      Secrets secrets,
-      WebhookClient client,
+      SigningSecrets secrets,
+      DeliveryClient client,
       Courier courier,
       Clock clock,
       RandomGenerator random) {
@@ -83,7 +87,7 @@ final class WebhookService {
 
   /** Makes an endpoint, which is told of what happens from now on. */
   Future<WithSecret> createWebhook(Principal caller, WebhookEndpoint.Settings asked) {
-    requireSecretKey();
+    secrets.requireKey("secrets of webhooks");
     String orgId = caller.org().orgId();
     byte[] secret = secrets.mint();
     long now = clock.millis();
@@ -116,16 +120,6 @@ final class WebhookService {
                     row(caller, "webhook_add", endpoint.shown())))
         .onSuccess(stored -> courier.changed())
         .map(stored -> new WithSecret(endpoint, Signature.text(secret)));
-  }
-
-  private void requireSecretKey() {
-    if (!secrets.canKeep()) {
-      throw ApiError.of(
-              ErrorCode.CONFLICT,
-              "this service has no secret key, with which secrets of webhooks are encrypted; its"
-                  + " operators give it one in secret.key")
-          .with("reason", "no-secret-key");
-    }
   }
 
   private Future<Void> demandReachable(String url) {
@@ -204,8 +198,8 @@ final class WebhookService {
         .compose(
             endpoint -> {
               List<Statement> statements = new ArrayList<>(WebhookStore.deletion(endpoint));
-              statements.add(Secrets.deleting(endpointId, endpoint.secretVersion()));
-              statements.add(Secrets.deleting(endpointId, endpoint.secretVersion() - 1));
+              statements.add(secrets.deleting(endpointId, endpoint.secretVersion()));
+              statements.add(secrets.deleting(endpointId, endpoint.secretVersion() - 1));
               statements.add(AuditStore.insert(row(caller, "webhook_delete", endpoint.shown())));
               return store.commit(statements);
             })
@@ -218,7 +212,7 @@ final class WebhookService {
     return readWebhook(caller, endpointId)
         .compose(
             before -> {
-              requireSecretKey();
+              secrets.requireKey("secrets of webhooks");
               byte[] secret = secrets.mint();
               WebhookEndpoint next = before.rotated(clock.millis() + OLD_SECRET_MILLIS);
               return store
@@ -227,7 +221,7 @@ final class WebhookService {
                       next,
                       List.of(
                           secrets.storing(endpointId, next.secretVersion(), secret),
-                          Secrets.deleting(endpointId, before.secretVersion() - 1)),
+                          secrets.deleting(endpointId, before.secretVersion() - 1)),
                       row(caller, "webhook_rotate", "endpoint_id=" + endpointId))
                   .map(stored -> new WithSecret(next, Signature.text(secret)));
             });

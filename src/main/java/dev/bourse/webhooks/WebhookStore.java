@@ -7,6 +7,7 @@ import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
+import dev.bourse.delivery.Attempt;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -218,20 +219,6 @@ final class WebhookStore {
                 endpoint.orgId(),
                 "endpoint_id=%s url=%s reason=%s"
                     .formatted(endpoint.endpointId(), endpoint.url(), reason.label()))));
-  }
-
-  /** A member to be told of something, and how they sign in. */
-  record Recipient(String username, String email) {}
-
-  /** Members who may sign in, so many at most, whoever made the endpoint first. */
-  Future<List<Recipient>> listRecipients(WebhookEndpoint endpoint, int most) {
-    return database.read(
-        """
-        SELECT username, email FROM member WHERE org_id = ? AND suspended_at IS NULL
-        ORDER BY CASE WHEN 'member:' || username = ? THEN 0 ELSE 1 END, username LIMIT ?\
-        """,
-        List.of(endpoint.orgId(), endpoint.createdBy(), most),
-        row -> new Recipient(row.text("username"), row.text("email")));
   }
 
   // Deliveries, as members see them.

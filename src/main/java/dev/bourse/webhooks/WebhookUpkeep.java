@@ -1,5 +1,6 @@
 package dev.bourse.webhooks;
 
+import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Duration;
@@ -18,15 +19,17 @@ final class WebhookUpkeep {
   private static final long MAX_WAITING = 20_000;
 
   private final WebhookStore store;
+  private final SigningSecrets secrets;
   private final SwitchOff switchOff;
   private final long mostWaiting;
 
-  WebhookUpkeep(WebhookStore store, SwitchOff switchOff) {
-    this(store, switchOff, MAX_WAITING);
+  WebhookUpkeep(WebhookStore store, SigningSecrets secrets, SwitchOff switchOff) {
+    this(store, secrets, switchOff, MAX_WAITING);
   }
 
-  WebhookUpkeep(WebhookStore store, SwitchOff switchOff, long mostWaiting) {
+  WebhookUpkeep(WebhookStore store, SigningSecrets secrets, SwitchOff switchOff, long mostWaiting) {
     this.store = store;
+    this.secrets = secrets;
     this.switchOff = switchOff;
     this.mostWaiting = mostWaiting;
   }
@@ -51,7 +54,7 @@ final class WebhookUpkeep {
     for (WebhookEndpoint endpoint : rotated) {
       statements.add(WebhookStore.forgetOldSecret(endpoint));
       // Nothing else names it: a rotation meanwhile deletes the same.
-      statements.add(Secrets.deleting(endpoint.endpointId(), endpoint.secretVersion() - 1));
+      statements.add(secrets.deleting(endpoint.endpointId(), endpoint.secretVersion() - 1));
     }
     return statements.isEmpty() ? Future.succeededFuture() : store.commit(statements);
   }
@@ -60,8 +63,8 @@ final class WebhookUpkeep {
     List<Statement> statements = new ArrayList<>();
     for (WebhookEndpoint endpoint : retired) {
       statements.addAll(WebhookStore.deletion(endpoint));
-      statements.add(Secrets.deleting(endpoint.endpointId(), endpoint.secretVersion()));
-      statements.add(Secrets.deleting(endpoint.endpointId(), endpoint.secretVersion() - 1));
+      statements.add(secrets.deleting(endpoint.endpointId(), endpoint.secretVersion()));
+      statements.add(secrets.deleting(endpoint.endpointId(), endpoint.secretVersion() - 1));
     }
     return statements.isEmpty() ? Future.succeededFuture() : store.commit(statements);
   }

@@ -2,13 +2,16 @@ package dev.bourse.webhooks;
 
 import dev.bourse.audit.TrailStore;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.MemberMails;
+import dev.bourse.delivery.Retries;
+import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpClientOptions;
 import java.time.Clock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -17,7 +20,7 @@ import java.util.random.RandomGenerator;
 /** The webhooks of all organizations, put together. */
 public final class Webhooks {
   private final WebhookStore store;
-  private final WebhookClient client;
+  private final DeliveryClient client;
   private final Courier courier;
   private final WebhookService service;
   private final WebhookUpkeep upkeep;
@@ -43,9 +46,10 @@ public final class Webhooks {
   private Webhooks(
       Vertx vertx, WebhookConfig config, Database database, Clusters clusters, Ports ports) {
     store = new WebhookStore(database);
-    client = new WebhookClient(vertx, new HttpClientOptions(), config);
-    Secrets secrets = new Secrets(ports.secrets(), ports.random());
-    SwitchOff switchOff = new SwitchOff(store, ports.mail(), ports.baseUrl());
+    client = SignedSender.client(vertx, config);
+    SigningSecrets secrets =
+        new SigningSecrets(ports.secrets(), SignedSender.SECRETS, ports.random());
+    SwitchOff switchOff = new SwitchOff(new MemberMails(database, ports.mail()), ports.baseUrl());
     courier =
         new Courier(
             vertx,
@@ -65,7 +69,7 @@ public final class Webhooks {
             courier,
             ports.clock(),
             ports.random());
-    upkeep = new WebhookUpkeep(store, switchOff);
+    upkeep = new WebhookUpkeep(store, secrets, switchOff);
     unsubscribe = clusters.onPublished(courier::published);
   }
 

@@ -50,6 +50,7 @@ public record ContractCase(
           + "\"}]}";
   private static final String CONSOLE = "/api/console";
   private static final String WEBHOOKS = CONSOLE + "/webhooks";
+  private static final String TRAIL_STREAM = CONSOLE + "/trail-stream";
   private static final String NAME = "{\"name\":\"n\"}";
   private static final String SERVER = "/.well-known/oauth-authorization-server";
   private static final String RESOURCE = "/.well-known/oauth-protected-resource";
@@ -424,6 +425,14 @@ public record ContractCase(
               WEBHOOKS + "/whe_1/deliveries/1/resend",
               null,
               List.of(WEBHOOKS + "/whe_globex/deliveries/1/resend")),
+          new ContractCase("readTrailStream", TRAIL_STREAM, null, List.of()),
+          new ContractCase(
+              "setTrailStream",
+              TRAIL_STREAM,
+              "{\"destination\":\"https://siem.acme.example/\"}",
+              List.of()),
+          new ContractCase("deleteTrailStream", TRAIL_STREAM, null, List.of()),
+          new ContractCase("rotateTrailStreamSecret", TRAIL_STREAM + "/secret", null, List.of()),
           new ContractCase("listApplications", CONSOLE + "/applications", null, List.of()),
           new ContractCase(
               "disconnectApplications", CONSOLE + "/applications?stop=1", null, List.of()),

@@ -64,6 +64,8 @@ public final class StatementPlans {
           Map.entry("SELECT t.id FROM ledger_transaction t", "an operator checks the ledger"),
           Map.entry("SELECT a.account, a.micros, CAST(COAL", "an operator checks the ledger"),
           Map.entry("SELECT c.name FROM cluster c WHERE c.org_id IN", "few organizations retire"),
+          Map.entry("SELECT s.org_id, s.next_try_at", "a row an organization, at its own pace"),
+          Map.entry("SELECT s.org_id, s.stream_id", "a row an organization, once a minute"),
           Map.entry("UPDATE billing_posted SET through = ? WHERE through >", "what was set aside"),
           Map.entry("DELETE FROM billing_posted WHERE name <>", "what was set aside, all of it"),
           Map.entry("SELECT (SELECT COUNT(*) FROM checkpoint_revision", "what is checked, rarely"),

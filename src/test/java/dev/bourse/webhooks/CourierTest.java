@@ -12,11 +12,16 @@ import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.MemberMails;
+import dev.bourse.delivery.Retries;
+import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.store.Statement;
-import io.vertx.core.http.HttpClientOptions;
+import dev.bourse.testing.Receiver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -39,24 +44,26 @@ class CourierTest extends StoreFixture {
 
   private final List<Courier> couriers = new ArrayList<>();
   private WebhookStore store;
-  private Secrets secrets;
+  private SigningSecrets secrets;
   private SwitchOff switchOff;
-  private WebhookClient client;
+  private DeliveryClient client;
 
   @BeforeEach
   void make() throws Exception {
     store = new WebhookStore(database);
     secrets =
-        new Secrets(
-            new SharedSecrets(database, Keyring.of(List.of(new byte[32])), clock), new Random(1));
+        new SigningSecrets(
+            new SharedSecrets(database, Keyring.of(List.of(new byte[32])), clock),
+            SignedSender.SECRETS,
+            new Random(1));
     switchOff =
         new SwitchOff(
-            store,
-            new OutboxMail(vertx, folder.resolve("outbox"), "b@b.example", clock, new Random(2)),
+            new MemberMails(
+                database,
+                new OutboxMail(
+                    vertx, folder.resolve("outbox"), "b@b.example", clock, new Random(2))),
             () -> "https://bourse.example");
-    client =
-        new WebhookClient(
-            vertx, new HttpClientOptions(), new WebhookConfig(Set.of("localhost"), 3 * DAY));
+    client = SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 3 * DAY));
     await(
         database.commit(
             List.of(
@@ -244,7 +251,7 @@ class CourierTest extends StoreFixture {
   void deliveriesPastSevenDaysGoAndWhatWaitsStays() throws Exception {
     cluster();
     endpoint("whe_1", "http://localhost:1/");
-    WebhookUpkeep upkeep = new WebhookUpkeep(store, switchOff);
+    WebhookUpkeep upkeep = new WebhookUpkeep(store, secrets, switchOff);
     await(
         database.commit(
             List.of(
@@ -268,7 +275,7 @@ class CourierTest extends StoreFixture {
       await(database.commit(List.of(Statement.of("UPDATE org SET retired_at = 1"))));
       grants(1);
       courier();
-      await(new WebhookUpkeep(store, switchOff).step(clock.millis()));
+      await(new WebhookUpkeep(store, secrets, switchOff).step(clock.millis()));
       assertEquals(0, count("webhook_endpoint"));
       assertEquals(0, count("webhook_cursor"));
       assertEquals(0, count("encrypted_secret"));
@@ -286,9 +293,10 @@ class CourierTest extends StoreFixture {
             next,
             List.of(secrets.storing("whe_1", 2, secrets.mint())),
             new AuditRow(clock.millis(), "acme", "member:ann", "webhook_rotate", "acme", "")));
-    assertEquals(2, await(secrets.signing(next, clock.millis() + DAY - 1)).size());
-    assertEquals(1, await(secrets.signing(next, clock.millis() + DAY)).size());
-    WebhookUpkeep upkeep = new WebhookUpkeep(store, switchOff);
+    long until = clock.millis() + DAY;
+    assertEquals(2, await(secrets.inForce("whe_1", 2, until, until - 1)).size());
+    assertEquals(1, await(secrets.inForce("whe_1", 2, until, until)).size());
+    WebhookUpkeep upkeep = new WebhookUpkeep(store, secrets, switchOff);
     await(upkeep.step(clock.millis() + DAY - 1));
     assertEquals(2, count("encrypted_secret"));
     await(upkeep.step(clock.millis() + DAY));
@@ -302,9 +310,9 @@ class CourierTest extends StoreFixture {
     grants(5);
     courier();
     eventually("it waits", () -> count("webhook_delivery WHERE outcome IS NULL") == 5);
-    await(new WebhookUpkeep(store, switchOff, 5).step(clock.millis()));
+    await(new WebhookUpkeep(store, secrets, switchOff, 5).step(clock.millis()));
     assertEquals(1, count("webhook_endpoint WHERE disabled_at IS NULL"));
-    await(new WebhookUpkeep(store, switchOff, 4).step(clock.millis()));
+    await(new WebhookUpkeep(store, secrets, switchOff, 4).step(clock.millis()));
     assertEquals(List.of("backlog"), texts("SELECT disabled_reason FROM webhook_endpoint"));
     assertEquals(0, count("webhook_delivery WHERE outcome IS NULL"));
   }

@@ -10,6 +10,10 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.MemberMails;
+import dev.bourse.delivery.Retries;
+import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.OutboxMail;
@@ -20,7 +24,6 @@ import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.store.sqlite.SqliteDatabase;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
-import io.vertx.core.http.HttpClientOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -70,24 +73,26 @@ public final class DeliveryRate {
                 vertx, folder.resolve("b.db"), SqliteConfig.defaults(), "db/sqlite", clock));
     StoreFixture.await(database.commit(List.of(PoolStore.insert(Sample.POOL, clock.millis()))));
     WebhookStore store = new WebhookStore(database);
-    Secrets secrets =
-        new Secrets(
-            new SharedSecrets(database, Keyring.of(List.of(new byte[32])), clock), new Random(1));
+    SigningSecrets secrets =
+        new SigningSecrets(
+            new SharedSecrets(database, Keyring.of(List.of(new byte[32])), clock),
+            SignedSender.SECRETS,
+            new Random(1));
     for (int org = 0; org < orgs; org++) {
       make(database, store, secrets, "o" + org, "http://localhost:" + port + "/" + org, clock);
     }
     long[] quiet = reads(database);
-    WebhookClient client =
-        new WebhookClient(
-            vertx, new HttpClientOptions(), new WebhookConfig(Set.of("localhost"), 1_000_000));
+    DeliveryClient client =
+        SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 1_000_000));
     Courier courier =
         new Courier(
             vertx,
             database,
             new SignedSender(secrets, client, clock),
             new SwitchOff(
-                store,
-                new OutboxMail(vertx, folder.resolve("out"), "b@b", clock, new Random(2)),
+                new MemberMails(
+                    database,
+                    new OutboxMail(vertx, folder.resolve("out"), "b@b", clock, new Random(2))),
                 () -> "http://b"),
             new Retries(1_000_000),
             clock,
@@ -144,7 +149,12 @@ public final class DeliveryRate {
   }
 
   private static void make(
-      Database database, WebhookStore store, Secrets secrets, String org, String url, Clock clock)
+      Database database,
+      WebhookStore store,
+      SigningSecrets secrets,
+      String org,
+      String url,
+      Clock clock)
       throws Exception {
     List<Statement> made = new ArrayList<>();
     made.add(AccessStore.insert(new Organization(org, org, "standard"), clock.millis()));

@@ -7,8 +7,9 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.PostgresServer;
+import dev.bourse.testing.Receiver;
+import dev.bourse.testing.Receiver.Received;
 import dev.bourse.testing.ReplicaPair;
-import dev.bourse.webhooks.Receiver.Received;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +71,7 @@ class WebhookReplicaTest {
       assertEquals(happened(pair), told(receiver));
       // One process alone delivers: nothing came twice.
       assertEquals(receiver.received().size(), told(receiver).size());
-      assertEquals(1, pair.number("SELECT COUNT(*) FROM webhook_lease"));
+      assertEquals(1, pair.number("SELECT COUNT(*) FROM webhook_lease WHERE name = 'delivery'"));
 
       comeAndGo(first);
       pair.first().kill();

@@ -46,6 +46,7 @@ final class OrganizationSamples {
     addPeople();
     addTokens();
     addWebhooks();
+    addTrailStream();
     addOwn();
     addPages();
     addOperator();
@@ -176,6 +177,37 @@ final class OrganizationSamples {
                       .post(ROOT + "webhooks/" + endpoint + "/test", new JsonObject())
                       .ok()
                       .getString("delivery_id"));
+        });
+  }
+
+  private JsonObject stream() {
+    JsonObject order =
+        new JsonObject().put("destination", "http://localhost:1/" + world.fresh("t"));
+    member.put(ROOT + "trail-stream", order).ok();
+    return order;
+  }
+
+  private void addTrailStream() {
+    member(
+        "readTrailStream",
+        s -> {
+          stream();
+          return s;
+        });
+    member(
+        "setTrailStream",
+        s -> s.json(stream().put("include_reads", true).put("start", "now").put("enabled", false)));
+    member(
+        "deleteTrailStream",
+        s -> {
+          stream();
+          return s;
+        });
+    member(
+        "rotateTrailStreamSecret",
+        s -> {
+          stream();
+          return s;
         });
   }
 

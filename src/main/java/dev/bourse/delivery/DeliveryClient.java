@@ -1,4 +1,4 @@
-package dev.bourse.webhooks;
+package dev.bourse.delivery;
 
 import dev.bourse.core.Once;
 import dev.bourse.core.Text;
@@ -19,30 +19,26 @@ import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** Sends an event to an endpoint once. Its address is checked at each attempt. */
-final class WebhookClient {
-  /** From the look-up of the host to the head of the answer. */
-  static final long ATTEMPT_MILLIS = 15_000;
-
+/**
+ * Sends something once to an address that members named, which is checked at each attempt.
+ * Redirects are not followed.
+ */
+public final class DeliveryClient {
   /** Of an answer that is not wanted so much is read, and no more than a line of it kept. */
   private static final int MAX_ANSWER = 4_096;
 
   private static final int MAX_EXCERPT = 200;
   private static final int MAX_URL = 512;
   private static final String HTTPS = "https://";
-
-  /** Attempts at once, of all endpoints: with 30 KB each for TLS, some MB. */
-  static final int MAX_AT_ONCE = 256;
-
-  /** Attempts beside these that members ask for and wait for. */
-  static final int MAX_ASKED = 16;
 
   /** Each is held by a name server that does not answer; others are known for half a minute. */
   private static final int RESOLVER_THREADS = 32;
@@ -53,23 +49,41 @@ final class WebhookClient {
   private static final Pattern URL =
       Pattern.compile("https?://[a-z0-9.-]+(:\\d{1,5})?(/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?");
 
+  /**
+   * What is sent, and how much of it at once.
+   *
+   * @param name of what is sent: its threads are called so, and its client in headers
+   * @param agent what the header {@code user-agent} says
+   * @param atOnce attempts at once
+   * @param asked attempts beside these that members ask for and wait for
+   * @param attemptMillis from the look-up of the host to the head of the answer
+   * @param example an address as it should be, for refusals
+   */
+  public record Terms(
+      String name, String agent, int atOnce, int asked, long attemptMillis, String example) {
+    private int all() {
+      return atOnce + asked;
+    }
+  }
+
+  private final Terms terms;
   private final PublicHosts hosts;
   private final Once<HttpClient> http;
 
-  WebhookClient(Vertx vertx, HttpClientOptions options, WebhookConfig config) {
-    this(vertx, options, config, InetAddress::getAllByName);
-  }
-
-  WebhookClient(
-      Vertx vertx, HttpClientOptions options, WebhookConfig config, PublicHosts.Resolver resolver) {
+  /**
+   * @param privateHosts those that are called although their addresses are not public
+   */
+  public DeliveryClient(
+      Vertx vertx, HttpClientOptions options, Terms terms, Set<String> privateHosts) {
+    this.terms = terms;
     hosts =
         new PublicHosts(
             vertx,
-            "webhooks",
+            terms.name(),
             RESOLVER_THREADS,
-            MAX_AT_ONCE + MAX_ASKED,
-            config.privateHosts(),
-            resolver);
+            terms.all(),
+            privateHosts,
+            InetAddress::getAllByName);
     http =
         new Once<>(
             () ->
@@ -78,18 +92,20 @@ final class WebhookClient {
                         .setVerifyHost(true)
                         .setDecompressionSupported(false)
                         .setKeepAliveTimeout(30)
-                        .setConnectTimeout((int) ATTEMPT_MILLIS),
+                        .setConnectTimeout((int) terms.attemptMillis()),
                     // Organizations may have the same receiver; who waits for whom is decided
                     // before.
                     new PoolOptions()
-                        .setHttp1MaxSize(MAX_AT_ONCE + MAX_ASKED)
-                        .setMaxWaitQueueSize(MAX_ASKED)));
+                        .setHttp1MaxSize(terms.all())
+                        .setMaxWaitQueueSize(Math.max(1, terms.asked()))));
   }
 
   /** What is wrong with an address, as what would do; null for nothing. */
-  @Nullable String refusal(String url) {
+  public @Nullable String refusal(String url) {
     if (url.length() > MAX_URL || !URL.matcher(url).matches()) {
-      return "an address such as https://hooks.example.com/bourse, of at most "
+      return "an address such as "
+          + terms.example()
+          + ", of at most "
           + MAX_URL
           + " characters, its host in small letters";
     }
@@ -109,10 +125,10 @@ final class WebhookClient {
   }
 
   /** Why an address cannot be called now, looked up as at an attempt; empty when it can be. */
-  Future<Optional<String>> unreachable(String url) {
+  public Future<Optional<String>> unreachable(String url) {
     return hosts
         .resolve(URI.create(url))
-        .timeout(ATTEMPT_MILLIS, TimeUnit.MILLISECONDS)
+        .timeout(terms.attemptMillis(), TimeUnit.MILLISECONDS)
         .map(found -> Optional.<String>empty())
         .otherwise(fault -> Optional.of(shown(fault)));
   }
@@ -120,52 +136,54 @@ final class WebhookClient {
   /**
    * What is sent.
    *
-   * @param signature of the very timestamp
+   * @param url with its query, if any
+   * @param headers beside {@code user-agent}
    */
-  record Message(String id, long timestampSeconds, String signature, String body) {}
+  public record Message(HttpMethod method, String url, Map<String, String> headers, Buffer body) {
+    public Message {
+      headers = Map.copyOf(headers);
+    }
+  }
 
   /** Sends it. Never fails: what went wrong is in the attempt. */
-  Future<Attempt> send(String url, Message message) {
+  public Future<Attempt> send(Message message) {
     long begin = System.nanoTime();
     return hosts
-        .resolve(URI.create(url))
-        .timeout(ATTEMPT_MILLIS, TimeUnit.MILLISECONDS)
-        .compose(server -> post(url, server, message, begin))
+        .resolve(URI.create(message.url()))
+        .timeout(terms.attemptMillis(), TimeUnit.MILLISECONDS)
+        .compose(server -> send(server, message, begin))
         .otherwise(fault -> new Attempt(null, shown(fault)));
   }
 
-  private Future<Attempt> post(String url, SocketAddress server, Message message, long begin) {
-    URI uri = URI.create(url);
+  private Future<Attempt> send(SocketAddress server, Message message, long begin) {
+    URI uri = URI.create(message.url());
     String path = uri.getRawPath().isEmpty() ? "/" : uri.getRawPath();
     RequestOptions request =
         new RequestOptions()
-            .setMethod(HttpMethod.POST)
+            .setMethod(message.method())
             .setServer(server)
-            .setSsl(url.startsWith(HTTPS))
+            .setSsl(message.url().startsWith(HTTPS))
             .setHost(uri.getHost())
             .setPort(server.port())
             .setURI(uri.getRawQuery() == null ? path : path + '?' + uri.getRawQuery())
             .setFollowRedirects(false)
-            .setIdleTimeout(ATTEMPT_MILLIS)
-            .putHeader("content-type", "application/json")
-            .putHeader("user-agent", "Bourse-Webhooks/1")
-            .putHeader("webhook-id", message.id())
-            .putHeader("webhook-timestamp", String.valueOf(message.timestampSeconds()))
-            .putHeader("webhook-signature", message.signature());
+            .setIdleTimeout(terms.attemptMillis())
+            .putHeader("user-agent", terms.agent());
+    message.headers().forEach(request::putHeader);
     return http.get()
         .request(request)
         .timeout(left(begin), TimeUnit.MILLISECONDS)
         .compose(
             sent ->
-                sent.send(Buffer.buffer(message.body()))
+                sent.send(message.body())
                     .compose(response -> judged(sent, response))
                     .timeout(left(begin), TimeUnit.MILLISECONDS)
                     .onFailure(fault -> sent.reset()));
   }
 
-  private static long left(long beginNanos) {
+  private long left(long beginNanos) {
     return Math.max(
-        1, ATTEMPT_MILLIS - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNanos));
+        1, terms.attemptMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNanos));
   }
 
   /** Success shows at the head of the answer; of any other the beginning is read. */
@@ -210,12 +228,13 @@ final class WebhookClient {
   }
 
   /** In words for members: nothing of this machine, which a platform's message may show. */
-  private static String shown(Throwable fault) {
+  private String shown(Throwable fault) {
     if (fault instanceof PublicHosts.Refused) {
       return String.valueOf(fault.getMessage());
     }
     if (fault instanceof TimeoutException) {
-      return "no answer within 15 seconds";
+      return "no answer within %d seconds"
+          .formatted(TimeUnit.MILLISECONDS.toSeconds(terms.attemptMillis()));
     }
     if (fault instanceof UnknownHostException) {
       return "its host is not known";
@@ -225,7 +244,7 @@ final class WebhookClient {
         : "no connection, or it ended before an answer";
   }
 
-  Future<Void> close() {
+  public Future<Void> close() {
     Future<Void> ended = http.find().map(HttpClient::close).orElseGet(Future::succeededFuture);
     return Future.join(ended, hosts.close()).mapEmpty();
   }

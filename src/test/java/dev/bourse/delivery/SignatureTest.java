@@ -1,4 +1,4 @@
-package dev.bourse.webhooks;
+package dev.bourse.delivery;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -36,13 +36,17 @@ class SignatureTest {
     assertEquals(
         "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
         Signature.of(
-            List.of(secret), "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, "{\"test\": 2432232314}"));
+            List.of(secret),
+            "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            1614265330,
+            "{\"test\": 2432232314}".getBytes(StandardCharsets.UTF_8)));
   }
 
   @Test
   void theLibraryTakesASignatureByTheSecretAsMembersCopyIt() throws Exception {
     long now = System.currentTimeMillis() / 1000;
-    String signature = Signature.of(List.of(NEW), "msg_1", now, BODY);
+    String signature =
+        Signature.of(List.of(NEW), "msg_1", now, BODY.getBytes(StandardCharsets.UTF_8));
     new Webhook(Signature.text(NEW)).verify(BODY, headers(signature, now));
     assertThrows(
         WebhookVerificationException.class,
@@ -52,7 +56,8 @@ class SignatureTest {
   @Test
   void whileASecretIsRotatedEitherTakesTheSignature() throws Exception {
     long now = System.currentTimeMillis() / 1000;
-    String both = Signature.of(List.of(NEW, OLD), "msg_1", now, BODY);
+    String both =
+        Signature.of(List.of(NEW, OLD), "msg_1", now, BODY.getBytes(StandardCharsets.UTF_8));
     for (byte[] secret : List.of(NEW, OLD)) {
       new Webhook(Signature.text(secret)).verify(BODY, headers(both, now));
     }

@@ -1,4 +1,4 @@
-package dev.bourse.webhooks;
+package dev.bourse.delivery;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,10 +1,9 @@
-package dev.bourse.webhooks;
+package dev.bourse.testing;
 
 import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,23 +19,23 @@ import java.util.concurrent.Executors;
 import java.util.function.Function;
 
 /** A receiver of webhooks, which answers as a test wants it to. */
-final class Receiver implements AutoCloseable {
+public final class Receiver implements AutoCloseable {
   /** What has come, whatever was answered. */
-  record Received(String id, String signature, String timestamp, String text) {
-    JsonObject body() {
+  public record Received(String id, String signature, String timestamp, String text) {
+    public JsonObject body() {
       return new JsonObject(text);
     }
 
-    String type() {
+    public String type() {
       return body().getString("type");
     }
 
-    JsonObject data() {
+    public JsonObject data() {
       return body().getJsonObject("data");
     }
 
     /** Whether the library of the specification takes it. */
-    boolean isSignedWith(String secret) {
+    public boolean isSignedWith(String secret) {
       try {
         new Webhook(secret)
             .verify(
@@ -60,18 +59,18 @@ final class Receiver implements AutoCloseable {
   private volatile Function<Received, Integer> answer;
 
   /** One that takes everything. */
-  Receiver() {
+  public Receiver() {
     this(message -> 204);
   }
 
   /**
    * @param answer the status it answers with; it may take its time
    */
-  Receiver(Function<Received, Integer> answer) {
+  public Receiver(Function<Received, Integer> answer) {
     this(0, answer);
   }
 
-  Receiver(int port, Function<Received, Integer> answer) {
+  public Receiver(int port, Function<Received, Integer> answer) {
     this.answer = answer;
     try {
       server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
@@ -107,29 +106,29 @@ final class Receiver implements AutoCloseable {
     exchange.close();
   }
 
-  void answer(Function<Received, Integer> with) {
+  public void answer(Function<Received, Integer> with) {
     answer = with;
   }
 
-  int port() {
+  public int port() {
     return server.getAddress().getPort();
   }
 
-  String url() {
+  public String url() {
     return "http://localhost:" + port();
   }
 
   /** All that has come. */
-  List<Received> received() {
+  public List<Received> received() {
     return List.copyOf(received);
   }
 
   /** What was answered with success, in the order in which it was. */
-  List<Received> taken() {
+  public List<Received> taken() {
     return List.copyOf(taken);
   }
 
-  Received await(int number) {
+  public Received await(int number) {
     RunningBourse.until(
         "message %s comes, after %s".formatted(number, received), () -> taken.size() >= number);
     return taken.get(number - 1);

@@ -1,4 +1,4 @@
-package dev.bourse.webhooks;
+package dev.bourse.delivery;
 
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
@@ -10,13 +10,13 @@ import java.util.random.RandomGenerator;
  *
  * @param forMillis a delivery is given up when its next attempt would be so long after its first
  */
-record Retries(long forMillis) {
+public record Retries(long forMillis) {
   private static final long FIRST_MILLIS = 5_000;
   private static final long LONGEST_MILLIS = 6 * 3_600_000L;
   private static final int FACTOR = 3;
 
   /** When to try again; empty to give up. */
-  OptionalLong next(int tries, long firstTryMillis, long nowMillis, RandomGenerator random) {
+  public OptionalLong next(int tries, long firstTryMillis, long nowMillis, RandomGenerator random) {
     long pause = FIRST_MILLIS;
     for (int i = 1; i < tries && pause < LONGEST_MILLIS; i++) {
       pause *= FACTOR;

@@ -1,9 +1,9 @@
-package dev.bourse.webhooks;
+package dev.bourse.delivery;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.webhooks.Schedule.Queue;
+import dev.bourse.delivery.Schedule.Queue;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,4 +1,4 @@
-package dev.bourse.webhooks;
+package dev.bourse.delivery;
 
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
@@ -11,10 +11,16 @@ import java.util.List;
  */
 final class DeliveryLease {
   private final Database database;
+  private final String name;
   private final String owner;
 
-  DeliveryLease(Database database, String owner) {
+  /**
+   * @param name what is delivered
+   * @param owner this process, as no other is called
+   */
+  DeliveryLease(Database database, String name, String owner) {
     this.database = database;
+    this.name = name;
     this.owner = owner;
   }
 
@@ -38,13 +44,14 @@ final class DeliveryLease {
             Statement.guarded(
                 NotMine::new,
                 """
-                INSERT INTO webhook_lease (name, owner, expires_at) VALUES ('delivery', ?, %1$s + ?)
+                INSERT INTO webhook_lease (name, owner, expires_at) VALUES (?, ?, %1$s + ?)
                 ON CONFLICT (name) DO UPDATE SET owner = excluded.owner,
                 expires_at = excluded.expires_at
                 WHERE webhook_lease.owner = excluded.owner OR webhook_lease.expires_at <= %1$s
                 OR webhook_lease.expires_at > %1$s + ?\
                 """
                     .formatted(database.clockSql()),
+                name,
                 owner,
                 leaseMillis,
                 leaseMillis)));
@@ -53,7 +60,10 @@ final class DeliveryLease {
   /** Leaves the delivering to whoever asks next. */
   Future<Void> release() {
     return database.isShared()
-        ? database.commit(List.of(Statement.of("DELETE FROM webhook_lease WHERE owner = ?", owner)))
+        ? database.commit(
+            List.of(
+                Statement.of(
+                    "DELETE FROM webhook_lease WHERE name = ? AND owner = ?", name, owner)))
         : Future.succeededFuture();
   }
 }

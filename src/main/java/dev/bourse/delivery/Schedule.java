@@ -1,4 +1,4 @@
-package dev.bourse.webhooks;
+package dev.bourse.delivery;
 
 import java.util.Comparator;
 import java.util.HashMap;
@@ -17,9 +17,9 @@ import java.util.TreeSet;
  * <p>Pure state: the caller tells the time and makes the attempts. Not for several threads. A
  * choice looks at each endpoint that has something waiting, at some 20 ns each.
  */
-final class Schedule {
+public final class Schedule {
   /** What waits for one endpoint from one source. */
-  record Queue(String endpointId, String source) {}
+  public record Queue(String endpointId, String source) {}
 
   private record Due(long atMillis, long order, Queue queue) {}
 
@@ -71,7 +71,7 @@ final class Schedule {
    * @param most attempts under way at once
    * @param mostOfEndpoint those of one endpoint
    */
-  Schedule(int most, int mostOfEndpoint) {
+  public Schedule(int most, int mostOfEndpoint) {
     this.most = most;
     this.mostOfEndpoint = mostOfEndpoint;
   }
@@ -80,7 +80,7 @@ final class Schedule {
    * Something waits in a queue, which may be tried from a time on; an earlier time that is known
    * stands. While the queue is being tried it is enough to know that something follows.
    */
-  void put(Queue queue, long dueMillis) {
+  public void put(Queue queue, long dueMillis) {
     Endpoint endpoint = endpoints.computeIfAbsent(queue.endpointId(), id -> new Endpoint());
     Attempt attempt = endpoint.underWay.get(queue);
     if (attempt != null) {
@@ -100,14 +100,14 @@ final class Schedule {
   }
 
   /** Whether something is known to wait in a queue, or is being tried. */
-  boolean knows(Queue queue) {
+  public boolean knows(Queue queue) {
     Endpoint endpoint = endpoints.get(queue.endpointId());
     return endpoint != null
         && (endpoint.byQueue.containsKey(queue) || endpoint.underWay.containsKey(queue));
   }
 
   /** The next queue to try, which is under way from now on; empty when none may begin. */
-  Optional<Queue> take(long nowMillis) {
+  public Optional<Queue> take(long nowMillis) {
     if (underWay >= most) {
       return Optional.empty();
     }
@@ -140,25 +140,25 @@ final class Schedule {
   }
 
   /** An attempt succeeded; whether more waits in the queue shows when it is tried again. */
-  void delivered(Queue queue, long nowMillis) {
+  public void delivered(Queue queue, long nowMillis) {
     end(queue).isFailing = false;
     put(queue, nowMillis);
   }
 
   /** An attempt failed, and is to be made again from a time on. */
-  void failed(Queue queue, long dueMillis) {
+  public void failed(Queue queue, long dueMillis) {
     end(queue).isFailing = true;
     put(queue, dueMillis);
   }
 
   /** No attempt was made: what waits is not due before a time. */
-  void postponed(Queue queue, long dueMillis) {
+  public void postponed(Queue queue, long dueMillis) {
     end(queue);
     put(queue, dueMillis);
   }
 
   /** No attempt was made: nothing waits in the queue, unless it came meanwhile. */
-  void emptied(Queue queue, long nowMillis) {
+  public void emptied(Queue queue, long nowMillis) {
     Attempt attempt = endpoint(queue).underWay.get(queue);
     Endpoint endpoint = end(queue);
     if (attempt != null && attempt.isFollowed) {
@@ -188,7 +188,7 @@ final class Schedule {
   }
 
   /** Forgets all that waits, and how endpoints did; attempts under way go on. */
-  void clear() {
+  public void clear() {
     endpoints.values().removeIf(endpoint -> endpoint.underWay.isEmpty());
     endpoints
         .values()
@@ -202,12 +202,12 @@ final class Schedule {
   }
 
   /** Attempts under way. */
-  int underWay() {
+  public int underWay() {
     return underWay;
   }
 
   /** Queues in which something waits. */
-  int queues() {
+  public int queues() {
     return queues;
   }
 }

@@ -1,4 +1,4 @@
-package dev.bourse.webhooks;
+package dev.bourse.delivery;
 
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -9,7 +9,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /** Signatures as Standard Webhooks has them: HMAC-SHA256 over id, timestamp and body. */
-final class Signature {
+public final class Signature {
   /** What a secret begins with; base64 follows. */
   private static final String PREFIX = "whsec_";
 
@@ -21,24 +21,24 @@ final class Signature {
   private Signature() {}
 
   /** A secret as members copy it. */
-  static String text(byte[] secret) {
+  public static String text(byte[] secret) {
     return PREFIX + Base64.getEncoder().encodeToString(secret);
   }
 
   /** The value of the header: a signature for each secret. */
-  static String of(List<byte[]> secrets, String id, long timestampSeconds, String body) {
-    byte[] signed =
-        "%s.%d.%s".formatted(id, timestampSeconds, body).getBytes(StandardCharsets.UTF_8);
+  public static String of(List<byte[]> secrets, String id, long timestampSeconds, byte[] body) {
+    byte[] head = "%s.%d.".formatted(id, timestampSeconds).getBytes(StandardCharsets.UTF_8);
     return secrets.stream()
-        .map(secret -> "v1," + Base64.getEncoder().encodeToString(hmac(secret, signed)))
+        .map(secret -> "v1," + Base64.getEncoder().encodeToString(hmac(secret, head, body)))
         .collect(Collectors.joining(" "));
   }
 
-  private static byte[] hmac(byte[] secret, byte[] signed) {
+  private static byte[] hmac(byte[] secret, byte[] head, byte[] body) {
     try {
       Mac mac = Mac.getInstance(HMAC);
       mac.init(new SecretKeySpec(secret, HMAC));
-      return mac.doFinal(signed);
+      mac.update(head);
+      return mac.doFinal(body);
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("the JDK has no " + HMAC, e);
     }

@@ -1,0 +1,70 @@
+package dev.bourse.delivery;
+
+import dev.bourse.mail.Mail;
+import dev.bourse.mail.MailSender;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** Tells an organization's members by mail of what is stored at the same time. */
+public final class MemberMails {
+  /** Members who are told: a mail to each of thousands would help none of them. */
+  private static final int MAX_TOLD = 20;
+
+  private final Database database;
+  private final MailSender mail;
+
+  public MemberMails(Database database, MailSender mail) {
+    this.database = database;
+    this.mail = mail;
+  }
+
+  /**
+   * Commits statements together with the mails about them.
+   *
+   * @param first who is told first, as {@code member:<username>}
+   * @param text the mail to an address
+   */
+  public Future<Void> commit(
+      String orgId, String first, Function<String, Mail> text, List<Statement> statements) {
+    return listAddresses(orgId, first)
+        .compose(
+            found ->
+                commit(
+                    found.stream().filter(Mail::isAddress).map(text).toList(),
+                    mails -> {
+                      List<Statement> all = new ArrayList<>(statements);
+                      all.addAll(mails);
+                      return database.commit(all);
+                    }));
+  }
+
+  private Future<Void> commit(List<Mail> mails, Function<List<Statement>, Future<Void>> commit) {
+    return mails.isEmpty()
+        ? commit.apply(List.of())
+        : mail.send(
+            mails.get(0),
+            stored ->
+                commit(
+                    mails.subList(1, mails.size()),
+                    others -> {
+                      List<Statement> all = new ArrayList<>(stored);
+                      all.addAll(others);
+                      return commit.apply(all);
+                    }));
+  }
+
+  /** Of members who may sign in. */
+  private Future<List<String>> listAddresses(String orgId, String first) {
+    return database.read(
+        """
+        SELECT username, email FROM member WHERE org_id = ? AND suspended_at IS NULL
+        ORDER BY CASE WHEN 'member:' || username = ? THEN 0 ELSE 1 END, username LIMIT ?\
+        """,
+        List.of(orgId, first, MAX_TOLD),
+        row -> row.text("email"));
+  }
+}

@@ -1,0 +1,144 @@
+package dev.bourse.trailstream;
+
+import dev.bourse.audit.SealedBatch;
+import dev.bourse.blob.s3.PresignedPut;
+import dev.bourse.blob.s3.S3Config;
+import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.Signature;
+import dev.bourse.delivery.SigningSecrets;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpMethod;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Makes one attempt to get a batch to where a stream goes.
+ *
+ * @param secrets what addresses are signed with, and what object stores demand
+ */
+record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, Clock clock) {
+  /** Whose secrets they are, in the store. */
+  static final String SECRETS = "trail-stream/";
+
+  /** From the look-up of the host to the head of the answer: 1 MB at 35 KB/s. */
+  static final long ATTEMPT_MILLIS = 30_000;
+
+  /** Attempts at once, of all streams: a batch each is in memory, of some MB at most. */
+  static final int MAX_AT_ONCE = 16;
+
+  private static final String TYPE = "application/x-ndjson";
+
+  static DeliveryClient client(Vertx vertx, Set<String> privateHosts) {
+    return new DeliveryClient(
+        vertx,
+        new HttpClientOptions(),
+        new DeliveryClient.Terms(
+            "trail streams",
+            "Bourse-Trail/1",
+            MAX_AT_ONCE,
+            0,
+            ATTEMPT_MILLIS,
+            "https://siem.example.com/bourse or s3://bucket/prefix"),
+        privateHosts);
+  }
+
+  /** Why a destination cannot be sent to, as what would do; empty when it can be. */
+  Future<Optional<String>> refusal(Destination destination) {
+    return address(destination)
+        .compose(
+            address -> {
+              String wrong = client.refusal(address);
+              return wrong != null
+                  ? Future.succeededFuture(Optional.of(wrong))
+                  : client
+                      .unreachable(address)
+                      .map(found -> found.map(why -> "an address that can be called: " + why));
+            });
+  }
+
+  /** What is called for a destination, without what a signature adds. */
+  private Future<String> address(Destination destination) {
+    return destination
+        .store()
+        .map(
+            store ->
+                vertx.executeBlocking(
+                    () -> {
+                      String signed = PresignedPut.of(store, "-", "-", "-", "", TYPE).address();
+                      return signed.substring(0, signed.indexOf('?'));
+                    },
+                    false))
+        .orElseGet(() -> Future.succeededFuture(destination.text()));
+  }
+
+  /** One attempt. It fails only when the secret cannot be read, as the store is away. */
+  Future<Attempt> send(TrailStream stream, SealedBatch batch) {
+    return secrets
+        .inForce(
+            stream.streamId(),
+            stream.secretVersion(),
+            stream.oldSecretUntilMillis(),
+            clock.millis())
+        .compose(
+            keys ->
+                keys.isEmpty()
+                    ? Future.succeededFuture(
+                        new Attempt(null, "the stream's secret is lost; set the stream anew"))
+                    // To sign a megabyte takes milliseconds.
+                    : vertx
+                        .executeBlocking(() -> message(stream, batch, keys), false)
+                        .compose(client::send));
+  }
+
+  private DeliveryClient.Message message(TrailStream stream, SealedBatch batch, List<byte[]> keys) {
+    return stream
+        .destination()
+        .store()
+        .map(store -> put(store, stream, batch, keys.get(0)))
+        .orElseGet(() -> post(stream, batch, keys));
+  }
+
+  private static DeliveryClient.Message put(
+      S3Config store, TrailStream stream, SealedBatch batch, byte[] secret) {
+    PresignedPut put =
+        PresignedPut.of(
+            store,
+            String.valueOf(stream.accessKeyId()),
+            new String(secret, StandardCharsets.UTF_8),
+            name(batch),
+            PresignedPut.md5(batch.lines().getBytes()),
+            TYPE);
+    return new DeliveryClient.Message(HttpMethod.PUT, put.address(), put.headers(), batch.lines());
+  }
+
+  /** What a batch is called below the prefix: by these names they are in order. */
+  static String name(SealedBatch batch) {
+    return "%s/%012d.ndjson".formatted(batch.chainName(), batch.batch());
+  }
+
+  private DeliveryClient.Message post(TrailStream stream, SealedBatch batch, List<byte[]> keys) {
+    String id = "msg_trail_%s_%s_%s".formatted(stream.orgId(), batch.chainName(), batch.batch());
+    long seconds = TimeUnit.MILLISECONDS.toSeconds(clock.millis());
+    return new DeliveryClient.Message(
+        HttpMethod.POST,
+        stream.destination().text(),
+        Map.of(
+            "content-type",
+            TYPE,
+            "webhook-id",
+            id,
+            "webhook-timestamp",
+            String.valueOf(seconds),
+            "webhook-signature",
+            Signature.of(keys, id, seconds, batch.lines().getBytes())),
+        batch.lines());
+  }
+}

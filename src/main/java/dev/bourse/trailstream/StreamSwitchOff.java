@@ -1,0 +1,59 @@
+package dev.bourse.trailstream;
+
+import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.MemberMails;
+import dev.bourse.mail.Mail;
+import io.vertx.core.Future;
+import java.util.function.Supplier;
+
+/**
+ * Switches a stream off that nothing can be sent to, and tells members so by mail.
+ *
+ * @param baseUrl where members find the service
+ */
+record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
+  /**
+   * Stores it together with the mails. Fails with {@link TrailStreamStore.Moved} when the stream
+   * was changed meanwhile.
+   */
+  Future<Void> store(
+      TrailStream stream, TrailStream.Reason reason, Attempt attempt, long nowMillis) {
+    return mails.commit(
+        stream.orgId(),
+        stream.createdBy(),
+        to -> told(to, stream, reason),
+        TrailStreamStore.switchOff(stream, reason, attempt, nowMillis));
+  }
+
+  private Mail told(String to, TrailStream stream, TrailStream.Reason reason) {
+    return new Mail(
+        to,
+        "The stream of your audit trail was switched off",
+        """
+        The stream of the audit trail of your organization %s to
+
+        %s
+
+        was switched off: %s. Nothing is lost while the trail is kept: once the receiver works, set
+        the stream again, and it goes on where it stopped:
+
+        bourse trail set-stream --destination '%s'
+
+        %s/docs/guides/trail
+        """
+            .formatted(
+                stream.orgId(),
+                stream.destination().text(),
+                why(reason),
+                stream.destination().text(),
+                baseUrl.get()));
+  }
+
+  private static String why(TrailStream.Reason reason) {
+    return switch (reason) {
+      case SWITCHED_OFF -> "a member did so";
+      case GONE -> "it answered 410 Gone";
+      case FAILING -> "a batch was not taken for as long as it is tried";
+    };
+  }
+}

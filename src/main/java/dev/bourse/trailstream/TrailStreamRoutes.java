@@ -1,0 +1,49 @@
+package dev.bourse.trailstream;
+
+import dev.bourse.edge.Call;
+import dev.bourse.edge.Operations;
+import dev.bourse.trailstream.TrailStreamService.Order;
+import dev.bourse.trailstream.TrailStreamService.Start;
+import io.vertx.core.json.JsonObject;
+import java.util.function.Function;
+
+/** The console contract's operations on trail streams. */
+final class TrailStreamRoutes {
+  private final TrailStreamService streams;
+
+  TrailStreamRoutes(TrailStreamService streams) {
+    this.streams = streams;
+  }
+
+  void bind(Operations operations) {
+    operations
+        .ok(
+            "readTrailStream",
+            call -> streams.readTrailStream(call.principal()),
+            TrailStreamView::json)
+        .ok(
+            "setTrailStream",
+            call -> streams.setTrailStream(call.principal(), order(call)),
+            TrailStreamView::json)
+        .ok(
+            "deleteTrailStream",
+            call -> streams.deleteTrailStream(call.principal()),
+            Function.identity())
+        .ok(
+            "rotateTrailStreamSecret",
+            call -> streams.rotateTrailStreamSecret(call.principal()),
+            TrailStreamView::json);
+  }
+
+  private static Order order(Call call) {
+    JsonObject body = call.body();
+    String start = body.getString("start");
+    return new Order(
+        body.getString(Destination.FIELD),
+        body.getString("access_key_id"),
+        body.getString("secret_access_key"),
+        body.getBoolean("include_reads"),
+        body.getBoolean("enabled"),
+        start == null ? null : Start.of(start));
+  }
+}

@@ -1,0 +1,345 @@
+package dev.bourse.trailstream;
+
+import dev.bourse.access.Principal;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.Chain;
+import dev.bourse.audit.SealService;
+import dev.bourse.audit.SealedBatches;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Ids;
+import dev.bourse.delivery.Signature;
+import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.store.Statement;
+import dev.bourse.trailstream.TrailStream.Progress;
+import dev.bourse.trailstream.TrailStream.Reason;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** What members do to their organization's stream. */
+final class TrailStreamService {
+  private static final long OLD_SECRET_MILLIS = Duration.ofHours(24).toMillis();
+  private static final String ACCESS_KEY_ID = "access_key_id";
+  private static final String SECRET_ACCESS_KEY = "secret_access_key";
+
+  /** Where the chains of a stream begin. */
+  enum Start {
+    /** At the oldest batch whose rows are kept. */
+    OLDEST,
+    /** Behind the newest batch. */
+    NOW;
+
+    static Start of(String label) {
+      return label.equals("now") ? NOW : OLDEST;
+    }
+  }
+
+  /**
+   * What a member asks for.
+   *
+   * @param secretAccessKey what an object store demands; null to go on with the one that is known
+   * @param start null for a new stream's at the oldest, and for where another one stands
+   */
+  record Order(
+      String destination,
+      @Nullable String accessKeyId,
+      @Nullable String secretAccessKey,
+      boolean includeReads,
+      boolean enabled,
+      @Nullable Start start) {}
+
+  private final TrailStreamStore store;
+  private final SealedBatches batches;
+  private final SigningSecrets secrets;
+  private final BatchSender sender;
+  private final Streamer streamer;
+  private final Clock clock;
+  private final RandomGenerator random;
+
+  TrailStreamService(
+      TrailStreamStore store,
+      SealedBatches batches,
+      BatchSender sender,
+      Streamer streamer,
+      Clock clock,
+      RandomGenerator random) {
+    this.store = store;
+    this.batches = batches;
+    this.secrets = sender.secrets();
+    this.sender = sender;
+    this.streamer = streamer;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** Fails with {@code not-found} when the organization has none. */
+  Future<TrailStreamView> readTrailStream(Principal caller) {
+    return get(caller).compose(stream -> view(stream, null));
+  }
+
+  private Future<TrailStream> get(Principal caller) {
+    String orgId = caller.org().orgId();
+    return store
+        .find(orgId)
+        .map(found -> found.orElseThrow(() -> ApiError.notFound("trail stream of", orgId)));
+  }
+
+  private Future<TrailStreamView> view(TrailStream stream, @Nullable String secret) {
+    Future<Optional<SealService.Head>> writes = batches.findHead(stream.chain(false));
+    Future<Optional<SealService.Head>> reads = batches.findHead(stream.chain(true));
+    return Future.all(writes, reads)
+        .map(both -> new TrailStreamView(stream, writes.result(), reads.result(), secret));
+  }
+
+  /** Makes the stream, or changes it, and has it tried at once. */
+  Future<TrailStreamView> setTrailStream(Principal caller, Order order) {
+    Destination destination = Destination.of(order.destination());
+    requireKeys(destination, order);
+    secrets.requireKey("secrets of trail streams");
+    return store
+        .find(caller.org().orgId())
+        .compose(
+            found -> {
+              Optional<TrailStream> there =
+                  found.filter(stream -> stream.destination().equals(destination));
+              // One that is known is looked up at each attempt, and may be paused when it is away.
+              return (there.isPresent()
+                      ? Future.<Void>succeededFuture()
+                      : demandReachable(destination))
+                  .compose(
+                      reachable ->
+                          found.isEmpty()
+                              ? create(caller, destination, order)
+                              : change(caller, found.get(), destination, order));
+            });
+  }
+
+  private Future<Void> demandReachable(Destination destination) {
+    return sender
+        .refusal(destination)
+        .map(
+            refusal -> {
+              refusal.ifPresent(
+                  why -> {
+                    throw ApiError.badField(Destination.FIELD, destination.text(), why);
+                  });
+              return null;
+            });
+  }
+
+  private static void requireKeys(Destination destination, Order order) {
+    if (destination.isStore() && order.accessKeyId() == null) {
+      throw ApiError.badField(
+          ACCESS_KEY_ID,
+          null,
+          "the id of a key that may write to the bucket, for an s3:// address");
+    }
+    if (!destination.isStore() && order.accessKeyId() != null) {
+      throw ApiError.badField(
+          ACCESS_KEY_ID, order.accessKeyId(), "nothing but for s3:// addresses");
+    }
+    if (!destination.isStore() && order.secretAccessKey() != null) {
+      throw ApiError.badField(SECRET_ACCESS_KEY, "…", "nothing but for s3:// addresses");
+    }
+  }
+
+  /** A secret of a stream, and what of it members are told. */
+  private record Secret(Buffer bytes, @Nullable String told) {}
+
+  private Secret secret(Destination destination, Order order) {
+    if (!destination.isStore()) {
+      byte[] minted = secrets.mint();
+      return new Secret(Buffer.buffer(minted), Signature.text(minted));
+    }
+    String given = order.secretAccessKey();
+    if (given == null) {
+      throw ApiError.badField(
+          SECRET_ACCESS_KEY, null, "the secret of the key, as it or the address is a new one");
+    }
+    return new Secret(Buffer.buffer(given), null);
+  }
+
+  private Future<TrailStreamView> create(Principal caller, Destination destination, Order order) {
+    String orgId = caller.org().orgId();
+    Secret secret = secret(destination, order);
+    Start start = Objects.requireNonNullElse(order.start(), Start.OLDEST);
+    return begin(orgId, order.includeReads(), start)
+        .compose(
+            begun -> {
+              long now = clock.millis();
+              TrailStream stream =
+                  new TrailStream(
+                      orgId,
+                      Ids.next("tst", random),
+                      destination,
+                      order.accessKeyId(),
+                      order.includeReads(),
+                      begun,
+                      order.enabled() ? null : (Long) now,
+                      order.enabled() ? null : Reason.SWITCHED_OFF.label(),
+                      1,
+                      null,
+                      1,
+                      now,
+                      caller.actor());
+              return store
+                  .create(
+                      stream,
+                      List.of(secrets.storing(stream.streamId(), 1, secret.bytes().getBytes())),
+                      row(caller, "trail_stream_set", stream.shown()))
+                  .compose(stored -> told(caller, secret.told()));
+            });
+  }
+
+  private Future<TrailStreamView> told(Principal caller, @Nullable String secret) {
+    streamer.changed();
+    return get(caller).compose(stream -> view(stream, secret));
+  }
+
+  /** Where a stream's chains begin; the reads' nowhere while they are not asked for. */
+  private Future<Progress> begin(String orgId, boolean includeReads, Start start) {
+    Future<Long> writes = begin(new Chain(orgId, false), start);
+    Future<@Nullable Long> reads =
+        includeReads
+            ? begin(new Chain(orgId, true), start).map(batch -> batch)
+            : Future.succeededFuture(null);
+    return Future.all(writes, reads)
+        .map(both -> Progress.at(writes.result(), reads.result(), clock.millis()));
+  }
+
+  private Future<Long> begin(Chain chain, Start start) {
+    return start == Start.OLDEST
+        ? batches.lastPurged(chain)
+        : batches.findHead(chain).map(head -> head.map(SealService.Head::batch).orElse(0L));
+  }
+
+  private Future<TrailStreamView> change(
+      Principal caller, TrailStream before, Destination destination, Order order) {
+    boolean isOther =
+        destination.isStore()
+            ? order.secretAccessKey() != null
+                || !destination.equals(before.destination())
+                || !Objects.equals(order.accessKeyId(), before.accessKeyId())
+            : before.destination().isStore();
+    Secret secret = isOther ? secret(destination, order) : null;
+    return begins(before, order)
+        .compose(
+            begins -> {
+              long now = clock.millis();
+              TrailStream next =
+                  new TrailStream(
+                      before.orgId(),
+                      before.streamId(),
+                      destination,
+                      order.accessKeyId(),
+                      order.includeReads(),
+                      before.progress(),
+                      order.enabled() ? null : disabledAt(before, now),
+                      order.enabled() ? null : disabledReason(before),
+                      before.secretVersion() + (isOther ? 1 : 0),
+                      isOther ? null : before.oldSecretUntilMillis(),
+                      before.revision() + 1,
+                      before.createdAtMillis(),
+                      before.createdBy());
+              List<Statement> more = new ArrayList<>(begins);
+              more.add(TrailStreamStore.tryAnew(next, now));
+              if (secret != null) {
+                more.add(
+                    secrets.storing(
+                        next.streamId(), next.secretVersion(), secret.bytes().getBytes()));
+                more.add(secrets.deleting(next.streamId(), before.secretVersion()));
+                more.add(secrets.deleting(next.streamId(), before.secretVersion() - 1));
+              }
+              return store
+                  .update(before, next, more, row(caller, "trail_stream_set", next.shown()))
+                  .compose(stored -> told(caller, secret == null ? null : secret.told()));
+            });
+  }
+
+  private static Long disabledAt(TrailStream before, long nowMillis) {
+    return Objects.requireNonNullElse(before.disabledAtMillis(), nowMillis);
+  }
+
+  private static String disabledReason(TrailStream before) {
+    return Objects.requireNonNullElse(before.disabledReason(), Reason.SWITCHED_OFF.label());
+  }
+
+  /** What moves the chains of a changed stream: both as asked, or the reads to their beginning. */
+  private Future<List<Statement>> begins(TrailStream before, Order order) {
+    boolean areNew = order.includeReads() && before.progress().readsBatch() == null;
+    Start start = Objects.requireNonNullElse(order.start(), Start.OLDEST);
+    List<Future<Statement>> begins = new ArrayList<>();
+    for (boolean isRead : new boolean[] {false, true}) {
+      if (isRead
+          ? areNew || (order.start() != null && order.includeReads())
+          : order.start() != null) {
+        begins.add(
+            begin(before.chain(isRead), start)
+                .map(batch -> TrailStreamStore.standAt(before, isRead, batch)));
+      }
+    }
+    return Future.all(begins).map(all -> all.<Statement>list());
+  }
+
+  /** Nothing is sent any more, and where the stream stood is forgotten. */
+  Future<JsonObject> deleteTrailStream(Principal caller) {
+    return get(caller)
+        .compose(
+            stream ->
+                store.delete(
+                    stream,
+                    List.of(
+                        secrets.deleting(stream.streamId(), stream.secretVersion()),
+                        secrets.deleting(stream.streamId(), stream.secretVersion() - 1)),
+                    row(caller, "trail_stream_delete", stream.shown())))
+        .map(deleted -> new JsonObject().put("org_id", caller.org().orgId()));
+  }
+
+  /**
+   * Gives the stream a new secret to sign with; the one before signs beside it for a day. Refused
+   * with {@code conflict} for an object store, whose secret members give.
+   */
+  Future<TrailStreamView> rotateTrailStreamSecret(Principal caller) {
+    return get(caller)
+        .compose(
+            before -> {
+              if (before.destination().isStore()) {
+                throw ApiError.of(
+                        ErrorCode.CONFLICT,
+                        "the stream goes to an object store; set it with another"
+                            + " secret_access_key")
+                    .with("reason", "wrong-status");
+              }
+              secrets.requireKey("secrets of trail streams");
+              byte[] secret = secrets.mint();
+              TrailStream next =
+                  before.withSecret(before.secretVersion() + 1, clock.millis() + OLD_SECRET_MILLIS);
+              return store
+                  .update(
+                      before,
+                      next,
+                      List.of(
+                          secrets.storing(next.streamId(), next.secretVersion(), secret),
+                          secrets.deleting(next.streamId(), before.secretVersion() - 1)),
+                      row(
+                          caller,
+                          "trail_stream_rotate",
+                          "destination=" + next.destination().text()))
+                  .compose(stored -> told(caller, Signature.text(secret)));
+            });
+  }
+
+  private AuditRow row(Principal caller, String action, String detail) {
+    String orgId = caller.org().orgId();
+    return new AuditRow(clock.millis(), orgId, caller.actor(), action, orgId, detail);
+  }
+}

@@ -1,0 +1,376 @@
+package dev.bourse.trailstream;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.Chain;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.Schedule;
+import dev.bourse.store.Columns;
+import dev.bourse.store.Database;
+import dev.bourse.store.Row;
+import dev.bourse.store.Statement;
+import dev.bourse.trailstream.TrailStream.Progress;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Rows of streams. */
+final class TrailStreamStore {
+  /** Another has changed the stream meanwhile. */
+  static final class Moved extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    Moved() {
+      super("the stream was changed by another", null, false, false);
+    }
+  }
+
+  /**
+   * What members change is written together; how far the stream is goes on meanwhile, and is
+   * written by itself.
+   */
+  private static final Columns<TrailStream> STREAM =
+      Columns.<TrailStream>of("trail_stream")
+          .fixed("org_id", TrailStream::orgId)
+          .fixed("stream_id", TrailStream::streamId)
+          .changing("destination", stream -> stream.destination().text())
+          .changing("access_key_id", TrailStream::accessKeyId)
+          .changing("include_reads", TrailStream::includeReads)
+          .fixed("writes_batch", stream -> stream.progress().writesBatch())
+          .fixed("reads_batch", stream -> stream.progress().readsBatch())
+          .fixed("tries", stream -> stream.progress().tries())
+          .fixed("first_try_at", stream -> stream.progress().firstTryAtMillis())
+          .fixed("last_try_at", stream -> stream.progress().lastTryAtMillis())
+          .fixed("next_try_at", stream -> stream.progress().nextTryAtMillis())
+          .fixed("status", stream -> stream.progress().status())
+          .fixed("fault", stream -> stream.progress().fault())
+          .changing("disabled_at", TrailStream::disabledAtMillis)
+          .changing("disabled_reason", TrailStream::disabledReason)
+          .changing("secret_version", TrailStream::secretVersion)
+          .changing("old_secret_until", TrailStream::oldSecretUntilMillis)
+          .changing("revision", TrailStream::revision)
+          .fixed("created_at", TrailStream::createdAtMillis)
+          .fixed("created_by", TrailStream::createdBy);
+
+  private static final String SELECT = "SELECT " + STREAM.names() + " FROM trail_stream ";
+
+  private static final String OF_LIVE =
+      " FROM trail_stream s JOIN org o ON o.org_id = s.org_id AND o.retired_at IS NULL ";
+
+  private final Database database;
+
+  TrailStreamStore(Database database) {
+    this.database = database;
+  }
+
+  private static TrailStream stream(Row row) {
+    Long status = row.integerOrNull("status");
+    return new TrailStream(
+        row.text("org_id"),
+        row.text("stream_id"),
+        Destination.of(row.text("destination")),
+        row.textOrNull("access_key_id"),
+        row.truth("include_reads"),
+        new Progress(
+            row.integer("writes_batch"),
+            row.integerOrNull("reads_batch"),
+            row.smallInteger("tries"),
+            row.integerOrNull("first_try_at"),
+            row.integerOrNull("last_try_at"),
+            row.integer("next_try_at"),
+            status == null ? null : Math.toIntExact(status),
+            row.textOrNull("fault")),
+        row.integerOrNull("disabled_at"),
+        row.textOrNull("disabled_reason"),
+        row.smallInteger("secret_version"),
+        row.integerOrNull("old_secret_until"),
+        row.integer("revision"),
+        row.integer("created_at"),
+        row.text("created_by"));
+  }
+
+  Future<Optional<TrailStream>> find(String orgId) {
+    return database.readFirst(
+        SELECT + "WHERE org_id = ?", List.of(orgId), TrailStreamStore::stream);
+  }
+
+  /** The stream, when it is switched on and its organization not retired. */
+  Future<Optional<TrailStream>> findLive(String orgId) {
+    return database.readFirst(
+        "SELECT " + STREAM.names("s") + OF_LIVE + "WHERE s.org_id = ? AND s.disabled_at IS NULL",
+        List.of(orgId),
+        TrailStreamStore::stream);
+  }
+
+  // What members change.
+
+  /** Stores a stream of an organization that has none. */
+  Future<Void> create(TrailStream stream, List<Statement> more, AuditRow audit) {
+    String orgId = stream.orgId();
+    List<Statement> statements = new ArrayList<>();
+    // Writes to one organization wait for each other here, so that what is looked for next stays.
+    statements.add(
+        Statement.guarded(
+            () ->
+                ApiError.of(
+                        ErrorCode.CONFLICT,
+                        "organization %s is retired; nothing of it can be changed any more"
+                            .formatted(orgId))
+                    .with("reason", "retired"),
+            "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL",
+            orgId));
+    statements.add(
+        Statement.guarded(
+            TrailStreamStore::changedMeanwhile,
+            """
+            UPDATE org SET retired_at = NULL WHERE org_id = ?
+            AND NOT EXISTS (SELECT 1 FROM trail_stream WHERE org_id = ?)\
+            """,
+            orgId,
+            orgId));
+    statements.add(STREAM.insert(stream));
+    return commit(statements, more, audit);
+  }
+
+  /**
+   * Stores what has changed of a stream but for its progress, unless another changed it meanwhile.
+   */
+  Future<Void> update(TrailStream before, TrailStream next, List<Statement> more, AuditRow audit) {
+    List<Statement> statements = new ArrayList<>();
+    statements.add(
+        STREAM
+            .update(
+                next,
+                "org_id = ? AND stream_id = ? AND revision = ?",
+                before.orgId(),
+                before.streamId(),
+                before.revision())
+            .orElse(TrailStreamStore::changedMeanwhile));
+    return commit(statements, more, audit);
+  }
+
+  /** The next batch is tried at once, with all the time to be taken. */
+  static Statement tryAnew(TrailStream stream, long nowMillis) {
+    return Statement.of(
+        """
+        UPDATE trail_stream SET tries = 0, first_try_at = NULL, next_try_at = ?, status = NULL,
+        fault = NULL WHERE org_id = ? AND stream_id = ?\
+        """,
+        nowMillis,
+        stream.orgId(),
+        stream.streamId());
+  }
+
+  /** A chain goes on behind a batch. */
+  static Statement standAt(TrailStream stream, boolean isRead, long batch) {
+    return Statement.of(
+        "UPDATE trail_stream SET %s = ? WHERE org_id = ? AND stream_id = ?"
+            .formatted(column(isRead)),
+        batch,
+        stream.orgId(),
+        stream.streamId());
+  }
+
+  private static String column(boolean isRead) {
+    return isRead ? "reads_batch" : "writes_batch";
+  }
+
+  Future<Void> delete(TrailStream stream, List<Statement> more, AuditRow audit) {
+    return commit(List.of(deletion(stream)), more, audit);
+  }
+
+  static Statement deletion(TrailStream stream) {
+    return Statement.of(
+        "DELETE FROM trail_stream WHERE org_id = ? AND stream_id = ?",
+        stream.orgId(),
+        stream.streamId());
+  }
+
+  private static ApiError changedMeanwhile() {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        "the stream was changed at the same time; nothing was written",
+        1_000);
+  }
+
+  private Future<Void> commit(List<Statement> statements, List<Statement> more, AuditRow audit) {
+    List<Statement> all = new ArrayList<>(statements);
+    all.addAll(more);
+    all.add(
+        Statement.of(
+            """
+            INSERT INTO webhook_change (name, changes) VALUES ('trail-streams', 1)
+            ON CONFLICT (name) DO UPDATE SET changes = webhook_change.changes + 1\
+            """));
+    all.add(AuditStore.insert(audit));
+    return database.commit(all);
+  }
+
+  // What is sent.
+
+  /** How often streams were made, changed or deleted. */
+  Future<Long> countChanges() {
+    return database
+        .readFirst(
+            "SELECT changes FROM webhook_change WHERE name = 'trail-streams'",
+            List.of(),
+            row -> row.integer("changes"))
+        .map(found -> found.orElse(0L));
+  }
+
+  /** A stream with a batch that the receiver has not taken, and when it is tried. */
+  record Ahead(Schedule.Queue queue, long dueMillis) {}
+
+  /** Streams with a batch that is not taken yet, so many at most. */
+  Future<List<Ahead>> listAhead(int most) {
+    return database.read(
+        """
+        SELECT s.org_id, s.next_try_at %s WHERE s.disabled_at IS NULL AND (EXISTS
+        (SELECT 1 FROM audit_seal w WHERE w.org_id = s.org_id AND w.is_read = 0
+        AND w.batch = s.writes_batch + 1) OR (s.include_reads = 1 AND EXISTS
+        (SELECT 1 FROM audit_seal r WHERE r.org_id = s.org_id AND r.is_read = 1
+        AND r.batch = s.reads_batch + 1))) LIMIT %s\
+        """
+            .formatted(OF_LIVE, most),
+        List.of(),
+        row -> new Ahead(queue(row.text("org_id")), row.integer("next_try_at")));
+  }
+
+  static Schedule.Queue queue(String orgId) {
+    return new Schedule.Queue(orgId, "");
+  }
+
+  /** The chain whose next batch was sealed first; empty when the receiver has taken all. */
+  Future<Optional<Chain>> findNext(TrailStream stream) {
+    Progress progress = stream.progress();
+    return database.readFirst(
+        """
+        SELECT is_read FROM audit_seal WHERE org_id = ?
+        AND ((is_read = 0 AND batch = ?) OR (is_read = 1 AND batch = ?))
+        ORDER BY sealed_at, is_read LIMIT 1\
+        """,
+        List.of(
+            stream.orgId(),
+            progress.writesBatch() + 1,
+            stream.includeReads() ? progress.batch(true) + 1 : -1),
+        row -> stream.chain(row.truth("is_read")));
+  }
+
+  /** The receiver has taken a batch. Fails with {@link Moved} when it is no longer the next. */
+  Future<Void> taken(TrailStream stream, Chain chain, Attempt attempt, long nowMillis) {
+    long batch = stream.progress().batch(chain.isRead()) + 1;
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                Moved::new,
+                """
+                UPDATE trail_stream SET %1$s = ?, tries = 0, first_try_at = NULL, last_try_at = ?,
+                next_try_at = ?, status = ?, fault = NULL
+                WHERE org_id = ? AND stream_id = ? AND revision = ? AND %1$s = ?\
+                """
+                    .formatted(column(chain.isRead())),
+                batch,
+                nowMillis,
+                nowMillis,
+                attempt.status(),
+                stream.orgId(),
+                stream.streamId(),
+                stream.revision(),
+                batch - 1)));
+  }
+
+  /** Another attempt is to follow. Fails with {@link Moved} when the stream was changed. */
+  Future<Void> failed(TrailStream stream, Attempt attempt, long dueMillis, long nowMillis) {
+    return database.commit(
+        List.of(
+            Statement.guarded(
+                Moved::new,
+                """
+                UPDATE trail_stream SET tries = tries + 1,
+                first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, next_try_at = ?,
+                status = ?, fault = ? WHERE org_id = ? AND stream_id = ? AND revision = ?\
+                """,
+                nowMillis,
+                nowMillis,
+                dueMillis,
+                attempt.status(),
+                attempt.fault(),
+                stream.orgId(),
+                stream.streamId(),
+                stream.revision())));
+  }
+
+  /** What switches a stream off by itself, where it stands. Fails with {@link Moved}. */
+  static List<Statement> switchOff(
+      TrailStream stream, TrailStream.Reason reason, Attempt attempt, long nowMillis) {
+    return List.of(
+        Statement.guarded(
+            Moved::new,
+            """
+            UPDATE trail_stream SET disabled_at = ?, disabled_reason = ?, tries = tries + 1,
+            first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, status = ?, fault = ?,
+            revision = revision + 1
+            WHERE org_id = ? AND stream_id = ? AND revision = ? AND disabled_at IS NULL\
+            """,
+            nowMillis,
+            reason.label(),
+            nowMillis,
+            nowMillis,
+            attempt.status(),
+            attempt.fault(),
+            stream.orgId(),
+            stream.streamId(),
+            stream.revision()),
+        AuditStore.insert(
+            new AuditRow(
+                nowMillis,
+                stream.orgId(),
+                "system:trail-stream",
+                "trail_stream_disable",
+                stream.orgId(),
+                "destination=%s reason=%s"
+                    .formatted(stream.destination().text(), reason.label()))));
+  }
+
+  // Upkeep.
+
+  /** Streams of organizations that are retired. */
+  Future<List<TrailStream>> listRetired(int most) {
+    return database.read(
+        """
+        SELECT %s FROM trail_stream s JOIN org o ON o.org_id = s.org_id
+        WHERE o.retired_at IS NOT NULL LIMIT ?\
+        """
+            .formatted(STREAM.names("s")),
+        List.of(most),
+        TrailStreamStore::stream);
+  }
+
+  /** Streams with a secret whose time beside the new one is over. */
+  Future<List<TrailStream>> listRotated(long nowMillis, int most) {
+    return database.read(
+        SELECT + "WHERE old_secret_until <= ? LIMIT ?",
+        List.of(nowMillis, most),
+        TrailStreamStore::stream);
+  }
+
+  /** Nothing signs beside the stream's secret any more. */
+  static Statement forgetOldSecret(TrailStream stream, @Nullable Long until) {
+    return Statement.of(
+        """
+        UPDATE trail_stream SET old_secret_until = NULL
+        WHERE org_id = ? AND secret_version = ? AND old_secret_until = ?\
+        """,
+        stream.orgId(),
+        stream.secretVersion(),
+        until);
+  }
+
+  Future<Void> commit(List<Statement> statements) {
+    return statements.isEmpty() ? Future.succeededFuture() : database.commit(statements);
+  }
+}

@@ -1,0 +1,48 @@
+package dev.bourse.trailstream;
+
+import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes an end of what is past its time, in small steps. */
+record TrailStreamUpkeep(TrailStreamStore store, SigningSecrets secrets) {
+  private static final int STEP = 200;
+
+  /** One small piece of it; whether there may be more. */
+  Future<Boolean> step(long now) {
+    return store
+        .listRotated(now, STEP)
+        .compose(rotated -> store.commit(forgetting(rotated)).map(done -> rotated.size() == STEP))
+        .compose(
+            more ->
+                store
+                    .listRetired(STEP)
+                    .compose(
+                        retired ->
+                            store
+                                .commit(ending(retired))
+                                .map(done -> more || retired.size() == STEP)));
+  }
+
+  private List<Statement> forgetting(List<TrailStream> rotated) {
+    List<Statement> statements = new ArrayList<>();
+    for (TrailStream stream : rotated) {
+      statements.add(TrailStreamStore.forgetOldSecret(stream, stream.oldSecretUntilMillis()));
+      // Nothing else names it: a rotation meanwhile deletes the same.
+      statements.add(secrets.deleting(stream.streamId(), stream.secretVersion() - 1));
+    }
+    return statements;
+  }
+
+  private List<Statement> ending(List<TrailStream> retired) {
+    List<Statement> statements = new ArrayList<>();
+    for (TrailStream stream : retired) {
+      statements.add(TrailStreamStore.deletion(stream));
+      statements.add(secrets.deleting(stream.streamId(), stream.secretVersion()));
+      statements.add(secrets.deleting(stream.streamId(), stream.secretVersion() - 1));
+    }
+    return statements;
+  }
+}

@@ -1,0 +1,268 @@
+package dev.bourse.trailstream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.Sealer;
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.MemberMails;
+import dev.bourse.delivery.Retries;
+import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.keyring.Keyring;
+import dev.bourse.keyring.SharedSecrets;
+import dev.bourse.mail.OutboxMail;
+import dev.bourse.store.Statement;
+import dev.bourse.testing.Receiver;
+import dev.bourse.trailstream.TrailStream.Progress;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of a stream over days, by a clock of the test's own. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class StreamerTest extends StoreFixture {
+  private static final long DAY = Duration.ofDays(1).toMillis();
+
+  private final List<Streamer> streamers = new ArrayList<>();
+  private TrailStreamStore store;
+  private SigningSecrets secrets;
+  private DeliveryClient client;
+
+  @BeforeEach
+  void make() throws Exception {
+    store = new TrailStreamStore(database);
+    secrets =
+        new SigningSecrets(
+            new SharedSecrets(database, Keyring.of(List.of(new byte[32])), clock),
+            BatchSender.SECRETS,
+            new Random(1));
+    client = BatchSender.client(vertx, Set.of("localhost"));
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    INSERT INTO member (org_id, username, email, name, created_at)
+                    VALUES ('acme', 'ann', 'ann@acme.example', 'Ann', 0)\
+                    """))));
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    for (Streamer streamer : streamers) {
+      await(streamer.stop());
+    }
+    await(client.close());
+  }
+
+  private void streamer() {
+    Streamer streamer =
+        new Streamer(
+            vertx,
+            database,
+            new BatchSender(vertx, secrets, client, clock),
+            new StreamSwitchOff(
+                new MemberMails(
+                    database,
+                    new OutboxMail(
+                        vertx, folder.resolve("outbox"), "b@b.example", clock, new Random(2))),
+                () -> "https://bourse.example"),
+            new Retries(3 * DAY),
+            clock,
+            System::nanoTime,
+            new Random(3));
+    streamers.add(streamer);
+    streamer.start();
+  }
+
+  private TrailStream stream(String url) throws Exception {
+    TrailStream stream =
+        new TrailStream(
+            "acme",
+            "tst_1",
+            Destination.of(url),
+            null,
+            false,
+            Progress.at(0, null, clock.millis()),
+            null,
+            null,
+            1,
+            null,
+            1,
+            clock.millis(),
+            "member:ann");
+    await(
+        store.create(
+            stream, List.of(secrets.storing("tst_1", 1, secrets.mint())), row("trail_stream_set")));
+    return stream;
+  }
+
+  private AuditRow row(String action) {
+    return new AuditRow(clock.millis(), "acme", "member:ann", action, "acme", "");
+  }
+
+  /** So many batches of a row each. */
+  private void batches(int count) throws Exception {
+    Sealer sealer = new Sealer(vertx, database, clock, System::nanoTime, 0);
+    for (int i = 0; i < count; i++) {
+      await(database.commit(List.of(AuditStore.insert(row("org_update")))));
+      while (await(sealer.step())) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private long count(String where) {
+    try {
+      return integers("SELECT COUNT(*) FROM trail_stream WHERE " + where).get(0);
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private List<String> mails() {
+    try (Stream<Path> files = Files.list(folder.resolve("outbox"))) {
+      List<String> mails = new ArrayList<>();
+      for (Path file : files.filter(f -> f.toString().endsWith(".eml")).toList()) {
+        mails.add(Files.readString(file));
+      }
+      return mails;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void whatIsNotTakenForThreeDaysSwitchesTheStreamOffWhereItStandsAndMembersAreTold()
+      throws Exception {
+    try (Receiver receiver = new Receiver(message -> 500)) {
+      batches(2);
+      stream(receiver.url());
+      streamer();
+      long begin = clock.millis();
+      long tries = 0;
+      while (count("disabled_at IS NULL") == 1) {
+        long seen = tries;
+        eventually(
+            "it is tried once more",
+            () -> count("tries > " + seen) == 1 || count("disabled_at IS NOT NULL") == 1);
+        tries++;
+        clock.advance(
+            Math.max(1, integers("SELECT next_try_at FROM trail_stream").get(0) - clock.millis()));
+      }
+      assertTrue(clock.millis() - begin > 2 * DAY && clock.millis() - begin <= 3 * DAY + 1);
+      assertTrue(tries > 12, "" + tries);
+      assertEquals(1, receiver.received().stream().map(Receiver.Received::id).distinct().count());
+      assertEquals(List.of("failing"), texts("SELECT disabled_reason FROM trail_stream"));
+      assertEquals(1, count("writes_batch = 0"));
+      eventually("a mail is there", () -> mails().stream().anyMatch(m -> m.contains("acme")));
+      assertTrue(mails().get(0).contains("To: ann@acme.example"), mails().get(0));
+    }
+  }
+
+  @Test
+  void aFailedCommitLosesNothingAndSendsPerhapsTwiceInOrder() throws Exception {
+    try (Receiver receiver = new Receiver()) {
+      batches(10);
+      stream(receiver.url());
+      streamer();
+      for (int i = 0; i < 5; i++) {
+        failNextCommits(1);
+        failNextReads(1);
+        int seen = i;
+        eventually(
+            "more comes",
+            () -> {
+              // A stream that waits for the store does so by this clock.
+              clock.advance(1);
+              return receiver.taken().size() > seen;
+            });
+      }
+      eventually(
+          "all is taken",
+          () -> {
+            clock.advance(1);
+            return count("writes_batch = 10") == 1;
+          });
+      assertEquals(
+          Stream.iterate(1, i -> i + 1).limit(10).map(i -> "msg_trail_acme_writes_" + i).toList(),
+          receiver.taken().stream().map(Receiver.Received::id).distinct().toList());
+    }
+  }
+
+  @Test
+  void aStreamThatMovesWhileItIsSentIsTriedAtItsNewAddress() throws Exception {
+    try (Receiver next = new Receiver();
+        Receiver old =
+            new Receiver(
+                message -> {
+                  move(next.url());
+                  return 200;
+                })) {
+      batches(2);
+      stream(old.url());
+      streamer();
+      eventually("all is taken", () -> count("writes_batch = 2") == 1);
+      assertEquals(1, old.received().size());
+      assertEquals(old.received().get(0).text(), next.taken().get(0).text());
+      assertEquals(2, next.taken().size());
+    }
+  }
+
+  private void move(String url) {
+    try {
+      await(
+          database.commit(
+              List.of(
+                  Statement.of(
+                      "UPDATE trail_stream SET destination = ?, revision = revision + 1", url))));
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void theStreamOfARetiredOrganizationEndsWithItsSecrets() throws Exception {
+    try (Receiver receiver = new Receiver()) {
+      batches(1);
+      stream(receiver.url());
+      await(database.commit(List.of(Statement.of("UPDATE org SET retired_at = 1"))));
+      streamer();
+      await(new TrailStreamUpkeep(store, secrets).step(clock.millis()));
+      assertEquals(0, count("1 = 1"));
+      assertEquals(List.of(), texts("SELECT name FROM encrypted_secret"));
+      assertEquals(List.of(), receiver.received());
+    }
+  }
+
+  @Test
+  void theOldSecretEndsADayAfterARotation() throws Exception {
+    TrailStream before = stream("http://localhost:1/");
+    long until = clock.millis() + DAY;
+    await(
+        store.update(
+            before,
+            before.withSecret(2, until),
+            List.of(secrets.storing("tst_1", 2, secrets.mint())),
+            row("trail_stream_rotate")));
+    TrailStreamUpkeep upkeep = new TrailStreamUpkeep(store, secrets);
+    await(upkeep.step(until - 1));
+    assertEquals(2, texts("SELECT name FROM encrypted_secret").size());
+    await(upkeep.step(until));
+    assertEquals(List.of("trail-stream/tst_1/2"), texts("SELECT name FROM encrypted_secret"));
+    assertEquals(1, count("old_secret_until IS NULL"));
+  }
+}
