@@ -107,7 +107,7 @@ record CheckpointServices(
     CallListener listener =
         settings.store().isShared()
                 || settings.former().filter(BlobSettings.Place::isShared).isPresent()
-            ? new ObjectStoreMetrics(context.metrics())
+            ? new ObjectStoreSignals(context.signals())
             : (operation, outcome, nanos) -> {};
     return open(context, database, settings.store(), SPOOLS, listener)
         .compose(
@@ -183,10 +183,10 @@ record CheckpointServices(
         new UploadSessionService(checkpoints, publication, store, uploads, blobs, sets, clock);
     Sweep sweep = new Sweep(changes, new SweepStore(database), sets, blobs, clock, context.time());
     context
-        .metrics()
+        .signals()
         .gauge("bourse_uploads_running", "Requests whose bytes are being taken.", uploads::running);
     context
-        .metrics()
+        .signals()
         .gauge(
             "bourse_searches_waiting",
             "Searches of checkpoints that wait for their turn.",
@@ -261,14 +261,14 @@ record CheckpointServices(
             context.config().scrub(),
             context.nanoTime());
     context
-        .metrics()
+        .signals()
         .gauge(
             "bourse_scrub_faults",
             "Stored files that were found lost, changed or unreadable, of all processes.",
             scrub::faults);
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_scrub_checked_bytes_total",
             "Bytes of stored files that this process found whole.",
             scrub::checkedBytes);

@@ -174,20 +174,20 @@ final class Features {
         WEBHOOKS_MILLIS,
         context.asFarAsConfirmed(webhooks::step));
     context
-        .metrics()
+        .signals()
         .gauge(
             "bourse_webhook_queues",
             "Queues of webhooks in which something waits, while this process delivers.",
             webhooks::queues);
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_webhook_deliveries_total",
             "Events that this process has delivered to webhooks.",
             webhooks::delivered);
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_webhook_failures_total",
             "Attempts of this process to deliver to webhooks that failed.",
             webhooks::failed);
@@ -226,7 +226,7 @@ final class Features {
     ChangeWaits changes = new ChangeWaits(events, clusters, activity, System::nanoTime);
     waits = changes;
     context
-        .metrics()
+        .signals()
         .gauge("bourse_waits_running", "Waits for a change of a cluster.", changes::running);
     new EventRoutes(
             events,
@@ -263,13 +263,6 @@ final class Features {
         new ClusterAdminService(database, clusters, core.owners(), core.holds(), context.clock());
     new ClusterAdminRoutes(clusterAdmin).bind(operations);
     new PoolAdminRoutes(core.pools()).bind(operations);
-    context
-        .metrics()
-        .gauges(
-            "bourse_nodes",
-            "Nodes of the pools whose market this process runs, by whether they answer.",
-            List.of("pool", "reachability"),
-            core.market()::countNodes);
     NodeService nodes = new NodeService(database, clusters, core.market(), context.clock());
     new NodeAdminRoutes(
             nodes, new RetirementService(database, core.owners(), nodes, context.clock()))

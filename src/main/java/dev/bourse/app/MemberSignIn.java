@@ -84,8 +84,8 @@ final class MemberSignIn {
     StoredMail mail =
         new StoredMail(context.vertx(), database, keyring, smtp, from, context.random());
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_mails_undelivered_total",
             "Mails that were given up: refused, or tried as often as may be.",
             mail::undelivered);

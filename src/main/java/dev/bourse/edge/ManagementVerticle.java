@@ -1,6 +1,6 @@
 package dev.bourse.edge;
 
-import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import dev.bourse.signals.Signals;
 import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -11,9 +11,6 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Optional;
@@ -32,18 +29,18 @@ public final class ManagementVerticle extends AbstractVerticle {
   private final String host;
   private final int port;
   private final Readiness readiness;
-  private final EdgeMetrics metrics;
+  private final Signals signals;
   private @Nullable HttpServer server;
   private volatile int actualPort;
 
   /**
    * @param port where to listen; 0 picks a free one
    */
-  public ManagementVerticle(String host, int port, Readiness readiness, EdgeMetrics metrics) {
+  public ManagementVerticle(String host, int port, Readiness readiness, Signals signals) {
     this.host = host;
     this.port = port;
     this.readiness = readiness;
-    this.metrics = metrics;
+    this.signals = signals;
   }
 
   /** The port in use; 0 before it listens. */
@@ -110,23 +107,13 @@ public final class ManagementVerticle extends AbstractVerticle {
       case "/metrics" ->
           // Collectors may be slow and the text long: neither belongs on the event loop.
           vertx
-              .executeBlocking(this::scrape)
+              .executeBlocking(() -> Buffer.buffer(signals.print()), false)
               .onSuccess(
-                  text -> answer(request, 200, PrometheusTextFormatWriter.CONTENT_TYPE, text))
+                  text -> answer(request, 200, Signals.CONTENT_TYPE, text))
               .onFailure(
                   fault -> answer(request, 500, "text/plain", Buffer.buffer("scrape failed\n")));
       default -> answer(request, 404, "text/plain", Buffer.buffer("/livez /readyz /metrics\n"));
     }
-  }
-
-  private Buffer scrape() {
-    ByteArrayOutputStream text = new ByteArrayOutputStream(16_384);
-    try {
-      PrometheusTextFormatWriter.create().write(text, metrics.registry().scrape());
-    } catch (IOException e) {
-      throw new UncheckedIOException("writing to memory failed", e);
-    }
-    return Buffer.buffer(text.toByteArray());
   }
 
   private static void answer(HttpServerRequest request, int status, String type, Buffer text) {
