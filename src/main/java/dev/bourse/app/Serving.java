@@ -34,9 +34,6 @@ final class Serving {
   /** Somebody has to make room first; who asks again sooner only adds to the load. */
   private static final long RETRY_FULL_MILLIS = 60_000;
 
-  /** Health and metrics have no authentication, so only this machine sees them. */
-  private static final String LOOPBACK = "127.0.0.1";
-
   private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
 
   private final ServiceContext context;
@@ -53,7 +50,7 @@ final class Serving {
     this.loading = context.vertx().executeBlocking(Contract::served, false);
     this.management =
         new ManagementVerticle(
-            LOOPBACK, context.config().managementPort(), readiness, context.signals());
+            context.config().management(), readiness, context.signals());
     this.managing = manage();
   }
 
@@ -72,7 +69,11 @@ final class Serving {
     context.shutdown().push(own::close);
     return own.deployVerticle(management)
         .onSuccess(
-            id -> LOG.info("health and metrics are on {}:{}", LOOPBACK, management.actualPort()))
+            id ->
+                LOG.info(
+                    "health and metrics are on {}:{}",
+                    context.config().management().host(),
+                    management.actualPort()))
         .mapEmpty();
   }
 

@@ -20,25 +20,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The operators' own port: {@code /livez}, {@code /readyz} and {@code /metrics} in Prometheus' text
- * format. It has no authentication, so it listens on the loopback unless told otherwise.
+ * format. Probes are open to whoever reaches it, for a kubelet has no credentials; metrics are too
+ * on this machine, and take a token elsewhere.
  */
 public final class ManagementVerticle extends AbstractVerticle {
   private static final int MAX_CONNECTIONS = 64;
 
   private final Set<HttpConnection> connections = new LinkedHashSet<>();
-  private final String host;
-  private final int port;
+  private final ManagementConfig config;
   private final Readiness readiness;
   private final Signals signals;
   private @Nullable HttpServer server;
   private volatile int actualPort;
 
-  /**
-   * @param port where to listen; 0 picks a free one
-   */
-  public ManagementVerticle(String host, int port, Readiness readiness, Signals signals) {
-    this.host = host;
-    this.port = port;
+  public ManagementVerticle(ManagementConfig config, Readiness readiness, Signals signals) {
+    this.config = config;
     this.readiness = readiness;
     this.signals = signals;
   }
@@ -54,8 +50,8 @@ public final class ManagementVerticle extends AbstractVerticle {
         vertx
             .createHttpServer(
                 new HttpServerOptions()
-                    .setHost(host)
-                    .setPort(port)
+                    .setHost(config.host())
+                    .setPort(config.port())
                     .setHttp2ClearTextEnabled(false)
                     .setIdleTimeout(60)
                     .setIdleTimeoutUnit(TimeUnit.SECONDS))
@@ -67,7 +63,9 @@ public final class ManagementVerticle extends AbstractVerticle {
         .onSuccess(bound -> actualPort = bound.actualPort())
         .<Void>mapEmpty()
         .recover(
-            refused -> Future.failedFuture(new PortRefused("management.port", host, port, refused)))
+            refused ->
+                Future.failedFuture(
+                    new PortRefused("management.port", config.host(), config.port(), refused)))
         .onComplete(started);
   }
 
@@ -104,16 +102,26 @@ public final class ManagementVerticle extends AbstractVerticle {
             "text/plain",
             Buffer.buffer(fault.map(why -> "not ready: " + why + "\n").orElse("ready\n")));
       }
-      case "/metrics" ->
-          // Collectors may be slow and the text long: neither belongs on the event loop.
-          vertx
-              .executeBlocking(() -> Buffer.buffer(signals.print()), false)
-              .onSuccess(
-                  text -> answer(request, 200, Signals.CONTENT_TYPE, text))
-              .onFailure(
-                  fault -> answer(request, 500, "text/plain", Buffer.buffer("scrape failed\n")));
+      case "/metrics" -> metrics(request);
       default -> answer(request, 404, "text/plain", Buffer.buffer("/livez /readyz /metrics\n"));
     }
+  }
+
+  private void metrics(HttpServerRequest request) {
+    if (!config.mayRead(request.getHeader(HttpHeaders.AUTHORIZATION))) {
+      request.response().putHeader("www-authenticate", "Bearer");
+      answer(
+          request,
+          401,
+          "text/plain",
+          Buffer.buffer("/metrics takes Authorization: Bearer TOKEN of management.token-file\n"));
+      return;
+    }
+    // Readings may be slow and the text long: neither belongs on the event loop.
+    vertx
+        .executeBlocking(() -> Buffer.buffer(signals.print()), false)
+        .onSuccess(text -> answer(request, 200, Signals.CONTENT_TYPE, text))
+        .onFailure(fault -> answer(request, 500, "text/plain", Buffer.buffer("scrape failed\n")));
   }
 
   private static void answer(HttpServerRequest request, int status, String type, Buffer text) {
