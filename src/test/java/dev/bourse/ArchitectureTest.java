@@ -146,7 +146,7 @@ final class ArchitectureTest {
                   "client.transfer")),
           entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
-          entry("mail", List.of("core", "store", "keyring")),
+          entry("mail", List.of("core", "signals", "store", "keyring")),
           entry(
               "signin",
               List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
@@ -172,7 +172,8 @@ final class ArchitectureTest {
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
-              "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+              "checkpoint",
+              List.of("core", "signals", "store", "access", "audit", "blob", "edge", "secrets")),
           entry("scrub", List.of("core", "store", "blob", "checkpoint")),
           entry("move", List.of("core", "store", "blob", "checkpoint")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
@@ -268,13 +269,7 @@ final class ArchitectureTest {
                   "io.github.bucket4j..",
                   "io.lettuce.core..",
                   "org.slf4j")),
-          entry(
-              "edge",
-              List.of(
-                  "io.vertx..",
-                  "io.netty..",
-                  "io.github.bucket4j..",
-                  "org.slf4j")),
+          entry("edge", List.of("io.vertx..", "io.netty..", "io.github.bucket4j..", "org.slf4j")),
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
           entry("blob.s3", List.of("io.vertx.core..", "software.amazon.awssdk..", "org.slf4j")),

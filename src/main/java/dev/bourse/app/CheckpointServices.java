@@ -94,6 +94,9 @@ record CheckpointServices(
   /** How often a process looks whether a stored file is due to be checked, or is asked for. */
   private static final long SCRUB_MILLIS = 2_000;
 
+  /** People decide reviews: whether one waits a minute more or less tells nobody anything. */
+  private static final long REVIEWS_MILLIS = 60_000;
+
   /** How often a process looks whether a move was asked for, and goes on behind a failure. */
   private static final long MOVE_MILLIS = 2_000;
 
@@ -191,6 +194,11 @@ record CheckpointServices(
             "bourse_searches_waiting",
             "Searches of checkpoints that wait for their turn.",
             checkpoints::searchesWaiting);
+    ReviewService reviews = new ReviewService(changes, store, sets, clock);
+    reviews.show(context.signals());
+    if (config.enabled()) {
+      context.keepUp("looking at the queue of reviews", REVIEWS_MILLIS, reviews::look);
+    }
     context.shutdown().push(blobs::close);
     context.keepUp(
         "deleting bytes of no more use",
@@ -203,7 +211,7 @@ record CheckpointServices(
         sessions,
         new SetUploadService(sessions, uploads, sets, blobs),
         new ContentService(store, sets, blobs, config.openFiles()),
-        new ReviewService(changes, store, sets, clock),
+        reviews,
         startScrub(context, database, blobs),
         startMove(context, database, blobs));
   }

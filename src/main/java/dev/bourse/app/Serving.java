@@ -49,8 +49,7 @@ final class Serving {
     this.files = files;
     this.loading = context.vertx().executeBlocking(Contract::served, false);
     this.management =
-        new ManagementVerticle(
-            context.config().management(), readiness, context.signals());
+        new ManagementVerticle(context.config().management(), readiness, context.signals());
     this.managing = manage();
   }
 

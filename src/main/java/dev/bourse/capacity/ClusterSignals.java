@@ -91,9 +91,7 @@ final class ClusterSignals {
         "Nodes that clusters declared and do not hold.",
         List.of(Label.POOL),
         readings ->
-            clusters
-                .pools()
-                .forEach(pool -> readings.put(pending(clusters, pool), pool.name())));
+            clusters.pools().forEach(pool -> readings.put(pending(clusters, pool), pool.name())));
     signals.gauges(
         "bourse_billing_holds",
         "Organizations with clusters under a billing hold, by its stage.",
@@ -113,8 +111,7 @@ final class ClusterSignals {
       view.cluster().allocations().forEach(a -> byState[a.state().ordinal()]++);
     }
     for (Allocation.State state : Allocation.State.values()) {
-      readings.put(
-          byState[state.ordinal()], pool.name(), state.name().toLowerCase(Locale.ROOT));
+      readings.put(byState[state.ordinal()], pool.name(), state.name().toLowerCase(Locale.ROOT));
     }
   }
 
@@ -131,7 +128,7 @@ final class ClusterSignals {
       for (ClusterView view : clusters.ofPool(pool.name())) {
         Hold hold = view.cluster().hold();
         if (hold != null) {
-          held.get(hold.stage()).add(view.cluster().orgId());
+          held.computeIfAbsent(hold.stage(), first -> new HashSet<>()).add(view.cluster().orgId());
         }
       }
     }

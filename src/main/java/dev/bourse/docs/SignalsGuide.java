@@ -42,9 +42,7 @@ final class SignalsGuide {
     text.append("| label | values |\n|---|---|\n");
     Arrays.stream(Label.values())
         .filter(label -> signals.stream().anyMatch(signal -> signal.labels().contains(label)))
-        .forEach(
-            label ->
-                text.append("| `%s` | %s |\n".formatted(label.text(), label.meaning())));
+        .forEach(label -> text.append("| `%s` | %s |\n".formatted(label.text(), label.meaning())));
     bySubject(signals)
         .forEach(
             (subject, some) -> {

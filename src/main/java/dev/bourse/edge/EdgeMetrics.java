@@ -61,8 +61,7 @@ final class EdgeMetrics {
 
   /** Shows what connections take. */
   void show(Signals signals, Occupancy occupancy, AtomicInteger streams) {
-    signals.gauge(
-        "bourse_http_connections", "Connections that are open.", occupancy::connections);
+    signals.gauge("bourse_http_connections", "Connections that are open.", occupancy::connections);
     signals.gauge(
         "bourse_http_unread_bytes",
         "Memory of heads and JSON bodies that are not complete.",

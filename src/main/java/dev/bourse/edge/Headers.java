@@ -98,12 +98,14 @@ final class Headers {
    * way than such ids are is left out, so that nobody writes into the log what they like.
    */
   static String clientIds(HttpServerRequest request) {
+    return clientIds(request.getHeader("x-request-id"), request.getHeader("traceparent"));
+  }
+
+  static String clientIds(@Nullable String sent, @Nullable String trace) {
     StringBuilder ids = new StringBuilder();
-    String sent = request.getHeader("x-request-id");
     if (sent != null && REQUEST_ID.matcher(sent).matches()) {
       ids.append(", client's request ").append(sent);
     }
-    String trace = request.getHeader("traceparent");
     if (trace != null && TRACE.matcher(trace).matches()) {
       ids.append(", trace ").append(trace);
     }

@@ -22,8 +22,7 @@ public record ManagementConfig(String host, int port, List<byte[]> digests) {
   private static final String HOST = "management.host";
   private static final String TOKEN_FILE = "management.token-file";
   private static final String LOOPBACK_ADDRESS = "127.0.0.1";
-  private static final Pattern LOOPBACK =
-      Pattern.compile("localhost|127(\\.\\d{1,3}){3}|::1");
+  private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|::1");
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9.:-]{1,253}");
 
   /** What fits a header; shorter ones could be guessed. */

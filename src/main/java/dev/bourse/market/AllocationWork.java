@@ -77,8 +77,7 @@ final class AllocationWork {
     long begun = env.nanoTime().getAsLong();
     return work.get()
         .onComplete(
-            done ->
-                signals.worked(lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
+            done -> signals.worked(lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
   }
 
   private Future<Void> prepare(Allocation allocation) {

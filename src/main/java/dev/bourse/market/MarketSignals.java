@@ -100,8 +100,7 @@ final class MarketSignals {
         List.of(Label.POOL),
         readings ->
             open.get()
-                .forEach(
-                    (pool, market) -> readings.put(market.epoch().isPresent() ? 1 : 0, pool)));
+                .forEach((pool, market) -> readings.put(market.epoch().isPresent() ? 1 : 0, pool)));
     signals.gauges(
         "bourse_market_lease_epoch",
         "How often the pool's market has changed hands, told by the process that runs it.",
@@ -143,8 +142,7 @@ final class MarketSignals {
                                 nodes ->
                                     states(nodes, now.getAsLong())
                                         .forEach(
-                                            (state, count) ->
-                                                readings.put(count, pool, state)))));
+                                            (state, count) -> readings.put(count, pool, state)))));
   }
 
   private void showQuotes(Clusters clusters, LongSupplier now) {

@@ -24,8 +24,7 @@ public final class ProcessSignals {
    * @param version the program's
    */
   public static void show(Signals signals, String version) {
-    signals.fact(
-        "bourse_build_info", "Which version of the program runs.", Label.VERSION, version);
+    signals.fact("bourse_build_info", "Which version of the program runs.", Label.VERSION, version);
     showMemory(signals);
     showCollections(signals);
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -103,6 +102,7 @@ public final class ProcessSignals {
         "jvm_gc_collection_seconds_total",
         "Time that collections of garbage have taken.",
         List.of(Label.COLLECTOR),
-        readings -> collectors.forEach(c -> readings.put(c.getCollectionTime() / 1e3, c.getName())));
+        readings ->
+            collectors.forEach(c -> readings.put(c.getCollectionTime() / 1e3, c.getName())));
   }
 }

@@ -92,8 +92,7 @@ public final class Signals {
     CounterWithCallback.builder()
         .name(name)
         .help(meaning)
-        .callback(
-            callback -> reading(name, () -> callback.call((double) now.getAsLong())))
+        .callback(callback -> reading(name, () -> callback.call((double) now.getAsLong())))
         .register(registry);
   }
 
@@ -134,7 +133,11 @@ public final class Signals {
    */
   public void fact(String name, String meaning, Label label, String text) {
     declare(name, Signal.Type.GAUGE, meaning, List.of(label));
-    Info.builder().name(name).help(meaning).labelNames(label.text()).register(registry)
+    Info.builder()
+        .name(name)
+        .help(meaning)
+        .labelNames(label.text())
+        .register(registry)
         .addLabelValues(text);
   }
 
@@ -153,11 +156,7 @@ public final class Signals {
   public Tally tally(String name, String meaning, List<Label> labels) {
     declare(name, Signal.Type.COUNTER, meaning, labels);
     Counter counter =
-        Counter.builder()
-            .name(name)
-            .help(meaning)
-            .labelNames(texts(labels))
-            .register(registry);
+        Counter.builder().name(name).help(meaning).labelNames(texts(labels)).register(registry);
     return values -> {
       CounterDataPoint point = counter.labelValues(values);
       return point::inc;

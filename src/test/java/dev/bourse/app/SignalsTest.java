@@ -4,13 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.Scrape;
 import dev.bourse.testing.TestMarket;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -50,21 +52,13 @@ class SignalsTest {
   }
 
   private static Set<String> guide() {
-    Set<String> names = new TreeSet<>();
-    Matcher row =
-        Pattern.compile("(?m)^\\| `([a-z_]+)` \\| (?:counter|gauge|histogram) ")
-            .matcher(text("/docs/guides/signals.md"));
-    while (row.find()) {
-      names.add(row.group(1));
-    }
-    return names;
+    return found(
+        "(?m)^\\| `([a-z_]+)` \\| (?:counter|gauge|histogram) ", text("/docs/guides/signals.md"));
   }
 
   /** What has no series before something goes wrong, or as nobody uses it here. */
   private static final Set<String> NOT_YET =
-      Set.of(
-          "bourse_market_tick_failures_total",
-          "bourse_clock_skew_seconds");
+      Set.of("bourse_market_tick_failures_total", "bourse_clock_skew_seconds");
 
   @Test
   void theGuideHasWhatIsPrintedAndNothingElse() {
@@ -78,6 +72,36 @@ class SignalsTest {
     Set<String> left = new TreeSet<>(some);
     left.removeAll(others);
     return left;
+  }
+
+  /** Shown where something is that is not here: the feed of PostgreSQL. */
+  private static final Set<String> ELSEWHERE =
+      Set.of("bourse_changes_known_age_seconds");
+
+  @Test
+  void alertsGoByNumbersThatThereAreAndHaveARunbookEach() throws IOException {
+    String rules = Files.readString(Path.of("conf/alerts.yaml"));
+    Set<String> named = found("\\b((?:bourse|process|jvm)_[a-z_]+)\\b", rules);
+    named.removeIf(name -> guide().contains(name));
+    assertEquals(Set.of(), without(named, ELSEWHERE));
+    Set<String> alerts = found("- alert: (\\w+)", rules);
+    assertTrue(alerts.size() >= 15, alerts.toString());
+    assertEquals(
+        alerts,
+        found("(?m)^### (Bourse\\w+)$", text("/docs/guides/operators.md")),
+        "alerts and their runbooks in the operators' guide");
+    String page = text("/docs/guides/operators");
+    found("runbook: /docs/guides/operators#(\\w+)", rules)
+        .forEach(id -> assertTrue(page.contains("id=\"" + id + "\""), id));
+  }
+
+  private static Set<String> found(String pattern, String text) {
+    Set<String> found = new TreeSet<>();
+    Matcher matcher = Pattern.compile(pattern).matcher(text);
+    while (matcher.find()) {
+      found.add(matcher.group(1));
+    }
+    return found;
   }
 
   @Test

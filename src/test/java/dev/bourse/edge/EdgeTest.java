@@ -197,8 +197,7 @@ class EdgeTest extends EchoFixture {
   void requestsAreCountedByOperationAndStatus() {
     fixture.get("/api/market/feed");
     Scrape scrape = Scrape.of(fixture.signals);
-    assertTrue(
-        scrape.has("bourse_http_requests_total", "operation=\"readMarketFeed\"", "status="));
+    assertTrue(scrape.has("bourse_http_requests_total", "operation=\"readMarketFeed\"", "status="));
     assertTrue(scrape.has("bourse_http_request_seconds_count", "operation=\"readMarketFeed\""));
   }
 

@@ -65,8 +65,7 @@ class ManagementTest {
   private HttpResponse<String> read(ManagementVerticle management, String path, String credentials)
       throws Exception {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(
-            URI.create("http://127.0.0.1:" + management.actualPort() + path));
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + management.actualPort() + path));
     if (!credentials.isEmpty()) {
       request.header("Authorization", credentials);
     }

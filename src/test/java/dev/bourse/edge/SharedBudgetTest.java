@@ -159,7 +159,9 @@ class SharedBudgetTest extends SharedBudgetFixture {
         }
       }
       redis.thaw();
-      until("none is left", () -> Scrape.of(fixture.signals).sum("bourse_http_requests_in_flight") == 0);
+      until(
+          "none is left",
+          () -> Scrape.of(fixture.signals).sum("bourse_http_requests_in_flight") == 0);
       assertEquals(200, status(fixture));
     }
   }

@@ -164,10 +164,7 @@ class NodeRetirementApiTest {
 
   private static double counted(RunningBourse watched, String pool, String reachability) {
     return Scrape.of(watched.service().signals())
-        .sum(
-            "bourse_nodes",
-            "pool=\"" + pool + "\"",
-            "reachability=\"" + reachability + "\"");
+        .sum("bourse_nodes", "pool=\"" + pool + "\"", "reachability=\"" + reachability + "\"");
   }
 
   @Test

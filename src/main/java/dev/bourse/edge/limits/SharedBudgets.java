@@ -65,8 +65,7 @@ public final class SharedBudgets {
   private volatile boolean closed;
   private String loggedReason = "";
 
-  private SharedBudgets(
-      Vertx vertx, String server, RedisBuckets buckets, Signals signals) {
+  private SharedBudgets(Vertx vertx, String server, RedisBuckets buckets, Signals signals) {
     this.vertx = vertx;
     this.server = server;
     this.buckets = buckets;
@@ -93,17 +92,12 @@ public final class SharedBudgets {
    * @param clock the time of day; that of processes that share budgets had better agree
    */
   public static Future<SharedBudgets> open(
-      Vertx vertx,
-      SharedBudgetConfig config,
-      int perMinute,
-      Clock clock,
-      Signals signals) {
+      Vertx vertx, SharedBudgetConfig config, int perMinute, Clock clock, Signals signals) {
     return vertx
         .executeBlocking(
             () -> {
               RedisBuckets buckets = new RedisBuckets(config, perMinute, clock);
-              SharedBudgets budgets =
-                  new SharedBudgets(vertx, config.toString(), buckets, signals);
+              SharedBudgets budgets = new SharedBudgets(vertx, config.toString(), buckets, signals);
               return budgets.attempt().map(budgets);
             })
         .compose(attempted -> attempted);

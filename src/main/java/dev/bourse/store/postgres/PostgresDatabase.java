@@ -188,7 +188,8 @@ public final class PostgresDatabase implements Database {
     counted.show(signals);
     signals.gauge(
         "bourse_store_statements_waiting", "Statements that wait to be stored.", writer::waiting);
-    signals.gauge("bourse_store_reads_waiting", "Queries that wait for a reader.", readers::waiting);
+    signals.gauge(
+        "bourse_store_reads_waiting", "Queries that wait for a reader.", readers::waiting);
     signals.gauge(
         "bourse_store_connections",
         "Connections to PostgreSQL that answer queries.",

@@ -174,7 +174,8 @@ public final class SqliteDatabase implements Database {
     counted.show(signals);
     signals.gauge(
         "bourse_store_statements_waiting", "Statements that wait to be stored.", commits::waiting);
-    signals.gauge("bourse_store_reads_waiting", "Queries that wait for a reader.", queries::waiting);
+    signals.gauge(
+        "bourse_store_reads_waiting", "Queries that wait for a reader.", queries::waiting);
     signals.gauge(
         "bourse_store_log_bytes",
         "Length of the embedded store's write-ahead log.",
