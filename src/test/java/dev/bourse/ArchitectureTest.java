@@ -33,25 +33,29 @@ final class ArchitectureTest {
   private static final Map<String, List<String>> MAY_IMPORT =
       Map.ofEntries(
           entry("core", List.of()),
-          entry("store", List.of("core")),
+          entry("signals", List.of()),
+          entry("store", List.of("core", "signals")),
           entry("store.transfer", List.of("core", "store")),
-          entry("store.sqlite", List.of("core", "store", "store.transfer")),
-          entry("store.postgres", List.of("core", "store", "store.transfer")),
+          entry("store.sqlite", List.of("core", "signals", "store", "store.transfer")),
+          entry("store.postgres", List.of("core", "signals", "store", "store.transfer")),
           entry("keyring", List.of("core", "store", "store.transfer")),
           entry("access", List.of("core", "store", "audit", "keyring")),
           entry("audit", List.of("core", "store")),
           entry("contract", List.of("core", "access")),
-          entry("docs", List.of("core", "contract", "pages")),
-          entry("edge.limits", List.of("core")),
+          entry("docs", List.of("core", "contract", "pages", "signals")),
+          entry("edge.limits", List.of("core", "signals")),
           entry("edge.fields", List.of("core")),
           entry(
               "edge",
-              List.of("core", "access", "blob", "contract", "docs", "edge.limits", "pages")),
-          entry("nodes", List.of("core")),
+              List.of(
+                  "core", "access", "blob", "contract", "docs", "edge.limits", "pages", "signals")),
+          entry("nodes", List.of("core", "signals")),
           entry("blob", List.of("core")),
           entry("blob.s3", List.of("core", "blob", "store")),
           entry("pools", List.of("core")),
-          entry("capacity", List.of("core", "store", "access", "audit", "edge", "nodes", "pools")),
+          entry(
+              "capacity",
+              List.of("core", "signals", "store", "access", "audit", "edge", "nodes", "pools")),
           entry("pools.settings", List.of("core", "store", "audit", "pools", "capacity")),
           entry(
               "sshkeys", List.of("core", "store", "access", "audit", "edge", "pools", "capacity")),
@@ -70,7 +74,8 @@ final class ArchitectureTest {
                   "pools",
                   "capacity",
                   "sshkeys",
-                  "events")),
+                  "events",
+                  "signals")),
           entry(
               "billing",
               List.of(
@@ -143,7 +148,7 @@ final class ArchitectureTest {
           entry("client.trail", List.of("core", "audit", "remote", "command", "client.account")),
           entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
-          entry("mail", List.of("core", "store", "keyring")),
+          entry("mail", List.of("core", "signals", "store", "keyring")),
           entry(
               "signin",
               List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
@@ -156,6 +161,7 @@ final class ArchitectureTest {
               "webhooks",
               List.of(
                   "core",
+                  "signals",
                   "store",
                   "access",
                   "audit",
@@ -172,6 +178,7 @@ final class ArchitectureTest {
               "trailstream",
               List.of(
                   "core",
+                  "signals",
                   "store",
                   "access",
                   "audit",
@@ -183,7 +190,8 @@ final class ArchitectureTest {
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
-              "checkpoint", List.of("core", "store", "access", "audit", "blob", "edge", "secrets")),
+              "checkpoint",
+              List.of("core", "signals", "store", "access", "audit", "blob", "edge", "secrets")),
           entry("scrub", List.of("core", "store", "blob", "checkpoint")),
           entry("move", List.of("core", "store", "blob", "checkpoint")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
@@ -239,6 +247,7 @@ final class ArchitectureTest {
   private static final Map<String, List<String>> MAY_USE =
       Map.ofEntries(
           entry("core", List.of()),
+          entry("signals", List.of("io.prometheus.metrics..", "org.slf4j", "com.sun.management")),
           entry("store", List.of("io.vertx.core..", "org.slf4j")),
           entry("store.transfer", List.of("io.vertx.core.json")),
           entry("store.sqlite", List.of("io.vertx.core..", "org.slf4j", "org.sqlite..")),
@@ -277,16 +286,8 @@ final class ArchitectureTest {
                   "com.github.benmanes.caffeine..",
                   "io.github.bucket4j..",
                   "io.lettuce.core..",
-                  "io.prometheus.metrics..",
                   "org.slf4j")),
-          entry(
-              "edge",
-              List.of(
-                  "io.vertx..",
-                  "io.netty..",
-                  "io.github.bucket4j..",
-                  "io.prometheus.metrics..",
-                  "org.slf4j")),
+          entry("edge", List.of("io.vertx..", "io.netty..", "io.github.bucket4j..", "org.slf4j")),
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),
           entry("blob.s3", List.of("io.vertx.core..", "software.amazon.awssdk..", "org.slf4j")),

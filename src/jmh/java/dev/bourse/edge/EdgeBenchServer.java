@@ -5,6 +5,7 @@ import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.Contract;
 import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -74,7 +75,7 @@ public final class EdgeBenchServer {
         operations,
         header -> caller,
         failure -> Optional.empty(),
-        new EdgeMetrics(),
+        new Signals(),
         Sources.system());
   }
 }

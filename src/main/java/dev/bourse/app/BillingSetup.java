@@ -37,14 +37,14 @@ final class BillingSetup {
     UsagePosting posting =
         new UsagePosting(database, settleMillis(context.config()), context.time());
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_usage_posting_failures_total",
             "Tries to post an organization's hour of usage that failed.",
             posting::failures);
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_usage_reversals_total",
             """
             Hours of organizations' usage that were posted by a clock that was ahead, and \
@@ -52,13 +52,13 @@ final class BillingSetup {
             """,
             posting::reversals);
     context
-        .metrics()
+        .signals()
         .gauge(
             "bourse_usage_posting_behind_seconds",
             "How long ago the hour ended up to which usage is posted; 0 before the first look.",
             () -> holds.behindMillis() / 1e3);
     context
-        .metrics()
+        .signals()
         .gauge(
             "bourse_billing_holds_waiting",
             "1 while posting is so far behind that no billing hold begins or goes on.",

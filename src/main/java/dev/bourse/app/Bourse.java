@@ -3,10 +3,12 @@ package dev.bourse.app;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
-import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
+import dev.bourse.signals.LoopSignals;
+import dev.bourse.signals.ProcessSignals;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.UpkeepShares;
@@ -14,6 +16,7 @@ import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.internal.VertxInternal;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.HashMap;
@@ -71,7 +74,7 @@ public final class Bourse {
             new SecureRandom(),
             new UpkeepShares(config.billing().checkMillis(), MONOTONIC),
             stops,
-            new EdgeMetrics());
+            new Signals());
     replication = new Replication(vertx, MONOTONIC);
     files = new KeysFiles(config, demo);
     store = new StoreOpening(context, bounds, files);
@@ -86,6 +89,11 @@ public final class Bourse {
 
   /** Starts everything; the service answers when this succeeds. */
   public Future<Void> start() {
+    ProcessSignals.show(context.signals(), ProgramVersion.text());
+    LoopSignals.show(
+        context.signals(),
+        ((VertxInternal) context.vertx()).nettyEventLoopGroup(),
+        context.nanoTime());
     Serving door = new Serving(context, files);
     serving = door;
     return door.managed()
@@ -95,6 +103,7 @@ public final class Bourse {
 
   private Future<Void> startOn(Database opened, Serving door) {
     database = opened;
+    opened.show(context.signals());
     StoreWatch watch =
         new StoreWatch(
             context.vertx(),
@@ -103,6 +112,7 @@ public final class Bourse {
             context.nanoTime(),
             context.random());
     watch.start();
+    watch.show(context.signals());
     context.shutdown().push(watch::stop);
     door.dependOn(watch::fault);
     Database told = around.apply(new NotifyingDatabase(opened, replication::changedHere));
@@ -118,7 +128,7 @@ public final class Bourse {
             started -> {
               core = started;
               started.follow(replication);
-              countReplication(opened.isShared());
+              replication.show(context.signals(), opened.isShared());
               Features features = new Features(context, told, started, door::baseUrl);
               return features
                   .start()
@@ -149,18 +159,6 @@ public final class Bourse {
         .ifPresent(ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh)));
     return new ServiceCore.Ports(
         Map.copyOf(providers), opened -> CheckpointServices.openBlobs(context, opened));
-  }
-
-  private void countReplication(boolean isShared) {
-    context
-        .metrics()
-        .count(
-            "bourse_changes_untold_total",
-            "Changes of other processes that were found in the store though nobody told of them.",
-            replication::untold);
-    if (isShared) {
-      replication.showAge(context.metrics());
-    }
   }
 
   /** ShutdownHooks taking requests, finishes those under way, writes what is in memory, closes. */
@@ -194,8 +192,8 @@ public final class Bourse {
   }
 
   /** What is counted, as {@code /metrics} tells it. */
-  EdgeMetrics metrics() {
-    return context.metrics();
+  Signals signals() {
+    return context.signals();
   }
 
   /** Issues members' tokens; once started. */

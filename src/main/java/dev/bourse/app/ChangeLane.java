@@ -47,6 +47,9 @@ final class ChangeLane {
     /** Something is in force that was not. */
     void moved();
 
+    /** What could not be read is read again. */
+    void triesAgain();
+
     /** So many keys were never told of, and differed all the same. */
     void foundUntold(String topic, Set<String> keys);
   }
@@ -83,6 +86,10 @@ final class ChangeLane {
   private boolean isPausing;
   private boolean isComparisonNext;
   private int failures;
+
+  /** How many keys wait, as others may read it. */
+  private volatile int shownWaiting;
+
   private int sliceKeys = SLICE;
 
   /**
@@ -96,6 +103,11 @@ final class ChangeLane {
     this.nanoTime = nanoTime;
     this.owner = owner;
     this.before = before;
+  }
+
+  /** How many keys wait to be read. Called on any thread. */
+  int waiting() {
+    return shownWaiting;
   }
 
   String topic() {
@@ -224,6 +236,7 @@ final class ChangeLane {
 
   /** Takes the next step when none is under way. */
   void run() {
+    shownWaiting = waiting.size();
     Mirror into = mirror;
     if (into == null || isBusy || isPausing || before.stream().anyMatch(ChangeLane::holdsUp)) {
       return;
@@ -329,6 +342,7 @@ final class ChangeLane {
 
   private void failed(Throwable cause) {
     failures++;
+    owner.triesAgain();
     if (failures == WORTH_A_WARNING) {
       LOG.warn("changes of {} cannot be followed and are tried again: {}", topic, cause.toString());
     }

@@ -94,6 +94,9 @@ record CheckpointServices(
   /** How often a process looks whether a stored file is due to be checked, or is asked for. */
   private static final long SCRUB_MILLIS = 2_000;
 
+  /** People decide reviews: whether one waits a minute more or less tells nobody anything. */
+  private static final long REVIEWS_MILLIS = 60_000;
+
   /** How often a process looks whether a move was asked for, and goes on behind a failure. */
   private static final long MOVE_MILLIS = 2_000;
 
@@ -107,7 +110,7 @@ record CheckpointServices(
     CallListener listener =
         settings.store().isShared()
                 || settings.former().filter(BlobSettings.Place::isShared).isPresent()
-            ? new ObjectStoreMetrics(context.metrics())
+            ? new ObjectStoreSignals(context.signals())
             : (operation, outcome, nanos) -> {};
     return open(context, database, settings.store(), SPOOLS, listener)
         .compose(
@@ -183,14 +186,19 @@ record CheckpointServices(
         new UploadSessionService(checkpoints, publication, store, uploads, blobs, sets, clock);
     Sweep sweep = new Sweep(changes, new SweepStore(database), sets, blobs, clock, context.time());
     context
-        .metrics()
+        .signals()
         .gauge("bourse_uploads_running", "Requests whose bytes are being taken.", uploads::running);
     context
-        .metrics()
+        .signals()
         .gauge(
             "bourse_searches_waiting",
             "Searches of checkpoints that wait for their turn.",
             checkpoints::searchesWaiting);
+    ReviewService reviews = new ReviewService(changes, store, sets, clock);
+    reviews.show(context.signals());
+    if (config.enabled()) {
+      context.keepUp("looking at the queue of reviews", REVIEWS_MILLIS, reviews::look);
+    }
     context.shutdown().push(blobs::close);
     context.keepUp(
         "deleting bytes of no more use",
@@ -203,7 +211,7 @@ record CheckpointServices(
         sessions,
         new SetUploadService(sessions, uploads, sets, blobs),
         new ContentService(store, sets, blobs, config.openFiles()),
-        new ReviewService(changes, store, sets, clock),
+        reviews,
         startScrub(context, database, blobs),
         startMove(context, database, blobs));
   }
@@ -261,14 +269,14 @@ record CheckpointServices(
             context.config().scrub(),
             context.nanoTime());
     context
-        .metrics()
+        .signals()
         .gauge(
             "bourse_scrub_faults",
             "Stored files that were found lost, changed or unreadable, of all processes.",
             scrub::faults);
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_scrub_checked_bytes_total",
             "Bytes of stored files that this process found whole.",
             scrub::checkedBytes);

@@ -9,6 +9,7 @@ import dev.bourse.core.BaseUrl;
 import dev.bourse.core.IpAddress;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.EdgeConfig;
+import dev.bourse.edge.ManagementConfig;
 import dev.bourse.edge.limits.DownloadPace;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.ProcessLimits;
@@ -46,7 +47,7 @@ import java.util.function.Supplier;
  * @param eventLoops {@code event-loops}: one for each core by default
  * @param edge how the API is served
  * @param sharedBudgets the server that counts tokens' requests for several processes
- * @param managementPort where health and metrics are served, on loopback; 0 for a free port
+ * @param management where health and metrics are served
  * @param loopTimeoutMillis a process ends when an event loop is silent for so long; 0 for never
  * @param drainMillis requests are still taken for so long after it is known that the service stops
  * @param storeWatch when a store counts as away, and what is known from it as stale
@@ -76,7 +77,7 @@ public record Config(
     int eventLoops,
     EdgeConfig edge,
     Optional<SharedBudgetConfig> sharedBudgets,
-    int managementPort,
+    ManagementConfig management,
     long loopTimeoutMillis,
     long drainMillis,
     StoreWatchConfig storeWatch,
@@ -143,7 +144,7 @@ public record Config(
             "time.confirm-after", Duration.ofMinutes(10), Duration.ZERO, Duration.ofHours(24));
     int eventLoops = settings.integer("event-loops", cores, 1, 1_024);
     int port = settings.integer("port", 8080, 0, 65_535);
-    int managementPort = settings.integer("management.port", port == 0 ? 0 : 8081, 0, 65_535);
+    ManagementConfig management = ManagementConfig.from(settings, port == 0 ? 0 : 8081);
     long loopTimeoutMillis =
         settings.millis("event-loop-timeout", Duration.ofMinutes(1), Duration.ZERO, MAX_WAIT);
     long drainMillis =
@@ -174,7 +175,7 @@ public record Config(
         eventLoops,
         edge.orElseThrow(),
         sharedBudgets,
-        managementPort,
+        management,
         loopTimeoutMillis,
         drainMillis,
         storeWatch,

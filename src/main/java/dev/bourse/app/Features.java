@@ -178,24 +178,7 @@ final class Features {
         "ending webhooks and deliveries past their time",
         WEBHOOKS_MILLIS,
         context.asFarAsConfirmed(webhooks::step));
-    context
-        .metrics()
-        .gauge(
-            "bourse_webhook_queues",
-            "Queues of webhooks in which something waits, while this process delivers.",
-            webhooks::queues);
-    context
-        .metrics()
-        .count(
-            "bourse_webhook_deliveries_total",
-            "Events that this process has delivered to webhooks.",
-            webhooks::delivered);
-    context
-        .metrics()
-        .count(
-            "bourse_webhook_failures_total",
-            "Attempts of this process to deliver to webhooks that failed.",
-            webhooks::failed);
+    webhooks.show(context.signals());
   }
 
   private void bindTrailStreams(MailSender mail) {
@@ -218,24 +201,7 @@ final class Features {
         "ending trail streams past their time",
         TRAIL_STREAMS_MILLIS,
         context.asFarAsConfirmed(streams::step));
-    context
-        .metrics()
-        .gauge(
-            "bourse_trail_streams_behind",
-            "Trail streams with a batch that is not taken yet, while this process sends them.",
-            streams::waiting);
-    context
-        .metrics()
-        .count(
-            "bourse_trail_batches_total",
-            "Batches that receivers of trail streams have taken from this process.",
-            streams::taken);
-    context
-        .metrics()
-        .count(
-            "bourse_trail_failures_total",
-            "Attempts of this process to send a batch of a trail stream that failed.",
-            streams::failed);
+    streams.show(context.signals());
   }
 
   /** What models call. */
@@ -271,7 +237,7 @@ final class Features {
     ChangeWaits changes = new ChangeWaits(events, clusters, activity, System::nanoTime);
     waits = changes;
     context
-        .metrics()
+        .signals()
         .gauge("bourse_waits_running", "Waits for a change of a cluster.", changes::running);
     new EventRoutes(
             events,
@@ -308,13 +274,6 @@ final class Features {
         new ClusterAdminService(database, clusters, core.owners(), core.holds(), context.clock());
     new ClusterAdminRoutes(clusterAdmin).bind(operations);
     new PoolAdminRoutes(core.pools()).bind(operations);
-    context
-        .metrics()
-        .gauges(
-            "bourse_nodes",
-            "Nodes of the pools whose market this process runs, by whether they answer.",
-            List.of("pool", "reachability"),
-            core.market()::countNodes);
     NodeService nodes = new NodeService(database, clusters, core.market(), context.clock());
     new NodeAdminRoutes(
             nodes, new RetirementService(database, core.owners(), nodes, context.clock()))

@@ -53,6 +53,7 @@ final class MemberSignIn {
   /** How mail leaves; ends when the service stops. */
   static MailSender mail(ServiceContext context, Database database) {
     MailSender mail = sender(context, database);
+    mail.show(context.signals());
     context.shutdown().push(mail::close);
     return mail;
   }
@@ -83,12 +84,6 @@ final class MemberSignIn {
     }
     StoredMail mail =
         new StoredMail(context.vertx(), database, keyring, smtp, from, context.random());
-    context
-        .metrics()
-        .count(
-            "bourse_mails_undelivered_total",
-            "Mails that were given up: refused, or tried as often as may be.",
-            mail::undelivered);
     context.keepUpDivided(
         "deleting mails past their time",
         SWEEP_INTERVAL_MILLIS,

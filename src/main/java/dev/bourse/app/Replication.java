@@ -6,10 +6,10 @@ import dev.bourse.access.Revocations;
 import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.CapacityStore;
-import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.market.NodeStore;
 import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.pools.settings.SwitchService;
+import dev.bourse.signals.Signals;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,6 +74,7 @@ final class Replication implements ChangeListener {
   private final Context context;
   private final Map<String, ChangeLane> lanes = new LinkedHashMap<>();
   private final AtomicLong untold = new AtomicLong();
+  private final LongAdder retries = new LongAdder();
   private final LongSupplier nanoTime;
   private final AtomicLong knownAsOf;
 
@@ -124,9 +126,31 @@ final class Replication implements ChangeListener {
     context.runOnContext(v -> lanes.values().forEach(ChangeLane::inspect));
   }
 
-  /** Shows how old the knowledge is. */
-  void showAge(EdgeMetrics metrics) {
-    metrics.gauge(
+  /**
+   * Shows how far this process follows.
+   *
+   * @param isShared whether other processes change the store
+   */
+  void show(Signals signals, boolean isShared) {
+    signals.counter(
+        "bourse_changes_untold_total",
+        "Changes of other processes that were found in the store though nobody told of them.",
+        untold::get);
+    signals.counter(
+        "bourse_changes_retries_total",
+        "Readings of changes that failed, or could not be put in force yet, and are done again.",
+        retries::sum);
+    signals.gauge(
+        "bourse_changes_waiting",
+        "Changes that were heard of and are not read yet.",
+        () -> lanes.values().stream().mapToInt(ChangeLane::waiting).sum());
+    if (isShared) {
+      showAge(signals);
+    }
+  }
+
+  private void showAge(Signals signals) {
+    signals.gauge(
         "bourse_changes_known_age_seconds",
         """
         For how long changes to what callers may do may have been stored without being in \
@@ -229,6 +253,11 @@ final class Replication implements ChangeListener {
       settle();
       // Some may have waited for this one.
       lanes.values().forEach(ChangeLane::run);
+    }
+
+    @Override
+    public void triesAgain() {
+      retries.increment();
     }
 
     @Override

@@ -1,7 +1,7 @@
 package dev.bourse.app;
 
-import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.keyring.SharedSecrets;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.Upkeep;
@@ -25,7 +25,7 @@ import java.util.random.RandomGenerator;
  * @param random a cryptographic source
  * @param shares divides upkeep among the processes of the store
  * @param shutdown where whatever starts says how it ends
- * @param metrics where parts register what they count
+ * @param signals where parts show what they count
  */
 record ServiceContext(
     Vertx vertx,
@@ -37,7 +37,7 @@ record ServiceContext(
     RandomGenerator random,
     UpkeepShares shares,
     ShutdownHooks shutdown,
-    EdgeMetrics metrics) {
+    Signals signals) {
 
   /**
    * A step of upkeep that is told confirmed time, and is left out while there is none.

@@ -128,9 +128,9 @@ final class ServiceCore {
     this.owners = owners;
     market = market(providers);
     context.shutdown().push(market::stop);
-    context
-        .metrics()
-        .gauge("bourse_previews_running", "Previews being made now.", market::previewsRunning);
+    market.show();
+    owners.show(context.signals());
+    providers.values().forEach(provider -> provider.show(context.signals()));
     capacity =
         new CapacityService(
             memory.clusters,
@@ -237,7 +237,8 @@ final class ServiceCore {
             context.clock(),
             context.time(),
             context.nanoTime(),
-            context.random()));
+            context.random()),
+        context.signals());
   }
 
   /** Starts the upkeep of the store's records. */
@@ -282,19 +283,31 @@ final class ServiceCore {
             context.config().market().protectionMillis(),
             context.time());
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_clock_corrections_total",
             "Clusters with times that lay ahead, which were put right.",
             correction::count);
     context
-        .metrics()
-        .count(
+        .signals()
+        .counter(
             "bourse_clock_steps_total",
             "Steps of a clock, ahead or back, that this process has seen.",
             () -> context.time().view().stepsAhead() + context.time().view().stepsBack());
     context
-        .metrics()
+        .signals()
+        .gauge(
+            "bourse_clock_skew_seconds",
+            """
+            By how much this machine's clock is ahead of the database's, negative when it is behind; \
+            absent with the embedded store and while the database is not heard.\
+            """,
+            () -> {
+              Long aheadMillis = context.time().view().aheadMillis();
+              return aheadMillis == null ? Double.NaN : aheadMillis / 1e3;
+            });
+    context
+        .signals()
         .gauge(
             "bourse_clock_confirmed",
             "1 while a clock is confirmed; while it is 0 nothing is posted or deleted by its age.",

@@ -5,7 +5,6 @@ import dev.bourse.contract.Contract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Edge;
-import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.edge.ManagementVerticle;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.Readiness;
@@ -35,9 +34,6 @@ final class Serving {
   /** Somebody has to make room first; who asks again sooner only adds to the load. */
   private static final long RETRY_FULL_MILLIS = 60_000;
 
-  /** Health and metrics have no authentication, so only this machine sees them. */
-  private static final String LOOPBACK = "127.0.0.1";
-
   private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
 
   private final ServiceContext context;
@@ -53,8 +49,7 @@ final class Serving {
     this.files = files;
     this.loading = context.vertx().executeBlocking(Contract::served, false);
     this.management =
-        new ManagementVerticle(
-            LOOPBACK, context.config().managementPort(), readiness, context.metrics());
+        new ManagementVerticle(context.config().management(), readiness, context.signals());
     this.managing = manage();
   }
 
@@ -73,7 +68,11 @@ final class Serving {
     context.shutdown().push(own::close);
     return own.deployVerticle(management)
         .onSuccess(
-            id -> LOG.info("health and metrics are on {}:{}", LOOPBACK, management.actualPort()))
+            id ->
+                LOG.info(
+                    "health and metrics are on {}:{}",
+                    context.config().management().host(),
+                    management.actualPort()))
         .mapEmpty();
   }
 
@@ -101,8 +100,7 @@ final class Serving {
       Authenticator authenticator,
       Consumer<Edge> built,
       Supplier<Future<Void>> addressed) {
-    EdgeMetrics metrics = context.metrics();
-    return Future.all(loading, openSharedBudgets(metrics))
+    return Future.all(loading, openSharedBudgets())
         .compose(
             ready -> {
               List<Contract> contracts = ready.resultAt(0);
@@ -113,7 +111,7 @@ final class Serving {
                       operations,
                       authenticator,
                       Serving::translate,
-                      metrics,
+                      context.signals(),
                       new Sources(context.clock(), System::nanoTime, context.random()),
                       ready.resultAt(1));
               edge = api;
@@ -140,7 +138,7 @@ final class Serving {
   }
 
   /** Null when each process counts for itself. */
-  private Future<@Nullable SharedBudgets> openSharedBudgets(EdgeMetrics metrics) {
+  private Future<@Nullable SharedBudgets> openSharedBudgets() {
     int perMinute = context.config().edge().requestsPerMinute();
     if (context.config().sharedBudgets().isEmpty() || perMinute == 0) {
       return Future.succeededFuture();
@@ -150,7 +148,7 @@ final class Serving {
             context.config().sharedBudgets().get(),
             perMinute,
             context.clock(),
-            metrics.registry())
+            context.signals())
         .map(
             opened -> {
               context.shutdown().push(opened::close);

@@ -1,6 +1,8 @@
 package dev.bourse.app;
 
 import dev.bourse.core.Ids;
+import dev.bourse.signals.Label;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
@@ -105,6 +107,22 @@ final class StoreWatch {
               reading.look();
               writing.look();
             });
+  }
+
+  /** Shows how long ago the store last answered. */
+  void show(Signals signals) {
+    signals.gauges(
+        "bourse_store_answered_age_seconds",
+        """
+        How long ago a look at the store was begun that succeeded, by what the store did: it was \
+        `read` or `written`.\
+        """,
+        List.of(Label.KIND),
+        ages -> {
+          for (Way way : List.of(reading, writing)) {
+            ages.put((nanos.getAsLong() - way.lastNanos) / 1e9, way.name);
+          }
+        });
   }
 
   Future<Void> stop() {

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.ConfirmedTime;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Change;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
@@ -38,6 +39,7 @@ public final class ClusterOwners implements Mirror {
   private final Clusters clusters;
   private final CapacityStore store;
   private final List<Owner> owners;
+  private final ClusterSignals counted;
   private final Leashes leashes;
 
   private record Owner(ClusterVerticle verticle, Context context) {
@@ -57,7 +59,13 @@ public final class ClusterOwners implements Mirror {
     }
   }
 
-  private ClusterOwners(Vertx vertx, Clusters clusters, CapacityStore store, List<Owner> owners) {
+  private ClusterOwners(
+      Vertx vertx,
+      Clusters clusters,
+      CapacityStore store,
+      List<Owner> owners,
+      ClusterSignals counted) {
+    this.counted = counted;
     this.vertx = vertx;
     this.clusters = clusters;
     this.store = store;
@@ -104,11 +112,12 @@ public final class ClusterOwners implements Mirror {
       Clocks clocks,
       int eventLoops,
       int most) {
+    ClusterSignals counted = new ClusterSignals();
     List<ClusterVerticle> verticles = new ArrayList<>();
     List<Future<String>> deployments = new ArrayList<>();
     for (int i = 0; i < eventLoops; i++) {
       ClusterVerticle verticle =
-          new ClusterVerticle(clusters, store, clocks.clock(), clocks.time());
+          new ClusterVerticle(clusters, store, clocks.clock(), clocks.time(), counted);
       verticles.add(verticle);
       deployments.add(vertx.deployVerticle(verticle, new DeploymentOptions()));
     }
@@ -120,7 +129,8 @@ public final class ClusterOwners implements Mirror {
                       vertx,
                       clusters,
                       store,
-                      verticles.stream().map(v -> new Owner(v, v.context())).toList());
+                      verticles.stream().map(v -> new Owner(v, v.context())).toList(),
+                      counted);
               Promise<Void> held = Promise.promise();
               all.adoptStored(store.listClustersAfter("", most), most, 0, held);
               return held.future().map(all);
@@ -205,6 +215,11 @@ public final class ClusterOwners implements Mirror {
                 .submit(cluster, command, fences, changes)
                 .onComplete(done -> caller.runOnContext(back -> answer.handle(done))));
     return answer.future();
+  }
+
+  /** Shows what happens to clusters, and what they hold. */
+  public void show(Signals signals) {
+    counted.show(signals, clusters);
   }
 
   /** What callers' declarations are held to. */

@@ -42,12 +42,20 @@ final class ClusterVerticle extends VerticleBase {
   private final CapacityStore store;
   private final Clock clock;
   private final ConfirmedTime time;
+  private final ClusterSignals counted;
   private final Map<String, Mailbox> mailboxes = new HashMap<>();
 
   /**
    * @param time by which declarations come to their ends
+   * @param counted told of what is stored
    */
-  ClusterVerticle(Clusters clusters, CapacityStore store, Clock clock, ConfirmedTime time) {
+  ClusterVerticle(
+      Clusters clusters,
+      CapacityStore store,
+      Clock clock,
+      ConfirmedTime time,
+      ClusterSignals counted) {
+    this.counted = counted;
     this.clusters = clusters;
     this.store = store;
     this.clock = clock;
@@ -237,7 +245,11 @@ final class ClusterVerticle extends VerticleBase {
     }
     return store
         .commit(transition, asked.fences(), asked.more(), now)
-        .map(committed -> show(mailbox, transition.next()))
+        .map(
+            committed -> {
+              counted.stored(transition);
+              return show(mailbox, transition.next());
+            })
         .recover(
             e -> {
               if (!(e instanceof CapacityStore.RevisionPassed)) {

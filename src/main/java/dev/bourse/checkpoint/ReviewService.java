@@ -3,6 +3,7 @@ package dev.bourse.checkpoint;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
+import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
@@ -18,6 +19,15 @@ public final class ReviewService {
   private final CheckpointStore store;
   private final SetStore sets;
   private final Clock clock;
+  private volatile Look look = new Look(0, 0);
+
+  /**
+   * What was last seen of the queue.
+   *
+   * @param atMillis when; 0 before the first look
+   * @param oldestMillis since when the review waits that waits longest; 0 when none does
+   */
+  private record Look(long atMillis, long oldestMillis) {}
 
   public ReviewService(
       CheckpointChanges changes, CheckpointStore store, SetStore sets, Clock clock) {
@@ -49,6 +59,35 @@ public final class ReviewService {
                         .map(listed -> new Review(listed, listed.item().shown()))
                         .toList(),
                     page.more()));
+  }
+
+  /** Looks which review waits longest; there is no more to do. */
+  public Future<Boolean> look() {
+    return list(Optional.empty(), 1)
+        .map(
+            page -> {
+              long oldest = page.items().isEmpty() ? 0 : page.items().get(0).item().changedAtMillis();
+              look = new Look(clock.millis(), oldest);
+              return false;
+            });
+  }
+
+  /** Shows what {@link #look} saw, and how long ago: a scrape does not ask the store. */
+  public void show(Signals signals) {
+    signals.gauge(
+        "bourse_review_oldest_age_seconds",
+        "How long the review of a public file has waited that waits longest; 0 when none does.",
+        () -> {
+          Look seen = look;
+          return seen.oldestMillis() == 0 ? 0 : (clock.millis() - seen.oldestMillis()) / 1e3;
+        });
+    signals.gauge(
+        "bourse_review_look_age_seconds",
+        "How long ago the queue of reviews was last looked at; absent before the first look.",
+        () -> {
+          Look seen = look;
+          return seen.atMillis() == 0 ? Double.NaN : (clock.millis() - seen.atMillis()) / 1e3;
+        });
   }
 
   /** Where the page behind a review begins. */

@@ -5,14 +5,17 @@ import dev.bourse.core.Once;
 import dev.bourse.pages.Assets;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.pages.ServedPage;
+import dev.bourse.signals.Signal;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** All that anyone may read, by its path. Each page is made when it is first asked for. */
@@ -54,8 +57,13 @@ public final class DocsPages {
    * Makes no page yet.
    *
    * @param requestsPerMinute a token's budget; 0 for none
+   * @param signals all that is shown, asked when a page first needs it
    */
-  public DocsPages(List<Contract> contracts, String baseUrl, int requestsPerMinute) {
+  public DocsPages(
+      List<Contract> contracts,
+      String baseUrl,
+      int requestsPerMinute,
+      Supplier<List<Signal>> signals) {
     Assets assets = Assets.load();
     this.baseUrl = baseUrl;
     this.budget =
@@ -63,16 +71,23 @@ public final class DocsPages {
             ? "any number of requests"
             : requestsPerMinute + " requests a minute";
     this.guides =
-        new Once<>(() -> Guide.NAMES.stream().map(name -> Guide.load(name, baseUrl)).toList());
+        new Once<>(
+            () ->
+                Stream.concat(
+                        Guide.NAMES.stream().map(name -> Guide.load(name, baseUrl)),
+                        Stream.of(SignalsGuide.of(signals.get())))
+                    .toList());
     for (Contract contract : contracts) {
       Supplier<JsonObject> document = new Once<>(() -> served(contract, requestsPerMinute));
       documents.put(contract, document);
       add(address(contract), "application/json", () -> document.get().encode());
       addPage(path(contract), "docs-reference", () -> reference(contract, document.get()));
     }
-    for (int i = 0; i < Guide.NAMES.size(); i++) {
+    List<String> names = new ArrayList<>(Guide.NAMES);
+    names.add(SignalsGuide.NAME);
+    for (int i = 0; i < names.size(); i++) {
       int place = i;
-      String path = Guide.path(Guide.NAMES.get(i));
+      String path = Guide.path(names.get(i));
       add(path + ".md", MARKDOWN, () -> guides.get().get(place).markdown());
       addPage(path, "docs-guide", () -> guide(guides.get().get(place)));
     }

@@ -10,6 +10,7 @@ import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.ClientAddress;
 import dev.bourse.edge.limits.Occupancy;
 import dev.bourse.edge.limits.SharedBudgets;
+import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import io.vertx.core.Verticle;
 import io.vertx.core.Vertx;
@@ -34,6 +35,7 @@ public final class Edge {
   private final Operations operations;
   private final Authenticator authenticator;
   private final Function<Throwable, Optional<ApiError>> translation;
+  private final Signals signals;
   private final EdgeMetrics metrics;
   private final Sources sources;
   private final SessionGate sessions;
@@ -56,7 +58,7 @@ public final class Edge {
    * @param authenticator tells who is calling
    * @param translation makes a refusal of another package's exception; what it leaves empty is
    *     answered 500 and logged
-   * @param metrics where requests are counted
+   * @param signals where it is shown what is counted of requests
    * @param sources where time and randomness come from
    * @throws IllegalStateException listing every operation without a handler, handler without an
    *     operation, unknown scope, unserved feature and error code that contracts and service do not
@@ -68,9 +70,9 @@ public final class Edge {
       Operations operations,
       Authenticator authenticator,
       Function<Throwable, Optional<ApiError>> translation,
-      EdgeMetrics metrics,
+      Signals signals,
       Sources sources) {
-    this(config, contracts, operations, authenticator, translation, metrics, sources, null);
+    this(config, contracts, operations, authenticator, translation, signals, sources, null);
   }
 
   /**
@@ -86,7 +88,7 @@ public final class Edge {
       Operations operations,
       Authenticator authenticator,
       Function<Throwable, Optional<ApiError>> translation,
-      EdgeMetrics metrics,
+      Signals signals,
       Sources sources,
       @Nullable SharedBudgets sharedBudgets) {
     List<String> faults = faults(contracts, operations);
@@ -99,7 +101,8 @@ public final class Edge {
     this.operations = operations;
     this.authenticator = authenticator;
     this.translation = translation;
-    this.metrics = metrics;
+    this.signals = signals;
+    this.metrics = new EdgeMetrics(signals);
     this.sources = sources;
     this.sessions = new SessionGate(operations.sessions(), this::baseUrl);
     int perMinute = config.requestsPerMinute();
@@ -111,7 +114,7 @@ public final class Edge {
             edge, Math.min(edge, config.edgeBurst()), "client address", "address", sources.nanos());
     this.clientAddress = new ClientAddress(config.trustedProxies());
     this.occupancy = new Occupancy(config.limits().room(), clientAddress);
-    metrics.show(occupancy);
+    metrics.show(signals, occupancy, streams);
   }
 
   private static List<String> faults(List<Contract> contracts, Operations operations) {
@@ -211,7 +214,7 @@ public final class Edge {
   private synchronized DocsPages makePages() {
     DocsPages made = pages;
     if (made == null) {
-      made = new DocsPages(contracts, baseUrl(), config.requestsPerMinute());
+      made = new DocsPages(contracts, baseUrl(), config.requestsPerMinute(), signals::all);
       pages = made;
     }
     return made;

@@ -161,6 +161,7 @@ final class EventSender implements EventSource.Sink {
 
   /** Disconnects a client that does not read. */
   private void drop() {
+    loop.edge().metrics().streamDropped();
     finish();
     exchange.leave();
     connection.close();

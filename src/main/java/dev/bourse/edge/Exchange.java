@@ -216,7 +216,7 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   /** An answer that was begun cannot be finished. */
   void cutOff(int status, Throwable fault) {
-    LOG.warn("answer {} was cut off: {}", id, fault.toString());
+    LOG.warn("answer {} was cut off{}: {}", id, Headers.clientIds(request), fault.toString());
     settle(status);
   }
 
@@ -236,7 +236,11 @@ final class Exchange implements OpenConnection.PendingRequest {
       Optional<ApiError> translated = loop.edge().translation().apply(failure);
       if (translated.isEmpty()) {
         LOG.error(
-            "request {} failed: operation {}", id, endpoint == null ? "-" : endpoint.id(), failure);
+            "request {} failed: operation {}{}",
+            id,
+            endpoint == null ? "-" : endpoint.id(),
+            Headers.clientIds(request),
+            failure);
       }
       error =
           translated.orElseGet(

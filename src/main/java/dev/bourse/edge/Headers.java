@@ -6,10 +6,17 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reading the request headers that decide about an answer, RFC 9110. */
 final class Headers {
+  private static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9._:/=+-]{1,128}");
+
+  /** As https://www.w3.org/TR/trace-context/ has it. */
+  private static final Pattern TRACE =
+      Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
+
   static final CharSequence FORWARDED_FOR = HttpHeaders.createOptimized("x-forwarded-for");
 
   private static final String HTML = "text/html";
@@ -83,6 +90,26 @@ final class Headers {
       }
     }
     return best;
+  }
+
+  /**
+   * By what the client, or a proxy before the service, knows the request: its {@code X-Request-Id}
+   * and its {@code traceparent}, for a line of the log; empty for neither. What is written another
+   * way than such ids are is left out, so that nobody writes into the log what they like.
+   */
+  static String clientIds(HttpServerRequest request) {
+    return clientIds(request.getHeader("x-request-id"), request.getHeader("traceparent"));
+  }
+
+  static String clientIds(@Nullable String sent, @Nullable String trace) {
+    StringBuilder ids = new StringBuilder();
+    if (sent != null && REQUEST_ID.matcher(sent).matches()) {
+      ids.append(", client's request ").append(sent);
+    }
+    if (trace != null && TRACE.matcher(trace).matches()) {
+      ids.append(", trace ").append(trace);
+    }
+    return ids.toString();
   }
 
   /** Whether the client had rather be answered with a page than in JSON, as browsers do. */

@@ -1,6 +1,6 @@
 package dev.bourse.edge;
 
-import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import dev.bourse.signals.Signals;
 import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -11,9 +11,6 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Optional;
@@ -23,27 +20,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The operators' own port: {@code /livez}, {@code /readyz} and {@code /metrics} in Prometheus' text
- * format. It has no authentication, so it listens on the loopback unless told otherwise.
+ * format. Probes are open to whoever reaches it, for a kubelet has no credentials; metrics are too
+ * on this machine, and take a token elsewhere.
  */
 public final class ManagementVerticle extends AbstractVerticle {
   private static final int MAX_CONNECTIONS = 64;
 
   private final Set<HttpConnection> connections = new LinkedHashSet<>();
-  private final String host;
-  private final int port;
+  private final ManagementConfig config;
   private final Readiness readiness;
-  private final EdgeMetrics metrics;
+  private final Signals signals;
   private @Nullable HttpServer server;
   private volatile int actualPort;
 
-  /**
-   * @param port where to listen; 0 picks a free one
-   */
-  public ManagementVerticle(String host, int port, Readiness readiness, EdgeMetrics metrics) {
-    this.host = host;
-    this.port = port;
+  public ManagementVerticle(ManagementConfig config, Readiness readiness, Signals signals) {
+    this.config = config;
     this.readiness = readiness;
-    this.metrics = metrics;
+    this.signals = signals;
   }
 
   /** The port in use; 0 before it listens. */
@@ -57,8 +50,8 @@ public final class ManagementVerticle extends AbstractVerticle {
         vertx
             .createHttpServer(
                 new HttpServerOptions()
-                    .setHost(host)
-                    .setPort(port)
+                    .setHost(config.host())
+                    .setPort(config.port())
                     .setHttp2ClearTextEnabled(false)
                     .setIdleTimeout(60)
                     .setIdleTimeoutUnit(TimeUnit.SECONDS))
@@ -70,7 +63,9 @@ public final class ManagementVerticle extends AbstractVerticle {
         .onSuccess(bound -> actualPort = bound.actualPort())
         .<Void>mapEmpty()
         .recover(
-            refused -> Future.failedFuture(new PortRefused("management.port", host, port, refused)))
+            refused ->
+                Future.failedFuture(
+                    new PortRefused("management.port", config.host(), config.port(), refused)))
         .onComplete(started);
   }
 
@@ -107,26 +102,26 @@ public final class ManagementVerticle extends AbstractVerticle {
             "text/plain",
             Buffer.buffer(fault.map(why -> "not ready: " + why + "\n").orElse("ready\n")));
       }
-      case "/metrics" ->
-          // Collectors may be slow and the text long: neither belongs on the event loop.
-          vertx
-              .executeBlocking(this::scrape)
-              .onSuccess(
-                  text -> answer(request, 200, PrometheusTextFormatWriter.CONTENT_TYPE, text))
-              .onFailure(
-                  fault -> answer(request, 500, "text/plain", Buffer.buffer("scrape failed\n")));
+      case "/metrics" -> metrics(request);
       default -> answer(request, 404, "text/plain", Buffer.buffer("/livez /readyz /metrics\n"));
     }
   }
 
-  private Buffer scrape() {
-    ByteArrayOutputStream text = new ByteArrayOutputStream(16_384);
-    try {
-      PrometheusTextFormatWriter.create().write(text, metrics.registry().scrape());
-    } catch (IOException e) {
-      throw new UncheckedIOException("writing to memory failed", e);
+  private void metrics(HttpServerRequest request) {
+    if (!config.mayRead(request.getHeader(HttpHeaders.AUTHORIZATION))) {
+      request.response().putHeader("www-authenticate", "Bearer");
+      answer(
+          request,
+          401,
+          "text/plain",
+          Buffer.buffer("/metrics takes Authorization: Bearer TOKEN of management.token-file\n"));
+      return;
     }
-    return Buffer.buffer(text.toByteArray());
+    // Readings may be slow and the text long: neither belongs on the event loop.
+    vertx
+        .executeBlocking(() -> Buffer.buffer(signals.print()), false)
+        .onSuccess(text -> answer(request, 200, Signals.CONTENT_TYPE, text))
+        .onFailure(fault -> answer(request, 500, "text/plain", Buffer.buffer("scrape failed\n")));
   }
 
   private static void answer(HttpServerRequest request, int status, String type, Buffer text) {

@@ -148,6 +148,7 @@ final class RequestPipeline {
       InsufficientScope.demand(caller, scope);
     }
     if (left != null && !left.isConsumed()) {
+      edge.metrics().overBudgetOfToken();
       throw edge.tokenBudgets().refusal(left);
     }
     proceed(exchange, endpoint);

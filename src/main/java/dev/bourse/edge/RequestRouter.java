@@ -141,6 +141,7 @@ final class RequestRouter {
       ConsumptionProbe probe = edge.addressBudgets().spend(loop.clientKey(request));
       if (probe != null && !probe.isConsumed()) {
         connection.throttles();
+        edge.metrics().overBudgetOfAddress();
         throw edge.addressBudgets().refusal(probe);
       }
       if (!Headers.hasOneHost(request)) {

@@ -1,5 +1,6 @@
 package dev.bourse.mail;
 
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
@@ -24,6 +25,9 @@ public interface MailSender {
   default Future<Void> send(Mail mail, Function<List<Statement>, Future<Void>> commit) {
     return commit.apply(List.of()).onSuccess(stored -> send(mail));
   }
+
+  /** Shows what waits and what failed; once. */
+  default void show(Signals signals) {}
 
   /** Stops sending; what waits in memory is dropped. */
   Future<Void> close();

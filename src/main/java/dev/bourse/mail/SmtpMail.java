@@ -1,5 +1,6 @@
 package dev.bourse.mail;
 
+import dev.bourse.signals.Signals;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -9,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +36,7 @@ public final class SmtpMail implements MailSender {
   private final SmtpServer server;
   private final List<Long> pausesMillis;
   private final Semaphore room = new Semaphore(MAX_WAITING);
+  private final LongAdder undelivered = new LongAdder();
 
   // On the context alone.
   private final Deque<Waiting> queue = new ArrayDeque<>();
@@ -71,6 +74,18 @@ public final class SmtpMail implements MailSender {
     }
     context.runOnContext(turn -> enqueue(new Waiting(mail, 0)));
     return true;
+  }
+
+  @Override
+  public void show(Signals signals) {
+    signals.counter(
+        "bourse_mails_undelivered_total",
+        "Mails that were given up: refused, or tried as often as may be.",
+        undelivered::sum);
+    signals.gauge(
+        "bourse_mails_waiting",
+        "Mails of this process that wait for the mail server or are under way, at most 1,000.",
+        () -> MAX_WAITING - room.availablePermits());
   }
 
   private void enqueue(Waiting waiting) {
@@ -112,6 +127,7 @@ public final class SmtpMail implements MailSender {
     }
     boolean isFinal = waiting.failures() == pausesMillis.size() || SmtpServer.isFinal(cause);
     if (isFinal) {
+      undelivered.increment();
       room.release();
       LOG.warn(
           "a mail could not be sent in {} attempts: {}",

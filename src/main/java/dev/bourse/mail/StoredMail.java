@@ -5,6 +5,7 @@ import dev.bourse.keyring.Encrypted;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.NotDecrypted;
 import dev.bourse.mail.OutboxRows.Waiting;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.AsyncResult;
@@ -45,6 +46,9 @@ public final class StoredMail implements MailSender {
   private final long pollMillis;
   private final RandomGenerator random;
   private final AtomicLong undelivered = new AtomicLong();
+
+  /** As many as are under way, for others to read. */
+  private volatile int sending;
 
   // On the context alone.
   private final Set<String> underWay = new HashSet<>();
@@ -114,8 +118,20 @@ public final class StoredMail implements MailSender {
   }
 
   /** Mails this process has given up. */
-  public long undelivered() {
+  long undelivered() {
     return undelivered.get();
+  }
+
+  @Override
+  public void show(Signals signals) {
+    signals.counter(
+        "bourse_mails_undelivered_total",
+        "Mails that were given up: refused, or tried as often as may be.",
+        this::undelivered);
+    signals.gauge(
+        "bourse_mails_sending",
+        "Mails that this process is sending; others may wait in the store.",
+        () -> sending);
   }
 
   @Override
@@ -164,6 +180,7 @@ public final class StoredMail implements MailSender {
 
   private void send(Waiting waiting) {
     underWay.add(waiting.id());
+    sending = underWay.size();
     rows.claim(waiting)
         .compose(this::attempt)
         .onComplete(
@@ -171,6 +188,7 @@ public final class StoredMail implements MailSender {
                 context.runOnContext(
                     turn -> {
                       underWay.remove(waiting.id());
+                      sending = underWay.size();
                       if (done.succeeded()) {
                         look();
                       } else {

@@ -10,6 +10,7 @@ import dev.bourse.nodes.NodeFailure;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +26,7 @@ final class AllocationWork {
   private final Inventory nodes;
   private final Reassignment reassignment;
   private final ReclaimFailures reclaimFailures;
+  private final MarketSignals signals;
   private boolean stopped;
 
   AllocationWork(
@@ -32,7 +34,9 @@ final class AllocationWork {
       Lease lease,
       Inventory nodes,
       Reassignment reassignment,
-      ReclaimFailures reclaimFailures) {
+      ReclaimFailures reclaimFailures,
+      MarketSignals signals) {
+    this.signals = signals;
     this.env = env;
     this.lease = lease;
     this.nodes = nodes;
@@ -47,7 +51,7 @@ final class AllocationWork {
 
   /** Prepares the machine of a new allocation; a machine that fails ends the allocation. */
   Future<Void> provision(Cluster cluster, Allocation allocation) {
-    return prepare(allocation)
+    return timed("provision", () -> prepare(allocation))
         .map(true)
         .recover(
             e -> {
@@ -67,6 +71,13 @@ final class AllocationWork {
               }
               return ready ? provisioned(cluster, allocation) : unwound(cluster, allocation);
             });
+  }
+
+  private <T> Future<T> timed(String kind, Supplier<Future<T>> work) {
+    long begun = env.nanoTime().getAsLong();
+    return work.get()
+        .onComplete(
+            done -> signals.worked(lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
   }
 
   private Future<Void> prepare(Allocation allocation) {
@@ -154,8 +165,7 @@ final class AllocationWork {
   /** Cleans the machine of an allocation that is being taken back. */
   Future<Void> reclaim(Cluster cluster, Allocation allocation) {
     String id = allocation.allocationId();
-    return reassignment
-        .reclaim(nodes.machine(allocation.nodeId()), id)
+    return timed("reclaim", () -> reassignment.reclaim(nodes.machine(allocation.nodeId()), id))
         .recover(
             e ->
                 reclaimFailures

@@ -53,7 +53,12 @@ final class Fleet {
   private boolean stopped;
   private Runnable unsubscribe = () -> {};
 
-  Fleet(Vertx vertx, MarketEnvironment env, Lease lease, NodeProvider provider) {
+  Fleet(
+      Vertx vertx,
+      MarketEnvironment env,
+      Lease lease,
+      NodeProvider provider,
+      MarketSignals signals) {
     this.context = vertx.getOrCreateContext();
     this.env = env;
     this.lease = lease;
@@ -72,7 +77,7 @@ final class Fleet {
             env.clock());
     Reassignment reassignment = new Reassignment(provider, env.nodes());
     this.reclaimFailures = new ReclaimFailures(nodes, env.clock());
-    this.work = new AllocationWork(env, lease, nodes, reassignment, reclaimFailures);
+    this.work = new AllocationWork(env, lease, nodes, reassignment, reclaimFailures, signals);
     this.orphans = new Orphans(nodes, reassignment, workPool, holdingsScan, reclaimFailures);
   }
 

@@ -11,6 +11,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A pool's nodes as the holder of its lease knows them. The holder writes what becomes of a node;
@@ -19,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * context.
  */
 final class Inventory {
+  private static final Logger LOG = LoggerFactory.getLogger(Inventory.class);
+
   private final NodeStore store;
   private final Lease lease;
   private final Map<String, Node> nodes = new TreeMap<>();
@@ -112,8 +116,18 @@ final class Inventory {
    */
   Future<Void> note(Node changed) {
     String nodeId = changed.nodeId();
-    if (changed.equals(nodes.put(nodeId, changed)) && !unstored.contains(nodeId)) {
+    Node before = nodes.put(nodeId, changed);
+    if (changed.equals(before) && !unstored.contains(nodeId)) {
       return Future.succeededFuture();
+    }
+    if (before != null
+        && before.quarantinedAtMillis() == null
+        && changed.quarantinedAtMillis() != null) {
+      LOG.warn(
+          "pool {}: node {} is quarantined, as it could not be {}",
+          lease.pool(),
+          nodeId,
+          changed.uncleanAfter() == null ? "prepared" : "cleaned");
     }
     unstored.add(nodeId);
     writing.merge(nodeId, 1, Integer::sum);

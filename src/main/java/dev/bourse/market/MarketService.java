@@ -13,6 +13,7 @@ import dev.bourse.events.PriceHistory;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -45,6 +46,7 @@ public final class MarketService implements Mirror {
   private final Map<String, NodeProvider> providers;
   private final MarketEnvironment env;
   private final String processId;
+  private final MarketSignals signals;
   private final HistoryStore history;
   private final QuoteService quotes;
 
@@ -58,9 +60,12 @@ public final class MarketService implements Mirror {
 
   /**
    * @param providers node providers by the name pools call them
+   * @param signals where it is shown what ticks and machines come to
    */
-  public MarketService(Vertx vertx, Map<String, NodeProvider> providers, MarketEnvironment env) {
+  public MarketService(
+      Vertx vertx, Map<String, NodeProvider> providers, MarketEnvironment env, Signals signals) {
     this.vertx = vertx;
+    this.signals = new MarketSignals(signals);
     this.clusters = env.clusters();
     this.history = new HistoryStore(env.database());
     this.providers = Map.copyOf(providers);
@@ -95,7 +100,7 @@ public final class MarketService implements Mirror {
           new IllegalStateException(
               "pool " + pool.name() + " names no node provider: " + pool.provider()));
     }
-    MarketVerticle market = new MarketVerticle(pool.name(), provider, processId, env);
+    MarketVerticle market = new MarketVerticle(pool.name(), provider, processId, env, signals);
     Future<String> deployment = vertx.deployVerticle(market);
     open.put(pool.name(), new Open(market, deployment));
     return deployment.mapEmpty();
@@ -125,17 +130,15 @@ public final class MarketService implements Mirror {
     return reach;
   }
 
-  /** The same as numbers to watch: pool, {@code reachable|unreachable|unknown}, how many. */
-  public Map<List<String>, Integer> countNodes() {
-    Map<List<String>, Integer> counts = new HashMap<>();
-    reach()
-        .forEach(
-            (pool, r) -> {
-              counts.put(List.of(pool, "reachable"), r.reachable());
-              counts.put(List.of(pool, "unreachable"), r.unreachable());
-              counts.put(List.of(pool, "unknown"), r.unknown());
-            });
-    return counts;
+  /** Shows what is known of the markets; once. */
+  public void show() {
+    signals.show(previews::running, clusters, env::now, this::markets, this::reach);
+  }
+
+  private synchronized Map<String, MarketVerticle> markets() {
+    Map<String, MarketVerticle> markets = new HashMap<>();
+    open.forEach((pool, o) -> markets.put(pool, o.market()));
+    return markets;
   }
 
   /** Has the markets of pools read their nodes anew; each does that when its turn comes. */
@@ -197,11 +200,6 @@ public final class MarketService implements Mirror {
   /** What bids would win that nobody has made. */
   public QuoteService quotes() {
     return quotes;
-  }
-
-  /** How many previews are being made now. */
-  public int previewsRunning() {
-    return previews.running();
   }
 
   private synchronized Future<MarketVerticle> opened(String pool) {

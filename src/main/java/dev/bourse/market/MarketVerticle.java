@@ -7,8 +7,10 @@ import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
+import java.util.Collection;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -36,9 +38,14 @@ final class MarketVerticle extends VerticleBase {
   private final NodeProvider provider;
   private final String processId;
   private final MarketEnvironment env;
+  private final MarketSignals signals;
   private @Nullable TickRunner tickRunner;
-  private @Nullable Lease lease;
+  private volatile @Nullable Lease lease;
   private volatile @Nullable Fleet fleet;
+
+  /** Those of the last tick, while the lease is held. */
+  private volatile @Nullable Collection<Node> nodesSeen;
+
   private boolean stopped;
   private boolean isLooking;
   private long lookedNanos;
@@ -52,7 +59,13 @@ final class MarketVerticle extends VerticleBase {
   /** Whether operators changed nodes since the inventory was read; set from any thread. */
   private final AtomicBoolean nodesChanged = new AtomicBoolean();
 
-  MarketVerticle(String pool, NodeProvider provider, String processId, MarketEnvironment env) {
+  MarketVerticle(
+      String pool,
+      NodeProvider provider,
+      String processId,
+      MarketEnvironment env,
+      MarketSignals signals) {
+    this.signals = signals;
     this.pool = pool;
     this.provider = provider;
     this.processId = processId;
@@ -166,6 +179,17 @@ final class MarketVerticle extends VerticleBase {
     return Optional.ofNullable(fleet).map(Fleet::reach);
   }
 
+  /** The epoch of the lease; empty without it. On any thread. */
+  OptionalLong epoch() {
+    Lease held = lease;
+    return held == null ? OptionalLong.empty() : OptionalLong.of(held.epoch());
+  }
+
+  /** The nodes as the last tick saw them; empty without the lease. On any thread. */
+  Optional<Collection<Node>> nodesSeen() {
+    return Optional.ofNullable(nodesSeen);
+  }
+
   /** Has the nodes read anew before the next tick. */
   void nodesChanged() {
     nodesChanged.set(true);
@@ -180,7 +204,8 @@ final class MarketVerticle extends VerticleBase {
     }
     lease = won;
     leaseSince = asked;
-    Fleet machines = new Fleet(vertx, env, won, provider);
+    LOG.info("pool {}: this process runs the market, by lease {}", pool, won.epoch());
+    Fleet machines = new Fleet(vertx, env, won, provider, signals);
     fleet = machines;
     if (env.leases().leasesExpire()) {
       later(() -> renew(won), retryMillis());
@@ -189,7 +214,7 @@ final class MarketVerticle extends VerticleBase {
     machines
         .start()
         .compose(started -> settlement.start())
-        .onSuccess(started -> tick(won, machines, settlement))
+        .onSuccess(started -> tick(won, machines, settlement, env.nanoTime().getAsLong()))
         .onFailure(e -> lose(won, "start", e));
   }
 
@@ -252,25 +277,32 @@ final class MarketVerticle extends VerticleBase {
     }
     fleet = null;
     lease = null;
+    nodesSeen = null;
     renewalFails = false;
   }
 
-  private void tick(Lease held, Fleet machines, Settlement settlement) {
+  /**
+   * @param dueNanos when it should have begun, by the monotonic clock
+   */
+  private void tick(Lease held, Fleet machines, Settlement settlement, long dueNanos) {
     if (stopped || !held.equals(lease)) {
       return;
     }
     long now = now();
+    long begun = env.nanoTime().getAsLong();
     Lapses lapses = new Lapses(env, held);
     ticking =
         followNodes(machines)
             .compose(read -> lapses.atEnd())
             .compose(ended -> tickRunner().allowance(now))
             .compose(allowance -> lapses.spent(allowance.budgets()).map(allowance))
-            .compose(allowance -> tickRunner().decide(allowance, machines.snapshot(now), now))
+            .compose(allowance -> tickRunner().decide(allowance, seen(machines, now), now))
             .compose(outcome -> settlement.carryOut(outcome, now))
             .<Void>mapEmpty();
     ticking.onComplete(
         done -> {
+          signals.ticked(
+              pool, env.nanoTime().getAsLong() - begun, Math.max(0, begun - dueNanos), done);
           if (done.failed() && done.cause() instanceof Lease.Lost) {
             lose(held, "tick", done.cause());
           } else {
@@ -279,11 +311,17 @@ final class MarketVerticle extends VerticleBase {
             }
             // A clock set back must not make the next tick late.
             long tickMillis = env.config().tickMillis();
-            later(
-                () -> tick(held, machines, settlement),
-                Math.min(tickMillis, Math.max(1, now + tickMillis - now())));
+            long pauseMillis = Math.min(tickMillis, Math.max(1, now + tickMillis - now()));
+            long next = env.nanoTime().getAsLong() + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
+            later(() -> tick(held, machines, settlement, next), pauseMillis);
           }
         });
+  }
+
+  private Tick.Nodes seen(Fleet machines, long now) {
+    Tick.Nodes nodes = machines.snapshot(now);
+    nodesSeen = nodes.nodes();
+    return nodes;
   }
 
   /** Reads the nodes anew if they changed; a reading that fails or falls short is done again. */

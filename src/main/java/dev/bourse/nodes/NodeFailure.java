@@ -1,5 +1,7 @@
 package dev.bourse.nodes;
 
+import java.util.Locale;
+
 /**
  * Why a provider could not carry out what it was asked: a sentence for operators, which names the
  * machine and never reaches a tenant.
@@ -37,6 +39,11 @@ public final class NodeFailure extends RuntimeException {
   /** The machine is marked for another allocation than the call's, and was left as it is. */
   public static NodeFailure heldByAnother(String message) {
     return new NodeFailure(message, Kind.HELD_BY_ANOTHER);
+  }
+
+  /** Which of these it is, in a word. */
+  public String kind() {
+    return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** Whether the same call may do later with nothing changed. */

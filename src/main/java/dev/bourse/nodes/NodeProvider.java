@@ -1,5 +1,6 @@
 package dev.bourse.nodes;
 
+import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import java.util.List;
 
@@ -46,6 +47,9 @@ public interface NodeProvider {
    * most.
    */
   Future<Void> probe(Machine machine);
+
+  /** Shows what the provider counts; once. */
+  default void show(Signals signals) {}
 
   /** Ends what is under way and frees connections. */
   Future<Void> close();

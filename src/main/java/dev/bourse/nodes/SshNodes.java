@@ -1,5 +1,6 @@
 package dev.bourse.nodes;
 
+import dev.bourse.signals.Signals;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -397,6 +398,18 @@ public final class SshNodes implements NodeProvider {
             answer.tryFail(result.cause());
           }
         });
+  }
+
+  @Override
+  public void show(Signals signals) {
+    signals.gauge(
+        "bourse_ssh_connections",
+        "Machines that are being visited over ssh, against nodes.ssh.max-concurrent.",
+        pool::getActiveCount);
+    signals.gauge(
+        "bourse_ssh_visits_waiting",
+        "Visits to machines that wait for a connection to be free.",
+        () -> pool.getQueue().size());
   }
 
   private synchronized boolean isClosed() {

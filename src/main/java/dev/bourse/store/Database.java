@@ -1,5 +1,6 @@
 package dev.bourse.store;
 
+import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
@@ -88,6 +89,12 @@ public interface Database {
    * an expression of SQL.
    */
   String clockSql();
+
+  /**
+   * Shows what the engine counts; once, and reading nothing but memory. A store that is none of its
+   * own has nothing to show.
+   */
+  default void show(Signals signals) {}
 
   /** Completes what is queued, then closes. Later calls fail with {@link StoreUnavailable}. */
   Future<Void> close();

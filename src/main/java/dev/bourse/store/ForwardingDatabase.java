@@ -1,5 +1,6 @@
 package dev.bourse.store;
 
+import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import java.util.List;
 
@@ -44,6 +45,11 @@ public abstract class ForwardingDatabase implements Database {
   @Override
   public String clockSql() {
     return store.clockSql();
+  }
+
+  @Override
+  public void show(Signals signals) {
+    store.show(signals);
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -92,19 +93,20 @@ public final class TrailStreams {
     return upkeep.step(nowMillis);
   }
 
-  /** Streams with a batch that is not taken yet, known to this process. */
-  public int waiting() {
-    return streamer.waiting();
-  }
-
-  /** Batches that receivers have taken from this process. */
-  public long taken() {
-    return streamer.taken();
-  }
-
-  /** Attempts of this process that failed. */
-  public long failed() {
-    return streamer.failed();
+  /** Shows what this process sends. */
+  public void show(Signals signals) {
+    signals.gauge(
+        "bourse_trail_streams_behind",
+        "Trail streams with a batch that is not taken yet, while this process sends them.",
+        streamer::waiting);
+    signals.counter(
+        "bourse_trail_batches_total",
+        "Batches that receivers of trail streams have taken from this process.",
+        streamer::taken);
+    signals.counter(
+        "bourse_trail_failures_total",
+        "Attempts of this process to send a batch of a trail stream that failed.",
+        streamer::failed);
   }
 
   /** Ends when the attempts under way have; what waits is sent by whoever comes next. */

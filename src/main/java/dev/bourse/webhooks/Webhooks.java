@@ -9,6 +9,7 @@ import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -90,19 +91,20 @@ public final class Webhooks {
     return upkeep.step(nowMillis);
   }
 
-  /** Queues in which something waits, known to this process. */
-  public int queues() {
-    return courier.queues();
-  }
-
-  /** Deliveries that this process has made. */
-  public long delivered() {
-    return courier.delivered();
-  }
-
-  /** Attempts of this process that failed. */
-  public long failed() {
-    return courier.failed();
+  /** Shows what this process delivers. */
+  public void show(Signals signals) {
+    signals.gauge(
+        "bourse_webhook_queues",
+        "Queues of webhooks in which something waits, while this process delivers.",
+        courier::queues);
+    signals.counter(
+        "bourse_webhook_deliveries_total",
+        "Events that this process has delivered to webhooks.",
+        courier::delivered);
+    signals.counter(
+        "bourse_webhook_failures_total",
+        "Attempts of this process to deliver to webhooks that failed.",
+        courier::failed);
   }
 
   /** Ends when the attempts under way have; what waits is delivered by whoever comes next. */

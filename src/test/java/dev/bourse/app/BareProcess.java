@@ -19,7 +19,6 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.ContentService;
 import dev.bourse.core.Settings;
-import dev.bourse.edge.EdgeMetrics;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.NodeService;
 import dev.bourse.market.RetirementService;
@@ -29,6 +28,7 @@ import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
 import dev.bourse.pools.settings.PoolService;
 import dev.bourse.pools.settings.SwitchService;
+import dev.bourse.signals.Signals;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
@@ -125,7 +125,7 @@ public final class BareProcess {
             platform.random(),
             new UpkeepShares(config.billing().checkMillis(), platform.nanoTime()),
             new ShutdownHooks(),
-            new EdgeMetrics());
+            new Signals());
     Replication replication = new Replication(platform.vertx(), platform.nanoTime());
     opened.listen(replication);
     Database told = new NotifyingDatabase(opened, replication::changedHere);

@@ -28,8 +28,9 @@ class ConfigTest extends ConfigFixture {
 
     assertEquals(Runtime.getRuntime().availableProcessors(), config.eventLoops());
     assertEquals(8080, config.edge().port());
-    assertEquals(8081, config.managementPort());
+    assertEquals(8081, config.management().port());
     assertEquals("127.0.0.1", config.edge().host());
+    assertEquals("127.0.0.1", config.management().host());
     assertEquals(300, config.edge().requestsPerMinute());
     assertEquals(1_200, config.edge().edgePerMinute());
     assertEquals(300, config.edge().edgeBurst());
@@ -128,7 +129,7 @@ class ConfigTest extends ConfigFixture {
     assertEquals(3, config.eventLoops());
     assertEquals("0.0.0.0", config.edge().host());
     assertEquals(90, config.edge().port());
-    assertEquals(91, config.managementPort());
+    assertEquals(91, config.management().port());
     assertEquals("https://x.example", config.edge().baseUrl());
     assertEquals(Set.of("10.0.0.1", "10.0.0.2"), config.edge().trustedProxies());
     assertEquals(7, config.edge().requestsPerMinute());
@@ -240,8 +241,8 @@ class ConfigTest extends ConfigFixture {
 
   @Test
   void aFreePortFreesTheManagementPortTooUnlessItIsSet() throws Config.Faulty {
-    assertEquals(0, config(Map.of("port", "0")).managementPort());
-    assertEquals(99, config(Map.of("port", "0", "management.port", "99")).managementPort());
+    assertEquals(0, config(Map.of("port", "0")).management().port());
+    assertEquals(99, config(Map.of("port", "0", "management.port", "99")).management().port());
   }
 
   @Test

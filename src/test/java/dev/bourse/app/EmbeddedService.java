@@ -4,7 +4,7 @@ import dev.bourse.access.MemberTokens;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.core.Settings;
-import dev.bourse.edge.EdgeMetrics;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.sqlite.SqliteConfig;
@@ -80,8 +80,8 @@ public final class EmbeddedService {
     return bourse.database();
   }
 
-  public EdgeMetrics metrics() {
-    return bourse.metrics();
+  public Signals signals() {
+    return bourse.signals();
   }
 
   public MemberTokens memberTokens() {

@@ -102,6 +102,14 @@ class StartFailureTest {
   }
 
   @Test
+  void metricsAreNotOpenedToOthersWithoutAToken() throws Exception {
+    assertRefused(
+        serve(List.of(), Map.of(), "--demo", "--port", "0", "--set", "management.host=0.0.0.0"),
+        "management.host: '0.0.0.0' is not acceptable",
+        "management.token-file");
+  }
+
+  @Test
   void aTakenApiPortIsNamedWithItsSetting() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = String.valueOf(taken.getLocalPort());

@@ -11,8 +11,8 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Scrape;
 import dev.bourse.testing.TestMarket;
-import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,15 +86,7 @@ class PostingFaultTest {
   }
 
   private static double failures(RunningBourse bourse) {
-    return bourse
-        .service()
-        .metrics()
-        .registry()
-        .scrape(name -> name.equals("bourse_usage_posting_failures"))
-        .stream()
-        .map(CounterSnapshot.class::cast)
-        .mapToDouble(counter -> counter.getDataPoints().get(0).getValue())
-        .sum();
+    return Scrape.of(bourse.service().signals()).sum("bourse_usage_posting_failures_total");
   }
 
   private static void repair(RunningBourse bourse) {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.blob.Reading;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import dev.bourse.testing.Scrape;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -41,11 +41,7 @@ class CollapseTest extends EchoFixture {
   }
 
   private static double inFlight() {
-    return fixture.metrics.registry().scrape().stream()
-        .filter(snapshot -> snapshot.getMetadata().getName().contains("flight"))
-        .flatMap(snapshot -> snapshot.getDataPoints().stream())
-        .mapToDouble(point -> ((GaugeDataPointSnapshot) point).getValue())
-        .sum();
+    return Scrape.of(fixture.signals).sum("bourse_http_requests_in_flight");
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Scope;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.RoutingModel;
+import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -27,7 +28,7 @@ class ContractTest {
         operations,
         EdgeFixture.authenticator(),
         failure -> Optional.empty(),
-        new EdgeMetrics(),
+        new Signals(),
         Sources.system());
   }
 

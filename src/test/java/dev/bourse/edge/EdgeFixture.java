@@ -13,6 +13,7 @@ import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.ProcessLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.edge.limits.SharedBudgets;
+import dev.bourse.signals.Signals;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -54,7 +55,7 @@ public final class EdgeFixture implements AutoCloseable {
 
   final Vertx vertx = Vertx.vertx();
   public final Edge edge;
-  final EdgeMetrics metrics = new EdgeMetrics();
+  final Signals signals = new Signals();
   final Operations operations = new Operations();
   private final @Nullable SharedBudgets shared;
   final HttpClient client =
@@ -91,7 +92,7 @@ public final class EdgeFixture implements AutoCloseable {
         sharing == null
             ? null
             : SharedBudgets.open(
-                    vertx, sharing, config.requestsPerMinute(), sources.clock(), metrics.registry())
+                    vertx, sharing, config.requestsPerMinute(), sources.clock(), signals)
                 .await();
     all.stream()
         .flatMap(contract -> contract.model().operations().stream())
@@ -107,7 +108,7 @@ public final class EdgeFixture implements AutoCloseable {
                     ? Optional.of(
                         ApiError.retryLater(ErrorCode.OVERLOADED, "the store is away", 1_000))
                     : Optional.empty(),
-            metrics,
+            signals,
             sources,
             shared);
     vertx.deployVerticle(edge::verticle, new DeploymentOptions().setInstances(2)).await();

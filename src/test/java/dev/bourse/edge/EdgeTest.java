@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.Scrape;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -195,12 +196,9 @@ class EdgeTest extends EchoFixture {
   @Test
   void requestsAreCountedByOperationAndStatus() {
     fixture.get("/api/market/feed");
-    boolean counted =
-        fixture.metrics.registry().scrape().stream()
-            .filter(snapshot -> snapshot.getMetadata().getName().equals("bourse_http_requests"))
-            .flatMap(snapshot -> snapshot.getDataPoints().stream())
-            .anyMatch(point -> "readMarketFeed".equals(point.getLabels().get("operation")));
-    assertTrue(counted);
+    Scrape scrape = Scrape.of(fixture.signals);
+    assertTrue(scrape.has("bourse_http_requests_total", "operation=\"readMarketFeed\"", "status="));
+    assertTrue(scrape.has("bourse_http_request_seconds_count", "operation=\"readMarketFeed\""));
   }
 
   @Test

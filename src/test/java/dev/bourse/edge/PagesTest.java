@@ -82,7 +82,7 @@ class PagesTest {
 
   @Test
   void withoutABudgetNoTextSpeaksOfZeroRequests() {
-    DocsPages pages = new DocsPages(EdgeFixture.contracts(), "https://bourse.example", 0);
+    DocsPages pages = new DocsPages(EdgeFixture.contracts(), "https://bourse.example", 0, List::of);
     for (String path :
         List.of(
             "/api/vm/openapi.json",
@@ -252,7 +252,7 @@ class PagesTest {
   void theManagementPortTellsLifeReadinessAndMetrics() throws Exception {
     Readiness readiness = new Readiness();
     ManagementVerticle management =
-        new ManagementVerticle("127.0.0.1", 0, readiness, fixture.metrics);
+        new ManagementVerticle(ManagementConfig.onLoopback(0), readiness, fixture.signals);
     fixture.vertx.deployVerticle(management).await();
     read("/llms.txt");
     assertEquals(200, manage(management, "/livez").statusCode());

@@ -2,9 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
-import io.prometheus.metrics.model.snapshots.CounterSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import dev.bourse.testing.Scrape;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Instant;
@@ -54,26 +52,10 @@ abstract class SharedBudgetFixture {
   }
 
   static double fallbacks(EdgeFixture fixture) {
-    double sum = 0;
-    for (MetricSnapshot metric : fixture.metrics.registry().scrape()) {
-      if (metric instanceof CounterSnapshot counter
-          && metric.getMetadata().getName().equals("bourse_shared_budget_fallbacks")) {
-        sum += counter.getDataPoints().stream().mapToDouble(point -> point.getValue()).sum();
-      }
-    }
-    return sum;
+    return Scrape.of(fixture.signals).sum("bourse_shared_budget_fallbacks_total");
   }
 
   static boolean isUp(EdgeFixture fixture) {
-    return gauge(fixture, "bourse_shared_budget_up") == 1;
-  }
-
-  static double gauge(EdgeFixture fixture, String name) {
-    for (MetricSnapshot metric : fixture.metrics.registry().scrape()) {
-      if (metric instanceof GaugeSnapshot gauge && metric.getMetadata().getName().equals(name)) {
-        return gauge.getDataPoints().get(0).getValue();
-      }
-    }
-    throw new AssertionError("no gauge " + name);
+    return Scrape.of(fixture.signals).sum("bourse_shared_budget_up") == 1;
   }
 }

@@ -11,6 +11,8 @@ import dev.bourse.core.FakeClock;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.edge.limits.SharedBudgets;
+import dev.bourse.signals.Signals;
+import dev.bourse.testing.Scrape;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -157,7 +159,9 @@ class SharedBudgetTest extends SharedBudgetFixture {
         }
       }
       redis.thaw();
-      until("none is left", () -> gauge(fixture, "bourse_http_requests_in_flight") == 0);
+      until(
+          "none is left",
+          () -> Scrape.of(fixture.signals).sum("bourse_http_requests_in_flight") == 0);
       assertEquals(200, status(fixture));
     }
   }
@@ -182,14 +186,13 @@ class SharedBudgetTest extends SharedBudgetFixture {
   @Test
   void onlySoManyRequestsWaitForTheServer() throws IOException {
     Vertx vertx = Vertx.vertx();
-    EdgeMetrics metrics = new EdgeMetrics();
     SharedBudgets shared =
         SharedBudgets.open(
                 vertx,
                 SharedBudgetConfig.parse(redis.url(), "", PATIENT_MILLIS),
                 1_000_000,
                 Clock.systemUTC(),
-                metrics.registry())
+                new Signals())
             .await();
     Budgets local = new Budgets(1_000_000, 1_000_000, "token", "budget", System::nanoTime);
     try {

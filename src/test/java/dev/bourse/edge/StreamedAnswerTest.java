@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.Scrape;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -88,14 +89,7 @@ class StreamedAnswerTest {
   }
 
   private static double inFlight() {
-    return fixture.metrics.registry().scrape().stream()
-        .filter(snapshot -> snapshot.getMetadata().getName().contains("flight"))
-        .flatMap(snapshot -> snapshot.getDataPoints().stream())
-        .mapToDouble(
-            point ->
-                ((io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot) point)
-                    .getValue())
-        .sum();
+    return Scrape.of(fixture.signals).sum("bourse_http_requests_in_flight");
   }
 
   @Test

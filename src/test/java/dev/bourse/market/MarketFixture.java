@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.ExchangeFixture;
 import dev.bourse.capacity.Sample;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Statement;
 import java.util.List;
 import java.util.Map;
@@ -65,7 +66,8 @@ abstract class MarketFixture extends ExchangeFixture {
             clock,
             clock,
             System::nanoTime,
-            new Random(7)));
+            new Random(7)),
+        new Signals());
   }
 
   /** Keeps all other nodes out of the market. */

@@ -14,8 +14,8 @@ import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OperatorRequests;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Scrape;
 import dev.bourse.testing.TestMarket;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
@@ -163,14 +163,8 @@ class NodeRetirementApiTest {
   }
 
   private static double counted(RunningBourse watched, String pool, String reachability) {
-    return watched.service().metrics().registry().scrape("bourse_nodes"::equals).stream()
-        .flatMap(snapshot -> ((GaugeSnapshot) snapshot).getDataPoints().stream())
-        .filter(
-            point ->
-                pool.equals(point.getLabels().get("pool"))
-                    && reachability.equals(point.getLabels().get("reachability")))
-        .mapToDouble(GaugeSnapshot.GaugeDataPointSnapshot::getValue)
-        .sum();
+    return Scrape.of(watched.service().signals())
+        .sum("bourse_nodes", "pool=\"" + pool + "\"", "reachability=\"" + reachability + "\"");
   }
 
   @Test

@@ -12,7 +12,7 @@ import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.McpApiFixture;
 import dev.bourse.testing.McpClient;
 import dev.bourse.testing.RunningBourse;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import dev.bourse.testing.Scrape;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -43,11 +43,7 @@ class McpWaitApiTest extends McpApiFixture {
 
   /** How many waits there are, as operators see it. */
   private static int running(RunningBourse service) {
-    return service.service().metrics().registry().scrape().stream()
-        .filter(metric -> metric.getMetadata().getName().equals("bourse_waits_running"))
-        .map(GaugeSnapshot.class::cast)
-        .mapToInt(gauge -> (int) gauge.getDataPoints().get(0).getValue())
-        .sum();
+    return (int) Scrape.of(service.service().signals()).sum("bourse_waits_running");
   }
 
   private static CompletableFuture<JsonObject> begun(McpClient member, JsonObject arguments) {

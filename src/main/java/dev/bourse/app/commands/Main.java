@@ -2,6 +2,7 @@ package dev.bourse.app.commands;
 
 import dev.bourse.admin.AdminCommand;
 import dev.bourse.app.Config;
+import dev.bourse.app.ProgramVersion;
 import dev.bourse.blob.s3.S3Unusable;
 import dev.bourse.client.MemberCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
@@ -170,8 +171,7 @@ public final class Main {
   static final class Version implements CommandLine.IVersionProvider {
     @Override
     public String[] getVersion() {
-      String version = Main.class.getPackage().getImplementationVersion();
-      return new String[] {"bourse " + (version == null ? "(not packaged)" : version)};
+      return new String[] {"bourse " + ProgramVersion.text()};
     }
   }
 }

@@ -2,10 +2,13 @@ package dev.bourse.app.commands;
 
 import dev.bourse.app.Bourse;
 import dev.bourse.app.Config;
+import dev.bourse.app.ProgramVersion;
 import dev.bourse.contract.Contract;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -66,6 +69,7 @@ final class ServeCommand implements Callable<Integer> {
     Vertx vertx = Bourse.newVertx(config);
     watch(vertx, config.loopTimeoutMillis());
     Bourse bourse = new Bourse(vertx, config, demo);
+    tellStart(config);
     try {
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx, bourse), "stop"));
       bourse.start().await(START_MINUTES, TimeUnit.MINUTES);
@@ -82,6 +86,33 @@ final class ServeCommand implements Callable<Integer> {
     System.out.println("ready " + bourse.baseUrl());
     System.out.flush();
     return 0;
+  }
+
+  /** What an operator wants to know first of a log: what runs, where, and on what. */
+  private void tellStart(Config config) {
+    LOG.info(
+        """
+        bourse {} starts as process {} on {}: data in {}, store {}, {} event loops, heap of {} MiB, \
+        Java {}{}\
+        """,
+        ProgramVersion.text(),
+        ProcessHandle.current().pid(),
+        host(),
+        config.data(),
+        config.postgres().isPresent() ? "PostgreSQL" : "embedded",
+        config.eventLoops(),
+        Runtime.getRuntime().maxMemory() >> 20,
+        System.getProperty("java.version"),
+        demo ? ", with the demo world" : "");
+  }
+
+  /** As the kernel has it: a name server could be slow to tell. */
+  private static String host() {
+    try {
+      return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+    } catch (IOException elsewhere) {
+      return System.getenv().getOrDefault("HOSTNAME", "this machine");
+    }
   }
 
   /** Has the process end when one of its event loops stops turning. */
@@ -119,6 +150,7 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private static void stop(Vertx vertx, Bourse bourse) {
+    LOG.info("stopping");
     try {
       bourse
           .stop()
@@ -126,6 +158,7 @@ final class ServeCommand implements Callable<Integer> {
           .toCompletionStage()
           .toCompletableFuture()
           .get(STOP_SECONDS + bourse.drainMillis() / 1_000, TimeUnit.SECONDS);
+      LOG.info("stopped");
     } catch (Exception e) {
       LOG.error("not stopped cleanly", e);
     }

@@ -1,11 +1,10 @@
 package dev.bourse.edge.limits;
 
+import dev.bourse.signals.Label;
+import dev.bourse.signals.Signals;
 import io.github.bucket4j.BucketExceptions.BucketExecutionException;
 import io.github.bucket4j.ConsumptionProbe;
 import io.github.bucket4j.TimeoutException;
-import io.prometheus.metrics.core.metrics.Counter;
-import io.prometheus.metrics.core.metrics.GaugeWithCallback;
-import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -59,36 +58,30 @@ public final class SharedBudgets {
   private final Vertx vertx;
   private final String server;
   private final RedisBuckets buckets;
-  private final Counter fallbacks;
+  private final Signals.Tally fallbacks;
   private final AtomicInteger waiting = new AtomicInteger();
   private final AtomicInteger failures = new AtomicInteger();
   private volatile RedisBuckets.@Nullable Link link;
   private volatile boolean closed;
   private String loggedReason = "";
 
-  private SharedBudgets(
-      Vertx vertx, String server, RedisBuckets buckets, PrometheusRegistry registry) {
+  private SharedBudgets(Vertx vertx, String server, RedisBuckets buckets, Signals signals) {
     this.vertx = vertx;
     this.server = server;
     this.buckets = buckets;
     this.fallbacks =
-        Counter.builder()
-            .name("bourse_shared_budget_fallbacks_total")
-            .help(
-                """
-                Requests counted in this process though budgets are shared: the server is \
-                away, was slow, answered an error, or too many wait for it.\
-                """)
-            .labelNames("reason")
-            .register(registry);
-    for (String reason : REASONS) {
-      fallbacks.initLabelValues(reason);
-    }
-    GaugeWithCallback.builder()
-        .name("bourse_shared_budget_up")
-        .help("Whether request budgets are shared at the moment.")
-        .callback(callback -> callback.call(link == null ? 0 : 1))
-        .register(registry);
+        signals.tally(
+            "bourse_shared_budget_fallbacks_total",
+            """
+            Requests counted in this process though budgets are shared: the server is `away`, was \
+            `slow`, answered an `error`, or is `busy` as too many wait for it.\
+            """,
+            List.of(Label.REASON));
+    REASONS.forEach(fallbacks::at);
+    signals.gauge(
+        "bourse_shared_budget_up",
+        "1 while request budgets are shared, 0 while this process counts for itself.",
+        () -> link == null ? 0 : 1);
   }
 
   /**
@@ -99,17 +92,12 @@ public final class SharedBudgets {
    * @param clock the time of day; that of processes that share budgets had better agree
    */
   public static Future<SharedBudgets> open(
-      Vertx vertx,
-      SharedBudgetConfig config,
-      int perMinute,
-      Clock clock,
-      PrometheusRegistry registry) {
+      Vertx vertx, SharedBudgetConfig config, int perMinute, Clock clock, Signals signals) {
     return vertx
         .executeBlocking(
             () -> {
               RedisBuckets buckets = new RedisBuckets(config, perMinute, clock);
-              SharedBudgets budgets =
-                  new SharedBudgets(vertx, config.toString(), buckets, registry);
+              SharedBudgets budgets = new SharedBudgets(vertx, config.toString(), buckets, signals);
               return budgets.attempt().map(budgets);
             })
         .compose(attempted -> attempted);
@@ -150,7 +138,7 @@ public final class SharedBudgets {
   }
 
   private @Nullable ConsumptionProbe locally(String tokenId, Budgets local, String reason) {
-    fallbacks.labelValues(reason).inc();
+    fallbacks.add(reason);
     return local.spend(tokenId);
   }
 

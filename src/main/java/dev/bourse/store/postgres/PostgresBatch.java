@@ -3,6 +3,7 @@ package dev.bourse.store.postgres;
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Change;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -92,7 +93,9 @@ final class PostgresBatch {
   private final RandomGenerator random;
   private final PostgresChanges changes;
   private final Owner owner;
+  private final StoreSignals counted;
   private final List<Commit> commits;
+  private final long begunNanos = System.nanoTime();
   private final Promise<Void> ended = Promise.promise();
   private String transactionId = "";
 
@@ -102,12 +105,14 @@ final class PostgresBatch {
       RandomGenerator random,
       PostgresChanges changes,
       Owner owner,
+      StoreSignals counted,
       List<Commit> commits) {
     this.connection = connection;
     this.context = context;
     this.random = random;
     this.changes = changes;
     this.owner = owner;
+    this.counted = counted;
     this.commits = commits;
   }
 
@@ -237,10 +242,14 @@ final class PostgresBatch {
                   }
                 }
                 case CONFLICT -> {
+                  counted.rerun();
                   rollback();
                   runOneByOne(0, 1);
                 }
-                case LOST -> finish();
+                case LOST -> {
+                  counted.failed();
+                  finish();
+                }
               }
             });
     return ended.future();
@@ -270,10 +279,12 @@ final class PostgresBatch {
             (rows, failure) -> {
               if (failure == null) {
                 some.forEach(commit -> commit.isStored = true);
+                counted.stored(some.size(), System.nanoTime() - begunNanos);
               } else if (PostgresFailure.of(failure, true) == PostgresFailure.CONNECTION) {
                 some.forEach(commit -> commit.isUnknown = true);
                 owner.unknown(id, List.copyOf(some), failure);
               } else {
+                counted.failed();
                 fail(some, failure);
               }
               return Future.succeededFuture();
@@ -281,6 +292,7 @@ final class PostgresBatch {
   }
 
   private void runWithSavepoints() {
+    counted.rerun();
     commits.forEach(commit -> commit.failure = null);
     Round first = new Round(commits);
     first.send("BEGIN");
@@ -351,6 +363,7 @@ final class PostgresBatch {
                 }
                 case CONFLICT -> {
                   rollback();
+                  counted.rerun();
                   if (attempt == CONFLICT_ATTEMPTS) {
                     runOneByOne(index + 1, 1);
                   } else {

@@ -1,5 +1,7 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.signals.Label;
+import dev.bourse.signals.Signals;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
 import io.vertx.core.Context;
@@ -12,6 +14,7 @@ import io.vertx.sqlclient.Tuple;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
@@ -70,6 +73,11 @@ final class PostgresChanges implements PostgresLink.User {
   private final CopyOnWriteArrayList<Audience> audiences = new CopyOnWriteArrayList<>();
   private final Promise<Void> begun = Promise.promise();
   private final LongConsumer backAfterSilence;
+
+  private final LongAdder readings = new LongAdder();
+  private final LongAdder noticed = new LongAdder();
+  private final LongAdder missed = new LongAdder();
+  private volatile long heardNanos = System.nanoTime();
 
   // On the context alone.
   private @Nullable PgConnection connection;
@@ -131,7 +139,7 @@ final class PostgresChanges implements PostgresLink.User {
         notification -> heard(notification.getChannel(), notification.getPayload()));
     read(fresh);
     if (wasUp) {
-      tell(ChangeListener::missed);
+      missed();
     }
     wasUp = true;
   }
@@ -174,6 +182,7 @@ final class PostgresChanges implements PostgresLink.User {
                   wasSilent = false;
                   backAfterSilence.accept(silentNanos);
                 }
+                heardNanos = since;
                 tell(listener -> listener.heardUntil(since));
               } else {
                 failed(failure);
@@ -217,6 +226,7 @@ final class PostgresChanges implements PostgresLink.User {
           from.startsWith(FED)
               ? changes.stream().filter(change -> !change.row().isEmpty()).toList()
               : changes;
+      noticed.add(here.size());
       tell(listener -> here.forEach(listener::changed));
       if (isOfRows && here.size() == changes.size()) {
         return;
@@ -227,6 +237,37 @@ final class PostgresChanges implements PostgresLink.User {
     ask();
   }
 
+  /** Shows what was heard. */
+  void show(Signals signals) {
+    signals.counters(
+        "bourse_changes_heard_total",
+        """
+        Changes of other processes that were heard of, by a `notification`, or in the `feed`, \
+        which has those of notifications again.\
+        """,
+        List.of(Label.KIND),
+        heard -> {
+          heard.put(noticed.sum(), "notification");
+          heard.put(readings.sum(), "feed");
+        });
+    signals.counter(
+        "bourse_changes_missed_total",
+        """
+        Times that changes may have been missed, so that all that is held was compared with what \
+        is stored.\
+        """,
+        missed::sum);
+    signals.gauge(
+        "bourse_changes_heard_age_seconds",
+        "How long ago the feed of changes was last read to its end; under a second is usual.",
+        () -> (System.nanoTime() - heardNanos) / 1e9);
+  }
+
+  private void missed() {
+    missed.increment();
+    tell(ChangeListener::missed);
+  }
+
   private void tell(Consumer<ChangeListener> word) {
     audiences.forEach(to -> to.context.runOnContext(v -> word.accept(to.listener)));
   }
@@ -235,12 +276,13 @@ final class PostgresChanges implements PostgresLink.User {
   private final class Telling implements PostgresFeed.Audience {
     @Override
     public void changed(List<Change> changes) {
+      readings.add(changes.size());
       tell(listener -> changes.forEach(listener::changed));
     }
 
     @Override
     public void missed() {
-      tell(ChangeListener::missed);
+      PostgresChanges.this.missed();
     }
 
     @Override

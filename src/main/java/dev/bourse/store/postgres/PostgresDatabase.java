@@ -1,5 +1,6 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.signals.Signals;
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
@@ -7,6 +8,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import dev.bourse.store.Upkeep;
 import io.vertx.core.Context;
@@ -36,6 +38,7 @@ public final class PostgresDatabase implements Database {
   private static final long PRUNE_MILLIS = 60_000;
 
   private final ContextInternal home;
+  private final StoreSignals counted = new StoreSignals();
   private final PostgresWriter writer;
   private final PostgresReaders readers;
   private final PostgresChanges changes;
@@ -47,8 +50,8 @@ public final class PostgresDatabase implements Database {
     this.home = home;
     VertxInternal vertx = home.owner();
     changes = new PostgresChanges(vertx, config, random, this::backAfterSilence);
-    writer = new PostgresWriter(vertx, config, random, changes);
-    readers = new PostgresReaders(vertx, config, random);
+    writer = new PostgresWriter(vertx, config, random, changes, counted);
+    readers = new PostgresReaders(vertx, config, random, counted);
     order = new PostgresOrder(vertx, this);
     FeedPruning told = new FeedPruning(this, FeedPruning.KEPT_MILLIS, System::nanoTime);
     pruning =
@@ -178,6 +181,20 @@ public final class PostgresDatabase implements Database {
   @Override
   public String clockSql() {
     return "CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
+  }
+
+  @Override
+  public void show(Signals signals) {
+    counted.show(signals);
+    signals.gauge(
+        "bourse_store_statements_waiting", "Statements that wait to be stored.", writer::waiting);
+    signals.gauge(
+        "bourse_store_reads_waiting", "Queries that wait for a reader.", readers::waiting);
+    signals.gauge(
+        "bourse_store_connections",
+        "Connections to PostgreSQL that answer queries.",
+        readers::connected);
+    changes.show(signals);
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.bourse.store.postgres;
 
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.RowMapper;
+import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
@@ -28,6 +29,7 @@ final class PostgresReaders {
     private final Tuple values;
     private final RowMapper<T> mapper;
     private final BatchedPromise<List<T>> reply;
+    private final long askedNanos = System.nanoTime();
     private int attempts;
     private long timer = -1;
 
@@ -60,6 +62,7 @@ final class PostgresReaders {
 
   private final VertxInternal vertx;
   private final PostgresConfig config;
+  private final StoreSignals counted;
   private final List<Reader> readers = new ArrayList<>();
 
   // Guarded by this.
@@ -71,8 +74,10 @@ final class PostgresReaders {
   private boolean closed;
   private @Nullable Runnable drained;
 
-  PostgresReaders(VertxInternal vertx, PostgresConfig config, RandomGenerator random) {
+  PostgresReaders(
+      VertxInternal vertx, PostgresConfig config, RandomGenerator random, StoreSignals counted) {
     this.vertx = vertx;
+    this.counted = counted;
     this.config = config;
     for (int i = 0; i < config.readers(); i++) {
       readers.add(new Reader("reader " + i, vertx.createEventLoopContext(), random));
@@ -107,6 +112,16 @@ final class PostgresReaders {
       reader.start(query);
     }
     return null;
+  }
+
+  /** How many queries wait. */
+  synchronized int waiting() {
+    return waiting.size();
+  }
+
+  /** How many connections there are. */
+  synchronized int connected() {
+    return connected;
   }
 
   private synchronized void enqueue(Query<?> query) {
@@ -242,6 +257,9 @@ final class PostgresReaders {
       query.attempts++;
       isAsking = true;
       sentNanos = System.nanoTime();
+      if (query.attempts == 1) {
+        counted.readWaited(sentNanos - query.askedNanos);
+      }
       long watchdog =
           context.setTimer(
               config.watchdogMillis(),

@@ -1,5 +1,6 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
@@ -47,6 +48,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   private final RandomGenerator random;
   private final PostgresChanges changes;
   private final PostgresLink link;
+  private final StoreSignals counted;
 
   // Guarded by this.
   private final ArrayDeque<PostgresBatch.Commit> queue = new ArrayDeque<>();
@@ -64,7 +66,12 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   private long sentNanos;
 
   PostgresWriter(
-      VertxInternal vertx, PostgresConfig config, RandomGenerator random, PostgresChanges changes) {
+      VertxInternal vertx,
+      PostgresConfig config,
+      RandomGenerator random,
+      PostgresChanges changes,
+      StoreSignals counted) {
+    this.counted = counted;
     context = vertx.createEventLoopContext();
     this.config = config;
     this.random = random;
@@ -107,6 +114,11 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     return null;
   }
 
+  /** How many statements wait. */
+  synchronized int waiting() {
+    return waiting;
+  }
+
   private synchronized List<PostgresBatch.Commit> take() {
     List<PostgresBatch.Commit> group = new ArrayList<>();
     int statements = 0;
@@ -133,7 +145,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     isBusy = true;
     underWay++;
     sentNanos = System.nanoTime();
-    PostgresBatch batch = new PostgresBatch(open, context, random, changes, this, group);
+    PostgresBatch batch = new PostgresBatch(open, context, random, changes, this, counted, group);
     long watchdog =
         context.setTimer(
             config.watchdogMillis(), id -> link.drop(open, "a group of commits was not answered"));
@@ -159,6 +171,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   public void unknown(String transactionId, List<PostgresBatch.Commit> commits, Throwable cause) {
     Unknown unknown = new Unknown(transactionId, commits, cause);
     unknowns.add(unknown);
+    counted.unknown();
     // Whoever asked for them may never learn that they are stored; what is in memory shall.
     changes.doubt(transactionId);
     context.setTimer(

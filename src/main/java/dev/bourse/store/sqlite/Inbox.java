@@ -82,6 +82,16 @@ final class Inbox<T> {
     }
   }
 
+  /** The weight that waits. */
+  int waiting() {
+    lock.lock();
+    try {
+      return waiting;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Accepts nothing more; what was accepted can still be taken. */
   void close() {
     lock.lock();

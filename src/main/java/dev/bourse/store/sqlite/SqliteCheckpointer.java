@@ -59,6 +59,10 @@ final class SqliteCheckpointer implements Runnable {
     this.logFile = new File(file + "-wal");
   }
 
+  long logBytes() {
+    return logFile.length();
+  }
+
   /** The writer has committed so many more statements. */
   void committed(int more) {
     statements += more;

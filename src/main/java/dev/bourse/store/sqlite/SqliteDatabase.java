@@ -1,5 +1,6 @@
 package dev.bourse.store.sqlite;
 
+import dev.bourse.signals.Signals;
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
@@ -8,6 +9,7 @@ import dev.bourse.store.Migrations;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class SqliteDatabase implements Database {
   private final ContextInternal home;
   private final StoreLock lock;
+  private final StoreSignals counted = new StoreSignals();
   private final SqliteWriter writer;
   private final SqliteCheckpointer checkpointer;
   private final Inbox<SqliteWriter.Commit> commits;
@@ -53,12 +56,12 @@ public final class SqliteDatabase implements Database {
     commits = new Inbox<>("statements", config.queuedStatements(), SqliteWriter.Commit::weight);
     queries = new Inbox<>("queries", config.queuedReads(), query -> 1);
     checkpointer = new SqliteCheckpointer(file);
-    writer = new SqliteWriter(file, config, commits, checkpointer);
+    writer = new SqliteWriter(file, config, commits, checkpointer, counted);
     writer.migrate(schema, clock);
     writerThread = start("store-writer", writer);
     checkpointerThread = start("store-checkpointer", checkpointer);
     for (int i = 0; i < config.readers(); i++) {
-      readerThreads.add(start("store-reader-" + i, new SqliteReader(file, queries)));
+      readerThreads.add(start("store-reader-" + i, new SqliteReader(file, queries, counted)));
     }
   }
 
@@ -117,7 +120,7 @@ public final class SqliteDatabase implements Database {
   public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
     BatchedPromise<List<T>> reply = new BatchedPromise<>(home);
     StoreUnavailable refusal =
-        queries.offer(new SqliteReader.Query<>(sql, parameters, mapper, reply));
+        queries.offer(new SqliteReader.Query<>(sql, parameters, mapper, reply, System.nanoTime()));
     return refusal == null ? reply.future() : Future.failedFuture(refusal);
   }
 
@@ -164,6 +167,19 @@ public final class SqliteDatabase implements Database {
     COALESCE((SELECT last_id FROM audit_read_segment \
     WHERE first_id = (SELECT MAX(first_id) FROM audit_read_segment)), 0)) AS id) AS newest\
     """;
+  }
+
+  @Override
+  public void show(Signals signals) {
+    counted.show(signals);
+    signals.gauge(
+        "bourse_store_statements_waiting", "Statements that wait to be stored.", commits::waiting);
+    signals.gauge(
+        "bourse_store_reads_waiting", "Queries that wait for a reader.", queries::waiting);
+    signals.gauge(
+        "bourse_store_log_bytes",
+        "Length of the embedded store's write-ahead log.",
+        checkpointer::logBytes);
   }
 
   /** The process's own: no other keeps the rows. */

@@ -2,6 +2,7 @@ package dev.bourse.store.sqlite;
 
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.RowMapper;
+import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -22,7 +23,8 @@ final class SqliteReader implements Runnable {
       String sql,
       List<? extends @Nullable Object> parameters,
       RowMapper<T> mapper,
-      BatchedPromise<List<T>> reply) {
+      BatchedPromise<List<T>> reply,
+      long askedNanos) {
 
     private void run(SqliteConnection connection) throws SQLException {
       reply.succeed(connection.query(sql, parameters, mapper));
@@ -31,11 +33,13 @@ final class SqliteReader implements Runnable {
 
   private final Path file;
   private final Inbox<Query<?>> inbox;
+  private final StoreSignals counted;
   private @Nullable SqliteConnection connection;
 
-  SqliteReader(Path file, Inbox<Query<?>> inbox) {
+  SqliteReader(Path file, Inbox<Query<?>> inbox, StoreSignals counted) {
     this.file = file;
     this.inbox = inbox;
+    this.counted = counted;
   }
 
   @Override
@@ -43,6 +47,7 @@ final class SqliteReader implements Runnable {
     List<Query<?>> taken = new ArrayList<>(1);
     while (inbox.take(taken, 1, 1)) {
       Query<?> query = taken.remove(0);
+      counted.readWaited(System.nanoTime() - query.askedNanos);
       try {
         if (connection == null) {
           connection = SqliteConnection.forReading(file);

@@ -3,6 +3,7 @@ package dev.bourse.store.sqlite;
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -44,18 +45,25 @@ final class SqliteWriter implements Runnable {
   private final long maxFileBytes;
   private final Inbox<Commit> inbox;
   private final SqliteCheckpointer checkpointer;
+  private final StoreSignals counted;
   private @Nullable SqliteConnection connection;
   private boolean failing;
 
   /** Set while a transaction's end is written and flushed. */
   private boolean committing;
 
-  SqliteWriter(Path file, SqliteConfig config, Inbox<Commit> inbox, SqliteCheckpointer checkpointer)
+  SqliteWriter(
+      Path file,
+      SqliteConfig config,
+      Inbox<Commit> inbox,
+      SqliteCheckpointer checkpointer,
+      StoreSignals counted)
       throws SQLException {
     this.file = file;
     this.maxFileBytes = config.maxFileBytes();
     this.inbox = inbox;
     this.checkpointer = checkpointer;
+    this.counted = counted;
     this.connection = SqliteConnection.forWriting(file, maxFileBytes);
   }
 
@@ -100,15 +108,18 @@ final class SqliteWriter implements Runnable {
       connection = SqliteConnection.forWriting(file, maxFileBytes);
     }
     SqliteConnection open = connection;
+    long begun = System.nanoTime();
     open.execute("BEGIN IMMEDIATE");
     if (!runBare(open, batch)) {
       open.rollback();
+      counted.rerun();
       open.execute("BEGIN IMMEDIATE");
       runWithSavepoints(open, batch);
     }
     committing = true;
     open.execute("COMMIT");
     committing = false;
+    counted.stored(batch.size(), System.nanoTime() - begun);
     if (failing) {
       failing = false;
       log.info("the store {} accepts commits again", file);
@@ -196,6 +207,11 @@ final class SqliteWriter implements Runnable {
    */
   private void batchFailed(List<Commit> batch, Throwable cause) {
     boolean mayBeStored = committing && mayBeWhole(cause);
+    if (mayBeStored) {
+      counted.unknown();
+    } else {
+      counted.failed();
+    }
     committing = false;
     for (Commit commit : batch) {
       // One that failed by itself would have failed in a batch that is stored, too.

@@ -1,0 +1,117 @@
+package dev.bourse.edge;
+
+import dev.bourse.core.Digests;
+import dev.bourse.core.Settings;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where health and metrics are served, and to whom.
+ *
+ * @param host the address to listen on
+ * @param port 0 for a free one
+ * @param digests of the tokens that may read metrics; none when everybody who reaches it may
+ */
+public record ManagementConfig(String host, int port, List<byte[]> digests) {
+  private static final String HOST = "management.host";
+  private static final String TOKEN_FILE = "management.token-file";
+  private static final String LOOPBACK_ADDRESS = "127.0.0.1";
+  private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|::1");
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9.:-]{1,253}");
+
+  /** What fits a header; shorter ones could be guessed. */
+  private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/=-]{16,512}");
+
+  /** Two while they change; more would mean that a change was never finished. */
+  private static final int MOST_TOKENS = 4;
+
+  private static final String SCHEME = "Bearer ";
+
+  public ManagementConfig {
+    digests = List.copyOf(digests);
+  }
+
+  /** On this machine alone, to everybody on it. */
+  public static ManagementConfig onLoopback(int port) {
+    return new ManagementConfig(LOOPBACK_ADDRESS, port, List.of());
+  }
+
+  /**
+   * Maps settings {@code management.*}. Reads the file of tokens. Faults are recorded in the
+   * settings and never show a token.
+   *
+   * @param usualPort without a setting
+   */
+  public static ManagementConfig from(Settings settings, int usualPort) {
+    String host = settings.text(HOST, LOOPBACK_ADDRESS);
+    int port = settings.integer("management.port", usualPort, 0, 65_535);
+    String file = settings.text(TOKEN_FILE, "");
+    if (!NAME.matcher(host).matches()) {
+      settings.fault(HOST, host, "a host name or an IP address");
+    } else if (file.isEmpty() && !LOOPBACK.matcher(host).matches()) {
+      settings.fault(
+          HOST,
+          host,
+          "127.0.0.1, ::1 or localhost, or "
+              + TOKEN_FILE
+              + " beside it: where others reach /metrics, it asks for a token");
+    }
+    return new ManagementConfig(host, port, file.isEmpty() ? List.of() : read(settings, file));
+  }
+
+  private static List<byte[]> read(Settings settings, String file) {
+    try {
+      List<String> tokens =
+          Pattern.compile("\\s+")
+              .splitAsStream(Files.readString(Path.of(file)))
+              .filter(token -> !token.isEmpty())
+              .limit(MOST_TOKENS + 1L)
+              .toList();
+      if (tokens.isEmpty()
+          || tokens.size() > MOST_TOKENS
+          || !tokens.stream().allMatch(token -> TOKEN.matcher(token).matches())) {
+        settings.fault(
+            TOKEN_FILE,
+            file,
+            "a file with a token on a line, at most "
+                + MOST_TOKENS
+                + ", each of 16 to 512 letters, digits and ._~+/=-, such as `openssl rand -hex 32`"
+                + " prints");
+      }
+      return tokens.stream().map(ManagementConfig::digest).toList();
+    } catch (IOException | IllegalArgumentException unreadable) {
+      settings.fault(TOKEN_FILE, file, "a file of text: " + unreadable);
+      return List.of();
+    }
+  }
+
+  private static byte[] digest(String token) {
+    return Digests.sha256(token.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /**
+   * Whether metrics may be read with this header. Takes as long whatever was sent is like: digests
+   * are compared, all of them and each to its end.
+   */
+  boolean mayRead(@Nullable String authorization) {
+    if (digests.isEmpty()) {
+      return true;
+    }
+    if (authorization == null
+        || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+      return false;
+    }
+    byte[] sent = digest(authorization.substring(SCHEME.length()).strip());
+    boolean isKnown = false;
+    for (byte[] known : digests) {
+      isKnown |= MessageDigest.isEqual(known, sent);
+    }
+    return isKnown;
+  }
+}

@@ -1,0 +1,159 @@
+package dev.bourse.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Scrape;
+import dev.bourse.testing.TestMarket;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What operators are told in numbers, and that the guide tells the same. */
+@EachEngine
+class SignalsTest {
+  private static RunningBourse bourse;
+  private static TestMarket market;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.withMarkets(4);
+    market = bourse.market();
+    ClusterClient red = market.redA();
+    red.addKey();
+    red.hold(2, 2.0);
+    red.declare(1, 2.0);
+    RunningBourse.until("reclaimed", () -> red.allocations().size() == 1);
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static Scrape scrape() {
+    return Scrape.of(bourse.service().signals());
+  }
+
+  private static String text(String path) {
+    return new String(bourse.with(null).fetch("GET", path).body(), StandardCharsets.UTF_8);
+  }
+
+  private static Set<String> guide() {
+    return found(
+        "(?m)^\\| `([a-z_]+)` \\| (?:counter|gauge|histogram) ", text("/docs/guides/signals.md"));
+  }
+
+  /** What has no series before something goes wrong, or as nobody uses it here. */
+  private static final Set<String> NOT_YET =
+      Set.of("bourse_market_tick_failures_total", "bourse_clock_skew_seconds");
+
+  @Test
+  void theGuideHasWhatIsPrintedAndNothingElse() {
+    Set<String> guide = guide();
+    Set<String> printed = scrape().names();
+    assertEquals(Set.of(), without(printed, guide), "printed, and not in the guide");
+    assertEquals(Set.of(), without(without(guide, printed), NOT_YET), "told, and never printed");
+  }
+
+  private static Set<String> without(Set<String> some, Set<String> others) {
+    Set<String> left = new TreeSet<>(some);
+    left.removeAll(others);
+    return left;
+  }
+
+  /** Shown where something is that is not here: the feed of PostgreSQL. */
+  private static final Set<String> ELSEWHERE =
+      Set.of("bourse_changes_known_age_seconds");
+
+  @Test
+  void alertsGoByNumbersThatThereAreAndHaveARunbookEach() throws IOException {
+    String rules = Files.readString(Path.of("conf/alerts.yaml"));
+    Set<String> named = found("\\b((?:bourse|process|jvm)_[a-z_]+)\\b", rules);
+    named.removeIf(name -> guide().contains(name));
+    assertEquals(Set.of(), without(named, ELSEWHERE));
+    Set<String> alerts = found("- alert: (\\w+)", rules);
+    assertTrue(alerts.size() >= 15, alerts.toString());
+    assertEquals(
+        alerts,
+        found("(?m)^### (Bourse\\w+)$", text("/docs/guides/operators.md")),
+        "alerts and their runbooks in the operators' guide");
+    String page = text("/docs/guides/operators");
+    found("runbook: /docs/guides/operators#(\\w+)", rules)
+        .forEach(id -> assertTrue(page.contains("id=\"" + id + "\""), id));
+  }
+
+  private static Set<String> found(String pattern, String text) {
+    Set<String> found = new TreeSet<>();
+    Matcher matcher = Pattern.compile(pattern).matcher(text);
+    while (matcher.find()) {
+      found.add(matcher.group(1));
+    }
+    return found;
+  }
+
+  @Test
+  void anIdleServicePrintsNoSeriesOfOperationsThatNobodyCalled() {
+    try (RunningBourse idle = RunningBourse.withMarkets(1)) {
+      Scrape scrape = Scrape.of(idle.service().signals());
+      assertFalse(scrape.has("bourse_http_requests_total"));
+      assertFalse(scrape.has("bourse_http_request_seconds_count"));
+      assertTrue(scrape.lines().size() < 500, () -> scrape.lines().size() + " lines");
+    }
+  }
+
+  @Test
+  void noLabelNamesAClusterAnOrganizationOrAnAddress() {
+    for (String line : scrape().lines()) {
+      assertFalse(line.contains(market.red()) || line.contains("198.18."), line);
+    }
+  }
+
+  @Test
+  void grantsAndReclaimsAreCountedByPool() {
+    Scrape scrape = scrape();
+    String pool = "pool=\"" + market.name() + "\"";
+    assertEquals(2, scrape.sum("bourse_cluster_events_total", pool, "kind=\"granted\""));
+    assertEquals(1, scrape.sum("bourse_reclaims_total", pool, "reason=\"scale-down\""));
+    assertEquals(1, scrape.sum("bourse_allocations", pool, "state=\"active\""));
+    assertEquals(0, scrape.sum("bourse_pending_nodes", pool));
+    assertEquals(2, scrape.sum("bourse_node_work_seconds_count", pool, "kind=\"provision\""));
+    assertEquals(1, scrape.sum("bourse_node_work_seconds_count", pool, "kind=\"reclaim\""));
+  }
+
+  @Test
+  void theMarketTellsItsTicksItsLeaseItsNodesAndItsPrice() {
+    Scrape scrape = scrape();
+    String pool = "pool=\"" + market.name() + "\"";
+    assertTrue(scrape.sum("bourse_market_tick_seconds_count", pool) > 0);
+    assertEquals(1, scrape.sum("bourse_market_lease_held", pool));
+    assertEquals(1, scrape.sum("bourse_market_lease_epoch", pool));
+    assertEquals(TestMarket.NODES, scrape.sum("bourse_pool_nodes", pool, "state=\"usable\""));
+    assertEquals(1.0, scrape.sum("bourse_market_clearing_price_dollars", pool));
+    assertEquals(TestMarket.NODES, scrape.sum("bourse_market_supply_nodes", pool));
+    assertTrue(scrape.sum("bourse_market_quote_age_seconds", pool) < 60);
+  }
+
+  @Test
+  void theStoreTellsItsCommitsAndReads() {
+    Scrape scrape = scrape();
+    assertTrue(scrape.sum("bourse_store_commit_seconds_count") > 0);
+    assertTrue(
+        scrape.sum("bourse_store_group_commits_sum")
+            >= scrape.sum("bourse_store_commit_seconds_count"));
+    assertTrue(scrape.sum("bourse_store_read_wait_seconds_count") > 0);
+    assertTrue(scrape.has("bourse_store_answered_age_seconds", "kind=\"written\""));
+  }
+}
