@@ -159,8 +159,7 @@ class PagesTest {
     assertFalse(answer.body().contains("localhost"), answer.body());
     String path = answer.uri().getPath();
     assertEquals(
-        304,
-        fixture.send("GET", path, null, "If-None-Match", header(answer, "etag")).statusCode());
+        304, fixture.send("GET", path, null, "If-None-Match", header(answer, "etag")).statusCode());
     assertEquals(405, fixture.send("PUT", path, "x").statusCode());
     for (String none : List.of("/skills/bourse/", "/skills/other/SKILL.md")) {
       assertEquals(404, read(none).statusCode(), none);

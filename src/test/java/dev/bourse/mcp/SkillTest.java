@@ -144,15 +144,15 @@ class SkillTest {
     Set<String> codes =
         Arrays.stream(ErrorCode.values()).map(ErrorCode::code).collect(Collectors.toSet());
     Matcher rows =
-        Pattern.compile("^\\| (`.*?) \\|.*\\| (?:`(\\w+)` )?\\|$", Pattern.MULTILINE).matcher(SKILL);
+        Pattern.compile("^\\| (`.*?) \\|.*\\| (?:`(\\w+)` )?\\|$", Pattern.MULTILINE)
+            .matcher(SKILL);
     int explained = 0;
     while (rows.find()) {
       for (String code : rows.group(1).replace("`", "").split(", ", -1)) {
         assertTrue(codes.contains(code), code);
         String reason = code.equals("conflict") ? "confirm-expired" : "";
         Optional<String> remedy =
-            Remedies.find(
-                "bid_write", new JsonObject().put("error", code).put("reason", reason));
+            Remedies.find("bid_write", new JsonObject().put("error", code).put("reason", reason));
         Optional<String> tool = Optional.ofNullable(rows.group(2));
         assertEquals(
             tool, remedy.map(text -> text.substring(0, text.indexOf(' '))), code + " by a tool");
