@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which machines of a pool answered when they were last tried, and when. What changed is stored in
  * a few commits, not in one for each machine; the platform's trail records when a machine stops
- * answering and when it answers again, and that of the organization that holds it does, too. Used on one context by the holder of the pool's lease.
+ * answering and when it answers again, and so does that of the organization that holds it. Used on
+ * one context by the holder of the pool's lease.
  */
 final class Reachability {
   private static final String ACTOR = "system:market";
