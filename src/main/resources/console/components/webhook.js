@@ -5,7 +5,7 @@ import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 import { dialogHost, openDialog } from './dialog.js';
 import './copy.js';
 
-/** @typedef {'grant' | 'notice' | 'notice-withdrawn' | 'reclaim' | 'lapse' | 'hold' | 'alert' | 'token-minted' | 'token-revoked' | 'members-changed' | 'review-decided'} Kind */
+/** @typedef {'grant' | 'notice' | 'notice-withdrawn' | 'reclaim' | 'lapse' | 'hold' | 'alert' | 'health' | 'token-minted' | 'token-revoked' | 'members-changed' | 'review-decided'} Kind */
 
 /** What an endpoint can be told of. @type {{name: Kind, text: string}[]} */
 export const KINDS = [
@@ -16,6 +16,7 @@ export const KINDS = [
   { name: 'lapse', text: 'A declaration ends by itself' },
   { name: 'hold', text: 'A billing hold begins, goes on or is lifted' },
   { name: 'alert', text: 'An alert of a cluster' },
+  { name: 'health', text: 'A node stops answering, or answers again' },
   { name: 'token-minted', text: 'A token is minted' },
   { name: 'token-revoked', text: 'A token is revoked' },
   { name: 'members-changed', text: 'Members come, change or go' },

@@ -14,6 +14,7 @@ import java.util.Optional;
 /** What the API says of itself, for models to read. */
 final class ServedDescription implements ServiceDescription {
   private static final String GUIDE = "/AGENTS.md";
+  private static final String SKILL = "/skills/bourse/SKILL.md";
 
   /** The contract that no model is shown: whoever signs in here is a member, and no operator. */
   private static final String OF_OPERATORS = "operator";
@@ -58,6 +59,16 @@ final class ServedDescription implements ServiceDescription {
             """
             How to preview, declare, follow and give back capacity over HTTP, and what to do \
             on each error.\
+            """,
+            "text/markdown"));
+    documents.add(
+        new Document(
+            edge.baseUrl() + SKILL,
+            "SKILL.md",
+            "Hold GPU capacity",
+            """
+            What an agent does step by step to hold capacity safely with these tools, and what \
+            each refusal means.\
             """,
             "text/markdown"));
     for (Contract contract : edge.contracts()) {

@@ -77,6 +77,37 @@ public final class AuditStore {
         0);
   }
 
+  /**
+   * A row of the service's own for each row of a query, in the trail of the organization that the
+   * query names. Goes into the commit of what it records.
+   *
+   * @param actor {@code system:<part>}, so that it is the organization's to read
+   * @param columns what the query tells of each
+   * @param from what follows FROM, with {@code ?} placeholders
+   */
+  public static Statement insertOfSystem(
+      long atMillis,
+      String actor,
+      String action,
+      OwnColumns columns,
+      String from,
+      Object... parameters) {
+    List<@Nullable Object> values = new ArrayList<>(3 + parameters.length);
+    Collections.addAll(values, atMillis, actor, action);
+    Collections.addAll(values, parameters);
+    return new Statement(
+        """
+        %sSELECT CAST(? AS BIGINT), %s, CAST(? AS TEXT), CAST(? AS TEXT), %s, %s, 0 FROM %s\
+        """
+            .formatted(INSERT, columns.orgId(), columns.subject(), columns.detail(), from),
+        values,
+        null,
+        0);
+  }
+
+  /** SQL expressions of type text, which tell whose a row is and what it is about. */
+  public record OwnColumns(String orgId, String subject, String detail) {}
+
   /** The batch is stored already, by an earlier try. */
   private static final class BatchStored extends RuntimeException {
     BatchStored() {

@@ -25,6 +25,9 @@ public final class DocsPages {
   private static final String MARKDOWN = "text/markdown; charset=utf-8";
   private static final String CACHE_CONTROL = "cache-control";
 
+  /** The folder bears the name that the skill gives itself, as the Agent Skills format has it. */
+  private static final String SKILL = "/skills/bourse/SKILL.md";
+
   /** These change with the service's configuration; a minute spares most repeats. */
   private static final Map<String, String> BRIEFLY = Map.of(CACHE_CONTROL, "public, max-age=60");
 
@@ -95,6 +98,7 @@ public final class DocsPages {
     add("/llms.txt", PLAIN, () -> orientation().index());
     add("/llms-operators.txt", PLAIN, () -> orientation().operators());
     add("/AGENTS.md", MARKDOWN, () -> orientation().recipes());
+    add(SKILL, MARKDOWN, () -> orientation().skill());
     add("/docs/search.json", "application/json", this::searchIndex);
     add("/docs/search.js", "text/javascript; charset=utf-8", () -> Resource.text("docs/search.js"));
     for (String name : assets.names()) {

@@ -1,7 +1,7 @@
 /**
  * What anyone may read: the contracts as JSON, the guides, the reference made from the contracts,
  * one search over both, and the texts that lead programs there ({@code /llms.txt}, {@code
- * /AGENTS.md}).
+ * /AGENTS.md}, {@code /skills/bourse/SKILL.md}).
  *
  * <p>A page is made when somebody first asks for it, on a worker thread, and then kept: about 6 MB
  * once all were. Guides are Markdown in {@code resources/guides}; they are rendered by

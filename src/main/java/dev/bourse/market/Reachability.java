@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
+import dev.bourse.capacity.Allocation;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which machines of a pool answered when they were last tried, and when. What changed is stored in
  * a few commits, not in one for each machine; the platform's trail records when a machine stops
- * answering and when it answers again. Used on one context by the holder of the pool's lease.
+ * answering and when it answers again, and so does that of the organization that holds it. Used on
+ * one context by the holder of the pool's lease.
  */
 final class Reachability {
   private static final String ACTOR = "system:market";
@@ -41,6 +43,21 @@ final class Reachability {
   private static final String SEEN =
       "UPDATE node SET last_seen = ? WHERE retired_at IS NULL AND node_id IN (%s)"
           .formatted(String.join(", ", Collections.nCopies(SEEN_PER_STATEMENT, "?")));
+
+  /**
+   * What the organization that holds a machine is told. Not the error, which tells how operators
+   * reach machines; and nothing while a machine is being prepared or taken back, when it may well
+   * be silent.
+   */
+  private static final AuditStore.OwnColumns HOLDER =
+      new AuditStore.OwnColumns(
+          "c.org_id", "c.name", "'public_ip=' || COALESCE(a.public_ip, '') || ' slot=' || a.slot");
+
+  private static final String HELD =
+      """
+      allocation a JOIN cluster c ON c.name = a.cluster
+      WHERE a.gone_at IS NULL AND a.state = ? AND a.node_id = ?\
+      """;
 
   private final Database database;
   private final Lease lease;
@@ -225,6 +242,15 @@ final class Reachability {
                   error == null ? "node_reachable" : "node_unreachable",
                   nodeId,
                   detail)));
+      statements.add(
+          AuditStore.insertOfSystem(
+              nowMillis,
+              ACTOR,
+              error == null ? "node_answers" : "node_silent",
+              HOLDER,
+              HELD,
+              Allocation.State.ACTIVE.name(),
+              nodeId));
     }
   }
 

@@ -18,6 +18,8 @@ public enum EventKind {
   LAPSE("lapse", true),
   HOLD("hold", true),
   ALERT("alert", true),
+  /** Told by the organization's trail, but of a cluster. */
+  HEALTH("health", true),
   TOKEN_MINTED("token-minted", false),
   TOKEN_REVOKED("token-revoked", false),
   MEMBERS_CHANGED("members-changed", false),
@@ -28,15 +30,17 @@ public enum EventKind {
 
   /** What entries of an organization's trail tell, by their action. */
   private static final Map<String, EventKind> BY_ACTION =
-      Map.of(
-          "vm_token_mint", TOKEN_MINTED,
-          "vm_token_revoke", TOKEN_REVOKED,
-          "member_add", MEMBERS_CHANGED,
-          "member_join", MEMBERS_CHANGED,
-          "member_invite", MEMBERS_CHANGED,
-          "member_update", MEMBERS_CHANGED,
-          "member_remove", MEMBERS_CHANGED,
-          "checkpoint_review", REVIEW_DECIDED);
+      Map.ofEntries(
+          Map.entry("node_silent", HEALTH),
+          Map.entry("node_answers", HEALTH),
+          Map.entry("vm_token_mint", TOKEN_MINTED),
+          Map.entry("vm_token_revoke", TOKEN_REVOKED),
+          Map.entry("member_add", MEMBERS_CHANGED),
+          Map.entry("member_join", MEMBERS_CHANGED),
+          Map.entry("member_invite", MEMBERS_CHANGED),
+          Map.entry("member_update", MEMBERS_CHANGED),
+          Map.entry("member_remove", MEMBERS_CHANGED),
+          Map.entry("checkpoint_review", REVIEW_DECIDED));
 
   private final String label;
   private final boolean isOfCluster;
@@ -51,7 +55,7 @@ public enum EventKind {
     return label;
   }
 
-  /** Whether it happens to a cluster; else to the organization. */
+  /** Whether it is about a cluster; else about the organization. */
   public boolean isOfCluster() {
     return isOfCluster;
   }

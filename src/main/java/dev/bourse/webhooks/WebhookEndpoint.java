@@ -113,7 +113,7 @@ record WebhookEndpoint(
   boolean wants(WebhookEvent event) {
     return isEnabled()
         && kinds.contains(event.kind())
-        && (clusters == null || !event.kind().isOfCluster() || clusters.contains(event.source()));
+        && (clusters == null || event.cluster().map(clusters::contains).orElse(true));
   }
 
   JsonObject json() {

@@ -7,13 +7,15 @@ import dev.bourse.core.Times;
 import dev.bourse.events.ActivityStore.StoredActivity;
 import dev.bourse.events.NodeEvent;
 import io.vertx.core.json.JsonObject;
+import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Something an endpoint can be told of.
  *
- * @param source the cluster it happened to; empty for the organization
+ * @param source whose queue it waits in: the cluster whose activity tells it; empty for the
+ *     organization, whose trail does
  * @param position its place among those of its source
  * @param data the fields that the event stream, the activity or the trail has
  */
@@ -67,12 +69,43 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
     return EventKind.ofAction(entry.action())
         .map(
             kind ->
-                new WebhookEvent(kind, ORGANIZATION, entry.id(), entry.atMillis(), entry.json()));
+                new WebhookEvent(
+                    kind,
+                    ORGANIZATION,
+                    entry.id(),
+                    entry.atMillis(),
+                    kind == EventKind.HEALTH ? health(entry) : entry.json()));
+  }
+
+  private static JsonObject health(TrailEntry entry) {
+    return new JsonObject()
+        .put("cluster", entry.subject())
+        .put("id", entry.id())
+        .put("public_ip", word(entry.detail(), "public_ip"))
+        .put(
+            "slot",
+            Optional.ofNullable(word(entry.detail(), "slot")).map(Integer::valueOf).orElse(null))
+        .put("answers", entry.action().equals("node_answers"))
+        .put("since", Times.rfc3339(entry.atMillis()));
+  }
+
+  /** What a detail says of something; null when it says nothing. */
+  private static @Nullable String word(String detail, String name) {
+    return Arrays.stream(detail.split(" ", -1))
+        .filter(word -> word.startsWith(name + '=') && word.length() > name.length() + 1)
+        .map(word -> word.substring(name.length() + 1))
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** The cluster it is about; empty for what is about the organization alone. */
+  Optional<String> cluster() {
+    return kind.isOfCluster() ? Optional.of(data.getString("cluster")) : Optional.empty();
   }
 
   /** The same for each attempt, each endpoint and whoever reads the entry again. */
   String messageId() {
-    return (kind.isOfCluster() ? "msg_cluster_" : "msg_org_") + position;
+    return (source.equals(ORGANIZATION) ? "msg_org_" : "msg_cluster_") + position;
   }
 
   String body() {

@@ -6,8 +6,10 @@
  * are written in the commits of what they tell, and numbered; {@link dev.bourse.webhooks.Courier}
  * reads on from a cursor for each of them, and makes deliveries of what it finds in the commit that
  * moves the cursor. So nothing is lost by a crash, and clusters of organizations without endpoints
- * cost nothing. Entries of one cluster are committed in the order of their ids; of a trail only
- * what is settled is read, so that no row that appears late is passed over.
+ * cost nothing. That a node is silent is in the trail, though it is about a cluster: the market's
+ * process notes it, and only a cluster's owner writes its activity. Entries of one cluster are
+ * committed in the order of their ids; of a trail only what is settled is read, so that no row that
+ * appears late is passed over.
  *
  * <p>What waits for an endpoint from one cluster, or from the organization, is a queue: its first
  * is tried until it is delivered or given up, with the same id each time, and only then the next.

@@ -147,6 +147,29 @@ class PagesTest {
   }
 
   @Test
+  void theSkillIsServedAsGuidesAreForThisService() {
+    HttpResponse<String> guide = read("/docs/guides/agents.md");
+    HttpResponse<String> answer = read("/skills/bourse/SKILL.md");
+    assertEquals(200, answer.statusCode());
+    for (String name : List.of("content-type", "cache-control")) {
+      assertEquals(header(guide, name), header(answer, name));
+    }
+    assertTrue(answer.body().startsWith("---\nname: bourse\n"), answer.body());
+    assertTrue(answer.body().contains("https://bourse.example/mcp"), answer.body());
+    assertFalse(answer.body().contains("localhost"), answer.body());
+    String path = answer.uri().getPath();
+    assertEquals(
+        304, fixture.send("GET", path, null, "If-None-Match", header(answer, "etag")).statusCode());
+    assertEquals(405, fixture.send("PUT", path, "x").statusCode());
+    for (String none : List.of("/skills/bourse/", "/skills/other/SKILL.md")) {
+      assertEquals(404, read(none).statusCode(), none);
+    }
+    for (String from : List.of("/llms.txt", "/docs/guides/agents.md")) {
+      assertTrue(read(from).body().contains("/skills/bourse/SKILL.md"), from);
+    }
+  }
+
+  @Test
   void guidesAreServedAsPagesAndAsMarkdown() {
     HttpResponse<String> page = read("/docs/guides/capacity");
     assertEquals(200, page.statusCode());

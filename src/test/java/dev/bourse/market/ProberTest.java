@@ -31,6 +31,13 @@ class ProberTest extends MarketFixture {
     }
   }
 
+  /** What the organizations that hold machines were told. */
+  private List<String> told() {
+    return column(
+        "SELECT org_id || ' ' || actor || ' ' || action || ' ' || subject || ' ' || detail FROM"
+            + " audit WHERE action IN ('node_silent', 'node_answers') ORDER BY id");
+  }
+
   private void set(Set<String> dead) {
     synchronized (nodes) {
       nodes.dead.clear();
@@ -55,10 +62,13 @@ class ProberTest extends MarketFixture {
     assertEquals(
         List.of("node_unreachable n0 pool=h100 error=n0: no connection : refused"), trail());
     assertEquals(List.of(Sample.ip(0)), addresses(Allocation.State.ACTIVE));
+    String node = " c1 public_ip=" + Sample.ip(0) + " slot=0";
+    assertEquals(List.of("acme system:market node_silent" + node), told());
 
     set(Set.of());
     eventually("back", () -> trail().size() == 2);
     assertEquals("node_reachable n0 pool=h100", trail().get(1));
+    assertEquals("acme system:market node_answers" + node, told().get(1));
     assertEquals(List.of(), column("SELECT last_error FROM node WHERE last_error IS NOT NULL"));
   }
 
@@ -75,6 +85,7 @@ class ProberTest extends MarketFixture {
     eventually("granted", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
     ticks(5);
     assertEquals(0, nodes.count("provision n0"));
+    assertEquals(List.of(), told(), "nobody holds it");
 
     set(Set.of());
     eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 2);

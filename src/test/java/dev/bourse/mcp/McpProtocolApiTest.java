@@ -205,6 +205,7 @@ class McpProtocolApiTest extends McpApiFixture {
     List<JsonObject> listed =
         ClusterClient.objects(alice.result("resources/list").getJsonArray("resources"));
     assertEquals("AGENTS.md", listed.get(0).getString("name"));
+    assertEquals("SKILL.md", listed.get(1).getString("name"));
     for (JsonObject resource : listed) {
       String uri = resource.getString("uri");
       JsonObject content =

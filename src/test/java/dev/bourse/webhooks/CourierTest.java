@@ -22,6 +22,8 @@ import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.Receiver;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -33,6 +35,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -99,14 +102,20 @@ class CourierTest extends StoreFixture {
   }
 
   private WebhookEndpoint endpoint(String id, String url) throws Exception {
+    return endpoint(id, url, EnumSet.allOf(EventKind.class), null);
+  }
+
+  private WebhookEndpoint endpoint(
+      String id, String url, Set<EventKind> kinds, @Nullable List<String> clusters)
+      throws Exception {
     WebhookEndpoint endpoint =
         new WebhookEndpoint(
             id,
             "acme",
             url,
             "",
-            EnumSet.allOf(EventKind.class),
-            null,
+            kinds,
+            clusters,
             clock.millis(),
             "member:ann",
             null,
@@ -163,6 +172,51 @@ class CourierTest extends StoreFixture {
       throw new UncheckedIOException(e);
     }
     return mails;
+  }
+
+  /** The market notes of a node of the cluster c1 whether it answers. */
+  private void tell(String action) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                AuditStore.insert(
+                    new AuditRow(
+                        clock.millis(),
+                        "acme",
+                        "system:market",
+                        action,
+                        "c1",
+                        "public_ip=198.18.0.1 slot=0")))));
+  }
+
+  @Test
+  void aSilentNodeIsToldOfOnceInOrderToWhoChoseItForItsCluster() throws Exception {
+    Set<EventKind> health = EnumSet.of(EventKind.HEALTH);
+    try (Receiver told = new Receiver();
+        Receiver others = new Receiver()) {
+      endpoint("whk_1", told.url(), health, List.of("c1"));
+      endpoint("whk_2", others.url(), health, List.of("c2"));
+      endpoint("whk_3", others.url(), EnumSet.of(EventKind.GRANT), null);
+      courier();
+      for (String action : List.of("node_silent", "node_answers", "node_silent")) {
+        tell(action);
+      }
+      told.await(3);
+      await(couriers.get(0).stop());
+      courier();
+      tell("node_answers");
+      told.await(4);
+      assertEquals(
+          List.of(false, true, false, true),
+          told.taken().stream().map(one -> one.data().getBoolean("answers")).toList());
+      JsonObject first = told.taken().get(0).data();
+      assertEquals("c1", first.getString("cluster"));
+      assertEquals("198.18.0.1", first.getString("public_ip"));
+      assertEquals(0, first.getInteger("slot"));
+      assertEquals("msg_org_" + first.getLong("id"), told.taken().get(0).id());
+      assertEquals(0, count("webhook_delivery WHERE endpoint_id <> 'whk_1'"));
+      assertEquals(List.of(), others.received());
+    }
   }
 
   @Test

@@ -80,6 +80,8 @@ class WebhookEventTest {
     }
     for (String action :
         List.of(
+            "node_silent",
+            "node_answers",
             "vm_token_mint",
             "vm_token_revoke",
             "member_add",
