@@ -66,7 +66,8 @@ public final class ReviewService {
     return list(Optional.empty(), 1)
         .map(
             page -> {
-              long oldest = page.items().isEmpty() ? 0 : page.items().get(0).item().changedAtMillis();
+              long oldest =
+                  page.items().isEmpty() ? 0 : page.items().get(0).item().changedAtMillis();
               look = new Look(clock.millis(), oldest);
               return false;
             });

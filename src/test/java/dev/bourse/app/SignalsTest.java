@@ -75,8 +75,7 @@ class SignalsTest {
   }
 
   /** Shown where something is that is not here: the feed of PostgreSQL. */
-  private static final Set<String> ELSEWHERE =
-      Set.of("bourse_changes_known_age_seconds");
+  private static final Set<String> ELSEWHERE = Set.of("bourse_changes_known_age_seconds");
 
   @Test
   void alertsGoByNumbersThatThereAreAndHaveARunbookEach() throws IOException {
