@@ -4,6 +4,7 @@ import dev.bourse.pools.Pool;
 import dev.bourse.signals.Label;
 import dev.bourse.signals.Signals;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -106,13 +107,13 @@ final class ClusterSignals {
   }
 
   private static void putAllocations(Clusters clusters, Pool pool, Signals.Readings readings) {
-    int[] byState = new int[Allocation.State.values().length];
+    Map<Allocation.State, Integer> byState = new EnumMap<>(Allocation.State.class);
+    Arrays.stream(Allocation.State.values()).forEach(state -> byState.put(state, 0));
     for (ClusterView view : clusters.stirringIn(pool.name())) {
-      view.cluster().allocations().forEach(a -> byState[a.state().ordinal()]++);
+      view.cluster().allocations().forEach(a -> byState.merge(a.state(), 1, Integer::sum));
     }
-    for (Allocation.State state : Allocation.State.values()) {
-      readings.put(byState[state.ordinal()], pool.name(), state.name().toLowerCase(Locale.ROOT));
-    }
+    byState.forEach(
+        (state, nodes) -> readings.put(nodes, pool.name(), state.name().toLowerCase(Locale.ROOT)));
   }
 
   private static long pending(Clusters clusters, Pool pool) {

@@ -52,6 +52,11 @@ public final class Signals {
      * @param labels the labels' values, in order
      */
     void put(double number, String... labels);
+
+    /** It is so many; a count above 2^53 is not told exactly. */
+    default void put(long count, String... labels) {
+      put((double) count, labels);
+    }
   }
 
   /** Told how long things took. */
