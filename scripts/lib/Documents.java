@@ -1,5 +1,6 @@
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -185,7 +186,7 @@ final class Documents {
     while ((line = said.readLine()) != null) {
       output.append(line).append('\n');
       if (line.startsWith("ready ")) {
-        Thread drain = new Thread(() -> said.lines().forEach(later -> {}));
+        Thread drain = new Thread(() -> drain(said));
         drain.setDaemon(true);
         drain.start();
         return line;
@@ -193,6 +194,14 @@ final class Documents {
     }
     System.out.printf("%s:%d: it ended and was not ready%n%s", file, block.line(), output);
     return null;
+  }
+
+  private static void drain(BufferedReader said) {
+    try {
+      said.lines().forEach(later -> {});
+    } catch (UncheckedIOException ended) {
+      // Whoever ends the process closes what it says.
+    }
   }
 
   private boolean same(Block shown, String output) {
