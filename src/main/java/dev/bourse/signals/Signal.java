@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
  * @param labels by which there are several of it
  */
 public record Signal(String name, Type type, String meaning, List<Label> labels) {
-  private static final Pattern NAME = Pattern.compile("(?:bourse|jvm|process)(?:_[a-z0-9]+)+");
+  private static final Pattern NAME =
+      Pattern.compile("(?:bourse|jvm|process)(?:_[a-z0-9]{1,20}){1,10}");
   private static final String TOTAL = "_total";
 
   /** Units by what a name ends with, but for {@code _total}. */
