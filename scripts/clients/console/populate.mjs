@@ -35,6 +35,7 @@ try {
   subjects[":pool"] = "south-a100";
   subjects[":org"] = "acme";
   subjects[":endpoint"] = await endpoint(alice);
+  await trailStream(alice);
   const states = { member: await member.state(), operator: await operator.state() };
   writeFileSync(file, JSON.stringify({ ...site, states, subjects }, null, 2));
   console.log(`a world with ${Object.keys(subjects).length} subjects`);
@@ -91,6 +92,11 @@ async function endpoint(alice) {
   });
   await alice("POST", `/api/console/webhooks/${id}/test`);
   return id;
+}
+
+/** A stream of the trail to where nobody takes it. */
+async function trailStream(alice) {
+  await alice("PUT", "/api/console/trail-stream", { destination: "http://localhost:9/trail" });
 }
 
 /** One file for the organization, one that waits for its review, one on the feed. */

@@ -91,7 +91,7 @@ class Webhook extends Page {
         isAction: true,
         cell: (row) => (row.state === 'pending'
           ? nothing
-          : html`<button type="button" class="quiet tiny" aria-label=${`Send ${row.message_id} again`} @click=${() => this.resend(row)}>Send again</button>`),
+          : html`<button type="button" class="quiet tiny" aria-label=${`Send again ${row.message_id}`} @click=${() => this.resend(row)}>Send again</button>`),
       },
     ];
   }
