@@ -223,7 +223,11 @@ final class MarketInvariants {
     void atRest(World world) {
       long now = world.scheduler.nowNanos();
       for (Life life : log.live().values()) {
-        if (!life.stored.state().equals("ACTIVE") && now - life.stateNanos > WORK_NANOS) {
+        // What is ready may wait for the rest of its gang.
+        long patience =
+            life.stored.state().equals("PROVISIONING") ? world.settings.patienceSeconds() : 0;
+        if (!life.stored.state().equals("ACTIVE")
+            && now - life.stateNanos > WORK_NANOS + patience * SECOND) {
           throw violated("{} for {} s", life.stored, (now - life.stateNanos) / SECOND);
         }
         long freshness = world.settings.swapFreshnessSeconds() + WAIT_SECONDS;
