@@ -30,12 +30,12 @@ public final class KnownNames {
   private static final String ADDRESS = "address";
 
   /** The sign-ins; of more, those go whose names were learnt first. */
-  private static final int MOST_PROFILES = 16;
+  private static final int MOST_PROFILES = 8;
 
-  /** More than a person chooses from by Tab; with those of nodes they bound the file to 1 MB. */
+  /** More than a person chooses from by Tab; with those of nodes they bound the file to 1.6 MB. */
   private static final int MOST_CLUSTERS = 200;
 
-  private static final int MOST_NODES = 500;
+  private static final int MOST_NODES = 300;
 
   /** Above all that is ever written. */
   private static final long MOST_BYTES = 2_000_000;
