@@ -58,7 +58,7 @@ class CompletionTest {
 
   private CommandEnvironment environment() {
     return new CommandEnvironment(
-        variables, false, Clock.systemUTC(), new Random(1), over -> {}, Optional::empty);
+        variables, false, Clock.systemUTC(), new Random(1), over -> {}, Optional::empty, Optional.empty());
   }
 
   /** What is offered for the last of these words. */

@@ -38,7 +38,7 @@ class KnownNamesTest {
             Clock.systemUTC(),
             new Random(1),
             over -> {},
-            Optional::empty));
+            Optional::empty, Optional.empty()));
   }
 
   private KnownNames names(String profile) {
