@@ -312,7 +312,8 @@ final class ArchitectureTest {
           entry("client", List.of("picocli")),
           entry(
               "client.account",
-              // The JDK's own server takes the one answer of a sign-in, for Vert.x takes longer to start.
+              // The JDK's own server takes the one answer of a sign-in, for Vert.x takes longer to
+              // start.
               List.of("com.sun.net.httpserver", "io.vertx.core.json", "picocli")),
           entry("client.capacity", List.of("io.vertx.core.json", "picocli")),
           entry("client.checkpoint", List.of("io.vertx.core.json", "picocli")),

@@ -69,12 +69,7 @@ final class Completion {
     CommandLine line = commands.apply(words.get(0));
     List<CharSequence> rests = new ArrayList<>();
     AutoComplete.complete(
-        line.getCommandSpec(),
-        words.toArray(String[]::new),
-        index,
-        current.length(),
-        0,
-        rests);
+        line.getCommandSpec(), words.toArray(String[]::new), index, current.length(), 0, rests);
     // Given without what is typed already: of a word such as --output=js, its value's.
     return rests.stream().map(rest -> current + rest);
   }

@@ -72,8 +72,7 @@ public final class Main {
             .orElseGet(
                 () -> {
                   CommandLine line =
-                      commandsFor(
-                          args.length == 0 ? "" : args[0], CommandEnvironment.ofProcess());
+                      commandsFor(args.length == 0 ? "" : args[0], CommandEnvironment.ofProcess());
                   return args.length == 0 ? usage(line) : line.execute(args);
                 });
     if (code != 0) {

@@ -74,8 +74,7 @@ final class BrowserLogin {
           loopback.await(environment, LIMIT).orElseThrow(BrowserLogin::unanswered);
       String code = code(metadata, answer);
       JsonObject tokens = redeem(metadata, loopback.address(), code, verifier);
-      return Optional.of(
-          metadata.account(profile).with(tokens, environment.clock().instant()));
+      return Optional.of(metadata.account(profile).with(tokens, environment.clock().instant()));
     }
   }
 
@@ -106,7 +105,8 @@ final class BrowserLogin {
     if (status >= 500 || status == 429) {
       throw new Refused(
           ExitCode.UNAVAILABLE,
-          "%s cannot sign anybody in now (status %d); try again".formatted(service.baseUrl(), status));
+          "%s cannot sign anybody in now (status %d); try again"
+              .formatted(service.baseUrl(), status));
     }
     return status < 400;
   }
@@ -127,7 +127,7 @@ final class BrowserLogin {
     return new Refused(
         ExitCode.REFUSED,
         "nobody allowed the sign-in within %d minutes; run bourse login again, or with --device to"
-            .formatted(LIMIT.toMinutes())
+                .formatted(LIMIT.toMinutes())
             + " allow it in a browser elsewhere");
   }
 
@@ -153,8 +153,8 @@ final class BrowserLogin {
     return code;
   }
 
-  private JsonObject redeem(
-      ServerMetadata metadata, String redirect, String code, String verifier) throws Refused {
+  private JsonObject redeem(ServerMetadata metadata, String redirect, String code, String verifier)
+      throws Refused {
     // Not tried again when its answer is lost: a second use would end the sign-in.
     ServerMetadata.Reply reply =
         ServerMetadata.ask(

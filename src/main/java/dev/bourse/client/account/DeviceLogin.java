@@ -47,7 +47,13 @@ final class DeviceLogin {
         ServerMetadata.ask(
             service,
             metadata.deviceEndpoint(),
-            Map.of("client_id", ServerMetadata.CLIENT_ID, "scope", scope, "resource", metadata.issuer()));
+            Map.of(
+                "client_id",
+                ServerMetadata.CLIENT_ID,
+                "scope",
+                scope,
+                "resource",
+                metadata.issuer()));
     if (!begun.isDone()) {
       throw begun.refused("cannot sign in at " + service.baseUrl());
     }

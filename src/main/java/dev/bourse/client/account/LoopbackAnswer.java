@@ -138,8 +138,7 @@ final class LoopbackAnswer implements AutoCloseable {
     for (String pair : (query == null ? "" : query).split("&", -1)) {
       String[] parts = pair.split("=", 2);
       try {
-        String value =
-            parts.length < 2 ? "" : URLDecoder.decode(parts[1], StandardCharsets.UTF_8);
+        String value = parts.length < 2 ? "" : URLDecoder.decode(parts[1], StandardCharsets.UTF_8);
         if (parameters.put(parts[0], value) != null) {
           return Map.of();
         }

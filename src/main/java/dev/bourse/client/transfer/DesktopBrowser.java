@@ -16,7 +16,8 @@ final class DesktopBrowser implements CommandEnvironment.Browser {
   }
 
   /**
-   * The browser of this machine; empty where the person sits at another one, or there is no display.
+   * The browser of this machine; empty where the person sits at another one, or there is no
+   * display.
    *
    * @param system as Java names the operating system
    */

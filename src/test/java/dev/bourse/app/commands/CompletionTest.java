@@ -42,11 +42,12 @@ class CompletionTest {
         "work": {"clusters": {"globex-train": "vm"}, "nodes": []}}}
       """;
 
-  @TempDir private Path home;
+  private Path home;
   private final Map<String, String> variables = new HashMap<>();
 
   @BeforeEach
-  void known() throws IOException {
+  void known(@TempDir Path folder) throws IOException {
+    home = folder;
     variables.put("XDG_CONFIG_HOME", home.toString());
     Files.createDirectories(home.resolve("bourse"));
     names(NAMES);
@@ -58,7 +59,13 @@ class CompletionTest {
 
   private CommandEnvironment environment() {
     return new CommandEnvironment(
-        variables, false, Clock.systemUTC(), new Random(1), over -> {}, Optional::empty, Optional.empty());
+        variables,
+        false,
+        Clock.systemUTC(),
+        new Random(1),
+        over -> {},
+        Optional::empty,
+        Optional.empty());
   }
 
   /** What is offered for the last of these words. */
@@ -114,7 +121,8 @@ class CompletionTest {
     assertEquals(List.of("acme-eval", "acme-train"), offered("capacity", "show", "--cluster", ""));
     assertEquals(List.of("acme-pods"), offered("k8s", "bid", "--cluster", ""));
     assertEquals(List.of("acme-pods"), offered("k8s", "show", ""));
-    assertEquals(List.of("acme-eval", "acme-pods"), offered("clusters", "show", "acme-").subList(0, 2));
+    assertEquals(
+        List.of("acme-eval", "acme-pods"), offered("clusters", "show", "acme-").subList(0, 2));
   }
 
   @Test

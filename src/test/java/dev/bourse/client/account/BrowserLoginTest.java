@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Signing in with the browser of the same machine. */
 @EachEngine
+@SuppressWarnings("NullAway.Init") // JUnit sets the folder before each test.
 class BrowserLoginTest {
   private static RunningBourse bourse;
   private static String url;
@@ -62,8 +63,7 @@ class BrowserLoginTest {
       browser.accept(page);
     } catch (AssertionError | RuntimeException e) {
       Map<String, String> asked = ConsentBrowser.parameters(page);
-      ConsentBrowser.visit(
-          asked.get("redirect_uri") + "?error=failed&state=" + asked.get("state"));
+      ConsentBrowser.visit(asked.get("redirect_uri") + "?error=failed&state=" + asked.get("state"));
       throw e;
     }
   }
@@ -76,8 +76,7 @@ class BrowserLoginTest {
   @Test
   void aMemberWhoAllowsInTheBrowserIsSignedIn() {
     List<HttpResponse<String>> end = new ArrayList<>();
-    MemberShell shell =
-        desktop(page -> end.add(ConsentBrowser.visit(alice.decide(page, "allow"))));
+    MemberShell shell = desktop(page -> end.add(ConsentBrowser.visit(alice.decide(page, "allow"))));
     MemberShell.Outcome login = shell.run("login", "--url", url).ended(0);
     untilBrowsed();
     login.says("\n    " + url + "/oauth/authorize?response_type=code&client_id=bourse-cli&");
@@ -119,7 +118,7 @@ class BrowserLoginTest {
               String answer = alice.decide(page, "allow");
               Map<String, String> asked = ConsentBrowser.parameters(page);
               String state = asked.get("state");
-              String callback = asked.get("redirect_uri");
+              String callback = String.valueOf(asked.get("redirect_uri"));
               for (String forged :
                   List.of(
                       answer.replace(state, "another"),
@@ -145,7 +144,9 @@ class BrowserLoginTest {
         desktop(
             page ->
                 ConsentBrowser.visit(
-                    alice.decide(page, "allow").replaceFirst("iss=.*", "iss=https://evil.example")));
+                    alice
+                        .decide(page, "allow")
+                        .replaceFirst("iss=.*", "iss=https://evil.example")));
     shell.run("login", "--url", url).ended(1).says("but of https://evil.example");
     assertFalse(Files.exists(shell.credentials()));
   }
@@ -162,7 +163,8 @@ class BrowserLoginTest {
               request.put("redirect_uri", mine.get("redirect_uri"));
               String other = thief.code(request, OAuthApplication.signIn(bourse, "acme", "bob"));
               ConsentBrowser.visit(
-                  answer.replace("code=" + ConsentBrowser.parameters(answer).get("code"), "code=" + other));
+                  answer.replace(
+                      "code=" + ConsentBrowser.parameters(answer).get("code"), "code=" + other));
             });
     shell.run("login", "--url", url).ended(1).says("cannot sign in: invalid_grant");
     untilBrowsed();
