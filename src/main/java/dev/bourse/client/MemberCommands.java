@@ -75,10 +75,7 @@ public final class MemberCommands {
    */
   public static CommandLine addTo(
       CommandLine line, CommandEnvironment environment, Optional<String> typed) {
-    Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
-    all.putAll(AccountCommands.all(environment));
-    all.putAll(CapacityCommands.all(environment));
-    all.putAll(SshCommands.all(environment));
+    Map<String, Supplier<CommandLine>> all = byHand(environment);
     boolean isOne = typed.filter(name -> all.containsKey(name) || isNoun(name)).isPresent();
     boolean areWhole = isOne || typed.isEmpty();
     for (Noun noun : Noun.values()) {
@@ -89,6 +86,21 @@ public final class MemberCommands {
     }
     all.forEach((name, made) -> line.addSubcommand(name, made.get()));
     return line.setCaseInsensitiveEnumValuesAllowed(true);
+  }
+
+  private static Map<String, Supplier<CommandLine>> byHand(CommandEnvironment environment) {
+    Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
+    all.putAll(AccountCommands.all(environment));
+    all.putAll(CapacityCommands.all(environment));
+    all.putAll(SshCommands.all(environment));
+    return all;
+  }
+
+  /** The names of all commands; none is made. */
+  public static List<String> names(CommandEnvironment environment) {
+    return Stream.concat(
+            byHand(environment).keySet().stream(), Stream.of(Noun.values()).map(Noun::typed))
+        .toList();
   }
 
   private static boolean isNoun(String name) {

@@ -2,6 +2,8 @@ package dev.bourse.command;
 
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.Optional;
 
 /** Who runs an operation's command: the service meant, and how its answer is printed. */
@@ -30,6 +32,17 @@ public interface Caller {
   default Optional<String> known(String input, Service service) throws Refused {
     return Optional.empty();
   }
+
+  /**
+   * What a shell offers where an input's value is completed. Read once the words before it are
+   * parsed; never asks the service.
+   */
+  default List<String> offered(RemoteOperation operation, String input) {
+    return List.of();
+  }
+
+  /** What an operation answered, before it is printed. */
+  default void learn(RemoteOperation operation, JsonObject answer) throws Refused {}
 
   /** Whether the caller knows a segment of a path by itself, so that nobody need type it. */
   default boolean knows(String argument) {

@@ -56,7 +56,11 @@ public final class OperationCommand implements Callable<Integer> {
             .mixinStandardHelpOptions(true);
     spec.usageMessage().description(operation.summary() + ".", "", prose(operation.description()));
     for (int i = 0; i < arguments.size(); i++) {
-      spec.addPositional(argument(arguments.get(i), i));
+      Input input = arguments.get(i);
+      spec.addPositional(
+          PositionalParamSpec.builder(argument(input, i))
+              .completionCandidates(offered(input))
+              .build());
     }
     operation.queries().forEach(query -> spec.addOption(option(query)));
     operation.fields().forEach(field -> spec.addOption(option(field)));
@@ -93,7 +97,12 @@ public final class OperationCommand implements Callable<Integer> {
         .build();
   }
 
-  private static OptionSpec option(Input input) {
+  /** Asked for anew each time, for the caller knows who is meant once the line is parsed. */
+  private Iterable<String> offered(Input input) {
+    return () -> caller.offered(operation, input.name()).iterator();
+  }
+
+  private OptionSpec option(Input input) {
     boolean repeated = input.type().equals("array") || input.type().equals("object");
     OptionSpec.Builder builder =
         OptionSpec.builder(input.option())
@@ -105,9 +114,7 @@ public final class OperationCommand implements Callable<Integer> {
     } else {
       builder.type(String.class);
     }
-    if (!input.choices().isEmpty()) {
-      builder.completionCandidates(input.choices());
-    }
+    builder.completionCandidates(input.choices().isEmpty() ? offered(input) : input.choices());
     return builder.build();
   }
 
@@ -155,7 +162,9 @@ public final class OperationCommand implements Callable<Integer> {
       if (operation.givesBytes()) {
         FileTransfer.fetch(service, operation.method(), path(service, Optional.empty()), file());
       } else {
-        print(follow(service, body), out, err);
+        JsonObject answer = follow(service, body);
+        caller.learn(operation, answer);
+        print(answer, out, err);
       }
       return ExitCode.OK.code();
     } catch (Refused refused) {

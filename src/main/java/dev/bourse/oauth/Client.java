@@ -16,9 +16,16 @@ record Client(String clientId, String name, List<String> redirectUris, Set<Strin
   static final String REFRESH = "refresh_token";
   static final String DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
 
-  /** {@code bourse login}: known to every service, so that it need not register at each. */
+  /**
+   * {@code bourse login}: known to every service, so that it need not register at each. Its answers
+   * go to the member's own machine alone, to whichever port it took there (RFC 8252, section 7.3).
+   */
   static final Client COMMAND_LINE =
-      new Client("bourse-cli", "Bourse command line", List.of(), Set.of(DEVICE, REFRESH));
+      new Client(
+          "bourse-cli",
+          "Bourse command line",
+          List.of("http://127.0.0.1/callback"),
+          Set.of(CODE, DEVICE, REFRESH));
 
   Client {
     redirectUris = List.copyOf(redirectUris);

@@ -112,6 +112,36 @@ class OAuthRedirectApiTest extends OAuthApiFixture {
   }
 
   @Test
+  void theCommandLinesAnswersGoToTheMembersOwnMachineAlone() {
+    OAuthApplication line = OAuthApplication.named(bourse, "bourse-cli");
+    Map<String, String> request = line.request();
+    for (String other :
+        List.of(
+            REDIRECT,
+            "http://127.0.0.1:7777/",
+            "http://127.0.0.1:7777/callback/",
+            "http://127.0.0.1:7777/callback?x=1",
+            "http://127.0.0.2:7777/callback",
+            "http://localhost:7777/callback",
+            "http://[::1]:7777/callback",
+            "https://127.0.0.1:7777/callback",
+            "http://127.0.0.1.evil.example:7777/callback",
+            "http://127.0.0.1:7777@evil.example/callback",
+            "http://evil.example:7777/callback")) {
+      request.put("redirect_uri", other);
+      HttpResponse<String> answer = line.ask(request, alice);
+      assertEquals(422, answer.statusCode(), other);
+      assertTrue(answer.headers().firstValue("location").isEmpty(), other);
+    }
+    for (String good : List.of("http://127.0.0.1:7777/callback", "http://127.0.0.1:5/callback")) {
+      request.put("redirect_uri", good);
+      HttpResponse<String> page = line.ask(request, alice);
+      assertEquals(200, page.statusCode(), good);
+      assertTrue(page.body().contains("a program on this computer"), page.body());
+    }
+  }
+
+  @Test
   void anUnknownClientGetsAPageAndNoRedirect() {
     for (String clientId : List.of("", "brc_unknown", "bourse-cli", "<script>")) {
       OAuthApplication app = OAuthApplication.named(bourse, clientId);

@@ -55,6 +55,36 @@ class OAuthReplayApiTest extends OAuthApiFixture {
   }
 
   @Test
+  void theCommandLineNeedsPkceAndItsCodeIsGoodOnce() {
+    OAuthApplication line = OAuthApplication.named(bourse, "bourse-cli");
+    Map<String, String> request = line.request();
+    String redirect = "http://127.0.0.1:7777/callback";
+    request.put("redirect_uri", redirect);
+    for (Map<String, String> faulty :
+        List.of(
+            Map.of("code_challenge", ""),
+            Map.of("code_challenge_method", ""),
+            Map.of("code_challenge_method", "plain", "code_challenge", line.verifier))) {
+      Map<String, String> asked = new LinkedHashMap<>(request);
+      asked.putAll(faulty);
+      assertEquals(
+          "invalid_request",
+          OAuthApplication.parameters(line.ask(asked, alice)).get("error"),
+          faulty.toString());
+    }
+    Map<String, String> redemption = line.redemption(line.code(request, alice));
+    redemption.put("redirect_uri", "http://127.0.0.1:7778/callback");
+    refused(line.token(redemption), "invalid_grant");
+
+    redemption = line.redemption(line.code(request, alice));
+    redemption.put("redirect_uri", redirect);
+    JsonObject tokens = line.token(redemption).ok();
+    files(tokens).ok();
+    refused(line.token(redemption), "invalid_grant");
+    files(tokens).refused(ErrorCode.UNAUTHORIZED);
+  }
+
+  @Test
   void aReplayedCodeIsRefusedAndRevokesWhatItIssued() {
     OAuthApplication app = OAuthApplication.registered(bourse);
     Map<String, String> redemption = app.redemption(app.code(app.request(), alice));

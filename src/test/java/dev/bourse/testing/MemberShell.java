@@ -43,6 +43,7 @@ public final class MemberShell {
   private Runnable atWait = () -> {};
   private boolean inRealTime;
   private @Nullable String typed;
+  private CommandEnvironment.@Nullable Browser browser;
   private Runnable atQuestion = () -> {};
 
   /** What a command line came to. */
@@ -72,6 +73,12 @@ public final class MemberShell {
   /** Somebody is there who answers questions so. */
   public MemberShell typing(String answer) {
     typed = answer;
+    return this;
+  }
+
+  /** The person sits at a desktop, whose browser is this. */
+  public MemberShell browsing(CommandEnvironment.Browser shown) {
+    browser = shown;
     return this;
   }
 
@@ -119,7 +126,13 @@ public final class MemberShell {
   public Outcome run(String... arguments) {
     CommandEnvironment commands =
         new CommandEnvironment(
-            environment, false, clock(), new Random(1), this::pause, this::answer);
+            environment,
+            false,
+            clock(),
+            new Random(1),
+            this::pause,
+            this::answer,
+            Optional.ofNullable(browser));
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     CommandLine line =

@@ -191,7 +191,12 @@ public final class OAuthApplication {
 
   /** The parameters of that address. */
   public static Map<String, String> parameters(HttpResponse<String> answer) {
-    String query = URI.create(onward(answer)).getRawQuery();
+    return parameters(URI.create(onward(answer)));
+  }
+
+  /** The parameters of an address. */
+  public static Map<String, String> parameters(URI address) {
+    String query = address.getRawQuery();
     Map<String, String> parameters = new LinkedHashMap<>();
     for (String pair : query.split("&", -1)) {
       String[] parts = pair.split("=", 2);

@@ -17,12 +17,14 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -41,15 +43,37 @@ public final class Main {
   /** Exit code of a process one of whose event loops had stopped. */
   static final int EXIT_STUCK = 70;
 
+  private static final List<String> OPERATORS = List.of("admin", "checkpoints");
+
+  /** What needs no service, or is one; in the order in which help lists them. */
+  private static final Map<String, Supplier<Object>> SERVICE = new LinkedHashMap<>();
+
+  static {
+    SERVICE.put("serve", ServeCommand::new);
+    SERVICE.put("migrate", MigrateCommand::new);
+    SERVICE.put("doctor", DoctorCommand::new);
+    SERVICE.put("export", ExportCommand::new);
+    SERVICE.put("import", ImportCommand::new);
+    SERVICE.put("completion", CompletionCommand::new);
+  }
+
   private Main() {}
 
   public static void main(String[] args) {
+    if (args.length > 0 && args[0].equals(Completion.TYPED)) {
+      // Without what makes a command: a person waits for it in the middle of a word.
+      completion(CommandEnvironment.ofProcess())
+          .candidates(List.of(args).subList(1, args.length))
+          .forEach(System.out::println);
+      return;
+    }
     int code =
         plainServe(args)
             .map(Main::serve)
             .orElseGet(
                 () -> {
-                  CommandLine line = commandsFor(args);
+                  CommandLine line =
+                      commandsFor(args.length == 0 ? "" : args[0], CommandEnvironment.ofProcess());
                   return args.length == 0 ? usage(line) : line.execute(args);
                 });
     if (code != 0) {
@@ -71,30 +95,33 @@ public final class Main {
     }
   }
 
+  /** What a shell is offered; see {@link Completion}. */
+  static Completion completion(CommandEnvironment environment) {
+    List<String> names = new ArrayList<>(MemberCommands.names(environment));
+    names.addAll(OPERATORS);
+    names.addAll(SERVICE.keySet());
+    return new Completion(names, typed -> commandsFor(typed, environment));
+  }
+
   /**
-   * The command line for these arguments: the first word tells whose commands are needed, and
-   * nobody waits until all are built.
+   * The command line for what is typed: the first word tells whose commands are needed, and nobody
+   * waits until all are built.
    */
-  private static CommandLine commandsFor(String[] args) {
-    String typed = args.length == 0 ? "" : args[0];
-    boolean areAllMeant = typed.equals("generate-completion");
-    Map<String, String> environment = System.getenv();
+  static CommandLine commandsFor(String typed, CommandEnvironment environment) {
     CommandLine line = new CommandLine(new Main());
-    MemberCommands.addTo(
-        line, CommandEnvironment.ofProcess(), areAllMeant ? Optional.empty() : Optional.of(typed));
+    MemberCommands.addTo(line, environment, Optional.of(typed));
     if (line.getSubcommands().containsKey(typed)) {
       // A member's command; nobody waits until those of the service are made.
       return configured(line);
     }
-    for (String name : List.of("admin", "checkpoints")) {
-      boolean isMeant = areAllMeant || typed.equals(name);
+    for (String name : OPERATORS) {
       line.addSubcommand(
           name,
-          !isMeant
+          !typed.equals(name)
               ? AdminCommand.named(name)
               : name.equals("admin")
-                  ? AdminCommand.create(environment)
-                  : AdminCommand.createNoun(name, environment));
+                  ? AdminCommand.create(environment.variables())
+                  : AdminCommand.createNoun(name, environment.variables()));
     }
     return addService(line);
   }
@@ -106,13 +133,8 @@ public final class Main {
 
   /** Adds what runs a service. */
   private static CommandLine addService(CommandLine line) {
-    return configured(
-        line.addSubcommand(new ServeCommand())
-            .addSubcommand(new MigrateCommand())
-            .addSubcommand(new DoctorCommand())
-            .addSubcommand(new ExportCommand())
-            .addSubcommand(new ImportCommand())
-            .addSubcommand(new AutoComplete.GenerateCompletion()));
+    SERVICE.forEach((name, made) -> line.addSubcommand(name, made.get()));
+    return configured(line);
   }
 
   /** Whatever any command throws becomes a message and {@link #EXIT_REFUSED}. */

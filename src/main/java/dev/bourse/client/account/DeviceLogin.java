@@ -13,9 +13,6 @@ import java.util.Map;
 
 /** Signing in without a browser at hand (RFC 8628): shows a code and waits for the permission. */
 final class DeviceLogin {
-  /** Every service knows this command line by this id, so that it need not register. */
-  private static final String CLIENT_ID = "bourse-cli";
-
   /** RFC 8628, section 3.2: where the service names none. */
   private static final long INTERVAL_SECONDS = 5;
 
@@ -50,22 +47,19 @@ final class DeviceLogin {
         ServerMetadata.ask(
             service,
             metadata.deviceEndpoint(),
-            Map.of("client_id", CLIENT_ID, "scope", scope, "resource", metadata.issuer()));
+            Map.of(
+                "client_id",
+                ServerMetadata.CLIENT_ID,
+                "scope",
+                scope,
+                "resource",
+                metadata.issuer()));
     if (!begun.isDone()) {
       throw begun.refused("cannot sign in at " + service.baseUrl());
     }
     show(begun.body());
     JsonObject tokens = poll(metadata, begun.body());
-    Account account =
-        new Account(
-            profile.isNamed() ? profile.url() : null,
-            CLIENT_ID,
-            metadata.tokenEndpoint(),
-            metadata.revocationEndpoint(),
-            null,
-            Instant.EPOCH,
-            null);
-    return account.with(tokens, environment.clock().instant());
+    return metadata.account(profile).with(tokens, environment.clock().instant());
   }
 
   private void show(JsonObject begun) {
@@ -105,7 +99,7 @@ final class DeviceLogin {
                     "grant_type",
                     ServerMetadata.DEVICE_GRANT,
                     "client_id",
-                    CLIENT_ID,
+                    ServerMetadata.CLIENT_ID,
                     "device_code",
                     begun.getString("device_code", "")));
       } catch (Refused e) {

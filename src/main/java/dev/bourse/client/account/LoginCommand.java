@@ -2,6 +2,7 @@ package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Text;
+import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.DecodeException;
@@ -19,7 +20,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "login",
     description = {
-      "Signs a member in: shows an address and a code, and waits until you allow the code there.",
+      "Signs a member in: opens the browser, and waits until you allow it there.",
+      "",
+      """
+      Without a display, over ssh and with --device it shows an address and a code instead, which \
+      you allow in a browser anywhere.\
+      """,
       "",
       """
       The credentials are kept in $XDG_CONFIG_HOME/bourse/credentials.json, or \
@@ -44,6 +50,16 @@ final class LoginCommand extends MemberCommand {
       defaultValue = EVERY_SCOPE)
   private String scope = EVERY_SCOPE;
 
+  @Option(
+      names = "--device",
+      description = "Show an address and a code, for a browser on any machine.")
+  private boolean isByCode;
+
+  @Option(
+      names = "--no-browser",
+      description = "Only print the address that a browser of this computer is to open.")
+  private boolean isShownOnly;
+
   LoginCommand(CommandEnvironment environment) {
     super(environment);
   }
@@ -59,11 +75,29 @@ final class LoginCommand extends MemberCommand {
     }
     CredentialFile credentials = credentials();
     Optional<Account> known = credentials.find(profile);
-    Account account = new DeviceLogin(service, environment(), out(), scope).run(profile);
+    Account account = signIn(profile, service);
     credentials.update(profile, stored -> account);
     out().println("Signed in at " + url + who(account.accessToken()) + ".");
     // The earlier sign-in is of no use any more, except to somebody who copied it.
     known.ifPresent(old -> giveBack(service, old));
+  }
+
+  private Account signIn(Profile profile, Service service) throws Refused {
+    if (isByCode && isShownOnly) {
+      throw new Refused(ExitCode.USAGE, "--device opens no browser; leave out --no-browser");
+    }
+    Optional<CommandEnvironment.Browser> browser =
+        isShownOnly ? Optional.empty() : environment().browser();
+    if (!isByCode && (isShownOnly || browser.isPresent())) {
+      Optional<Account> account =
+          new BrowserLogin(service, environment(), out(), scope, browser).run(profile);
+      if (account.isPresent()) {
+        return account.get();
+      }
+      err().println(service.baseUrl() + " takes a code alone from this command line");
+      err().flush();
+    }
+    return new DeviceLogin(service, environment(), out(), scope).run(profile);
   }
 
   private static void giveBack(Service service, Account old) {

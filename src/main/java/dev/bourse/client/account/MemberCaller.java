@@ -1,11 +1,14 @@
 package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.client.transfer.ConfigFolder;
 import dev.bourse.command.AnswerFormat;
 import dev.bourse.command.Caller;
+import dev.bourse.command.RemoteOperation;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +19,8 @@ import picocli.CommandLine.Option;
 public final class MemberCaller implements Caller {
   private static final String ORGANIZATION = "org";
   private static final String CLUSTER = "cluster";
+  private static final String NAME = "name";
+  private static final String NODE = "node";
 
   private final CommandEnvironment environment;
 
@@ -65,6 +70,37 @@ public final class MemberCaller implements Caller {
   @Override
   public AnswerFormat format() {
     return format.get();
+  }
+
+  @Override
+  public List<String> offered(RemoteOperation operation, String input) {
+    boolean isOfVms = operation.path().startsWith("/api/vm/");
+    boolean isOfK8s = operation.path().startsWith("/api/k8s/");
+    Optional<String> kind =
+        isOfVms ? Optional.of("vm") : isOfK8s ? Optional.of("k8s") : Optional.empty();
+    try {
+      return switch (input) {
+        case CLUSTER -> known().clusters(kind);
+        case NAME -> isOfK8s ? known().clusters(kind) : List.of();
+        case NODE ->
+            known().nodes(Optional.empty()).stream().map(KnownNames.Node::address).toList();
+        default -> List.of();
+      };
+    } catch (Refused e) {
+      return List.of();
+    }
+  }
+
+  @Override
+  public void learn(RemoteOperation operation, JsonObject answer) throws Refused {
+    if (operation.command().equals("whoami")) {
+      known().learnWhoami(answer);
+    }
+  }
+
+  private KnownNames known() throws Refused {
+    return new KnownNames(
+        new ConfigFolder(environment), options.profile(environment, credentials()));
   }
 
   /** A token is of one organization, so nobody need type which. */

@@ -7,7 +7,9 @@ import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -75,6 +77,20 @@ public abstract class MemberCommand implements Callable<Integer> {
   /** The sign-in meant. */
   final Profile profile() throws Refused {
     return options.profile(environment, credentials());
+  }
+
+  /** The names that commands saw with this sign-in. */
+  protected final KnownNames known() throws Refused {
+    return new KnownNames(folder(), profile());
+  }
+
+  /** What is offered for a name that is completed; nothing where it is not known who asks. */
+  protected final List<String> offered(Function<KnownNames, List<String>> names) {
+    try {
+      return names.apply(known());
+    } catch (Refused e) {
+      return List.of();
+    }
   }
 
   /** The service without anybody's token. */

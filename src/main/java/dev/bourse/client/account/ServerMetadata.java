@@ -8,6 +8,7 @@ import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
+import java.time.Instant;
 import java.util.Map;
 
 /**
@@ -16,7 +17,14 @@ import java.util.Map;
  * @param issuer what it calls itself
  */
 record ServerMetadata(
-    String issuer, String deviceEndpoint, String tokenEndpoint, String revocationEndpoint) {
+    String issuer,
+    String authorizationEndpoint,
+    String deviceEndpoint,
+    String tokenEndpoint,
+    String revocationEndpoint) {
+  /** Every service knows this command line by this id, so that it need not register. */
+  static final String CLIENT_ID = "bourse-cli";
+
   static final String DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
   static final String REFRESH_GRANT = "refresh_token";
 
@@ -69,6 +77,7 @@ record ServerMetadata(
     }
     return new ServerMetadata(
         issuer,
+        endpoint(told, issuer, "authorization_endpoint"),
         endpoint(told, issuer, "device_authorization_endpoint"),
         endpoint(told, issuer, "token_endpoint"),
         endpoint(told, issuer, "revocation_endpoint"));
@@ -82,6 +91,18 @@ record ServerMetadata(
           "%s: its %s is at another service: %s".formatted(issuer, field, Text.plain(endpoint)));
     }
     return endpoint;
+  }
+
+  /** An account here to which no tokens belong yet. */
+  Account account(Profile profile) {
+    return new Account(
+        profile.isNamed() ? profile.url() : null,
+        CLIENT_ID,
+        tokenEndpoint,
+        revocationEndpoint,
+        null,
+        Instant.EPOCH,
+        null);
   }
 
   /**

@@ -16,11 +16,11 @@ public final class CapacityCommands {
    */
   public static Map<String, Supplier<CommandLine>> all(CommandEnvironment environment) {
     Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
-    all.put("up", () -> new CommandLine(new UpCommand(environment)));
-    all.put("down", () -> new CommandLine(new DownCommand(environment)));
-    all.put("status", () -> new CommandLine(new StatusCommand(environment)));
-    all.put("quote", () -> new CommandLine(new QuoteCommand(environment)));
-    all.put("logs", () -> new CommandLine(new LogsCommand(environment)));
+    all.put("up", () -> new UpCommand(environment).commandLine());
+    all.put("down", () -> new DownCommand(environment).commandLine());
+    all.put("status", () -> new StatusCommand(environment).commandLine());
+    all.put("quote", () -> new QuoteCommand(environment).commandLine());
+    all.put("logs", () -> new LogsCommand(environment).commandLine());
     return all;
   }
 }

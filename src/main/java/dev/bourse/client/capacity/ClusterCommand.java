@@ -1,17 +1,24 @@
 package dev.bourse.client.capacity;
 
+import dev.bourse.client.account.KnownNames;
 import dev.bourse.client.account.SignedInCommand;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Option;
 
 /** A command about one VM cluster. */
 public abstract class ClusterCommand extends SignedInCommand {
   static final String CAPACITY = "/api/vm/capacity";
+  static final String VM = "vm";
 
   @Option(
       names = {"-c", "--cluster"},
@@ -25,6 +32,37 @@ public abstract class ClusterCommand extends SignedInCommand {
 
   protected ClusterCommand(CommandEnvironment environment) {
     super(environment);
+  }
+
+  /** The command, with names that are known where they are completed. */
+  public final CommandLine commandLine() {
+    CommandLine line = new CommandLine(this);
+    CommandSpec command = line.getCommandSpec();
+    OptionSpec named = command.findOption("-c");
+    command.remove(named);
+    command.addOption(
+        OptionSpec.builder(named)
+            .completionCandidates(
+                () -> offered(known -> known.clusters(Optional.of(VM))).iterator())
+            .build());
+    for (PositionalParamSpec argument : List.copyOf(command.positionalParameters())) {
+      command.remove(argument);
+      command.addPositional(
+          PositionalParamSpec.builder(argument)
+              .completionCandidates(
+                  () -> offered(known -> offeredArguments(known.nodes(clusterNamed()))).iterator())
+              .build());
+    }
+    return line;
+  }
+
+  /**
+   * What is offered for what is not an option, once the line is parsed up to there.
+   *
+   * @param nodes those known of the cluster meant
+   */
+  protected List<String> offeredArguments(List<KnownNames.Node> nodes) {
+    return List.of();
   }
 
   /** The cluster that was named; empty when none was. */
@@ -44,7 +82,20 @@ public abstract class ClusterCommand extends SignedInCommand {
 
   /** Its capacity, as the service tells it now. */
   protected final JsonObject capacity(Service service) throws Refused {
-    return service.call("GET", about(CAPACITY), null);
+    JsonObject capacity = service.call("GET", about(CAPACITY), null);
+    learn(capacity);
+    return capacity;
+  }
+
+  /** Keeps the names of what a cluster holds, for a shell to offer. */
+  final void learn(JsonObject capacity) throws Refused {
+    String name = capacity.getString("cluster");
+    known()
+        .learnNodes(
+            name,
+            NamedNode.active(capacity).stream()
+                .map(node -> new KnownNames.Node(name, node.name(), String.valueOf(node.address())))
+                .toList());
   }
 
   /** The capacity of a cluster that was told by its name. */

@@ -30,8 +30,6 @@ final class StatusCommand extends ClusterCommand {
   /** A request each; who has more of them asks for one, or lists them with bourse clusters list. */
   private static final int MOST_CLUSTERS = 20;
 
-  private static final String VM = "vm";
-
   @Option(
       names = {"-w", "--watch"},
       description = "Follow a cluster until Ctrl-C.")
@@ -66,7 +64,9 @@ final class StatusCommand extends ClusterCommand {
       return List.of(capacity(service));
     }
     List<JsonObject> states = new ArrayList<>();
-    for (Object listed : service.call("GET", "/api/whoami", null).getJsonArray("clusters")) {
+    JsonObject caller = service.call("GET", "/api/whoami", null);
+    known().learnWhoami(caller);
+    for (Object listed : caller.getJsonArray("clusters")) {
       JsonObject cluster = (JsonObject) listed;
       if (!VM.equals(cluster.getString("kind"))) {
         continue;
@@ -76,7 +76,9 @@ final class StatusCommand extends ClusterCommand {
         err().println("more than " + MOST_CLUSTERS + " clusters; -c names one of the others");
         break;
       }
-      states.add(capacity(service, cluster.getString("name")));
+      JsonObject state = capacity(service, cluster.getString("name"));
+      learn(state);
+      states.add(state);
     }
     if (states.isEmpty()) {
       throw new Refused(

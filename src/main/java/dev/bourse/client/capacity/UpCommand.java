@@ -153,6 +153,7 @@ final class UpCommand extends DeclarationCommand {
       environment().await(LOOK);
       now = capacity(service, capacity.getString("cluster"));
     }
+    learn(now);
     err().println("every node is active");
   }
 

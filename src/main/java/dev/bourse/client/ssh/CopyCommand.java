@@ -1,5 +1,6 @@
 package dev.bourse.client.ssh;
 
+import dev.bourse.client.account.KnownNames;
 import dev.bourse.client.capacity.NamedNode;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
@@ -30,6 +31,11 @@ final class CopyCommand extends NodeCommand {
 
   CopyCommand(CommandEnvironment environment) {
     super(environment);
+  }
+
+  @Override
+  protected List<String> offeredArguments(List<KnownNames.Node> nodes) {
+    return nodes.stream().map(node -> node.name() + ':').toList();
   }
 
   @Override

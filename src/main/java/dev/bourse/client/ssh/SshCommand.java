@@ -1,5 +1,6 @@
 package dev.bourse.client.ssh;
 
+import dev.bourse.client.account.KnownNames;
 import dev.bourse.client.capacity.NamedNode;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.Refused;
@@ -32,6 +33,12 @@ final class SshCommand extends NodeCommand {
 
   SshCommand(CommandEnvironment environment) {
     super(environment);
+  }
+
+  /** A node for the first word; what follows is a command. */
+  @Override
+  protected List<String> offeredArguments(List<KnownNames.Node> nodes) {
+    return words.size() > 1 ? List.of() : nodes.stream().map(KnownNames.Node::name).toList();
   }
 
   @Override

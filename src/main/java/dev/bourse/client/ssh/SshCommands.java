@@ -26,10 +26,10 @@ public final class SshCommands {
    */
   public static Map<String, Supplier<CommandLine>> all(CommandEnvironment environment) {
     Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
-    all.put("ssh", () -> new CommandLine(new SshCommand(environment)).setStopAtPositional(true));
-    all.put("ssh-config", () -> new CommandLine(new SshConfigCommand(environment)));
-    all.put("run", () -> new CommandLine(new RunCommand(environment)).setStopAtPositional(true));
-    all.put("cp", () -> new CommandLine(new CopyCommand(environment)));
+    all.put("ssh", () -> new SshCommand(environment).commandLine().setStopAtPositional(true));
+    all.put("ssh-config", () -> new SshConfigCommand(environment).commandLine());
+    all.put("run", () -> new RunCommand(environment).commandLine().setStopAtPositional(true));
+    all.put("cp", () -> new CopyCommand(environment).commandLine());
     return all;
   }
 }

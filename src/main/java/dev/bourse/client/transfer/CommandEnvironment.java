@@ -19,9 +19,10 @@ import java.util.random.RandomGenerator;
  * @param variables the environment variables of the process
  * @param hasTerminal whether a person sees what is written to standard error
  * @param clock for expiries, rates and waits
- * @param random for the spread of repeated tries
+ * @param random a cryptographic source: for what secrets are made of, and the spread of tries
  * @param pause how they wait
  * @param answer what a person types in reply to a question
+ * @param browser of the desktop that the person sits at; empty where there is none
  */
 public record CommandEnvironment(
     Map<String, String> variables,
@@ -29,7 +30,8 @@ public record CommandEnvironment(
     Clock clock,
     RandomGenerator random,
     Pause pause,
-    Answer answer) {
+    Answer answer,
+    Optional<Browser> browser) {
 
   /** A wait. */
   @FunctionalInterface
@@ -42,6 +44,13 @@ public record CommandEnvironment(
   public interface Answer {
     /** The line; empty where nobody is there to type one. */
     Optional<String> line();
+  }
+
+  /** A browser. */
+  @FunctionalInterface
+  public interface Browser {
+    /** Has it show a page, and does not wait; nobody is told whether it does. */
+    void show(String url);
   }
 
   public CommandEnvironment {
@@ -76,7 +85,8 @@ public record CommandEnvironment(
         Clock.systemUTC(),
         new SecureRandom(),
         over -> Thread.sleep(over.toMillis()),
-        CommandEnvironment::typed);
+        CommandEnvironment::typed,
+        DesktopBrowser.of(variables, System.getProperty("os.name", "")));
   }
 
   private static Optional<String> typed() {

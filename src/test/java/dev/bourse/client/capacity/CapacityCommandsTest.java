@@ -103,6 +103,27 @@ class CapacityCommandsTest {
     shell.run("down", "--yes").ended(1).says("declares nothing");
   }
 
+  /** What is kept of the service's names. */
+  private JsonObject names() throws IOException {
+    return new JsonObject(Files.readString(home.resolve("bourse/names.json")))
+        .getJsonObject("profiles")
+        .getJsonObject(bourse.service().baseUrl());
+  }
+
+  @Test
+  void namesThatCommandsSawAreKeptForAShellToOffer() throws IOException {
+    MemberShell shell = withKey();
+    shell.run("whoami").ended(0);
+    assertEquals("vm", names().getJsonObject("clusters").getString(cluster.cluster()));
+    shell.run("up", "--gpus", "8", "--max-price", "2", "--yes", "--wait").ended(0);
+    JsonObject node = names().getJsonArray("nodes").getJsonObject(0);
+    assertEquals(cluster.cluster() + "-0", node.getString("name"));
+    assertEquals(cluster.active(), List.of(node.getString("address")));
+    cluster.declare(0, 2);
+    shell.run("status").ended(0);
+    assertEquals(0, names().getJsonArray("nodes").size());
+  }
+
   @Test
   void nothingIsDeclaredThatNobodyAgreedTo() throws IOException {
     MemberShell shell = withKey();

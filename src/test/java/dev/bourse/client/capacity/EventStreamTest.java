@@ -50,7 +50,8 @@ class EventStreamTest {
             Clock.systemUTC(),
             new Random(1),
             over -> TimeUnit.MILLISECONDS.sleep(Math.min(50, over.toMillis())),
-            Optional::empty);
+            Optional::empty,
+            Optional.empty());
     Service service =
         new Service(url, Credential.of(bourse.secret(market.red(), "orgwide"), "none other"));
     return new EventStream(service, environment, "/api/vm/events?cluster=" + cluster);

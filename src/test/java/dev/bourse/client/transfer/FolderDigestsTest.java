@@ -43,7 +43,8 @@ class FolderDigestsTest {
             Clock.systemUTC(),
             new Random(1),
             over -> {},
-            Optional::empty);
+            Optional::empty,
+            Optional.empty());
     place = new ConfigFolder(environment);
     file = Files.writeString(folder.resolve("a.bin"), "one");
     Files.setLastModifiedTime(file, LONG_AGO);

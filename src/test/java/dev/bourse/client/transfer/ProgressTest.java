@@ -31,7 +31,13 @@ class ProgressTest {
   private Progress progress(boolean hasTerminal, long total) {
     CommandEnvironment environment =
         new CommandEnvironment(
-            Map.of(), hasTerminal, clock, new Random(1), over -> {}, Optional::empty);
+            Map.of(),
+            hasTerminal,
+            clock,
+            new Random(1),
+            over -> {},
+            Optional::empty,
+            Optional.empty());
     return new Progress(new PrintWriter(told), environment, "model.bin", 0, total);
   }
 
@@ -100,7 +106,13 @@ class ProgressTest {
         new Progress(
             new PrintWriter(told),
             new CommandEnvironment(
-                Map.of(), false, clock, new Random(1), over -> {}, Optional::empty),
+                Map.of(),
+                false,
+                clock,
+                new Random(1),
+                over -> {},
+                Optional::empty,
+                Optional.empty()),
             "evil\u001b[2J",
             0,
             1);

@@ -26,7 +26,13 @@ class RetryPolicyTest {
   private final List<Duration> waits = new ArrayList<>();
   private final CommandEnvironment environment =
       new CommandEnvironment(
-          Map.of(), false, Clock.systemUTC(), new Random(1), waits::add, Optional::empty);
+          Map.of(),
+          false,
+          Clock.systemUTC(),
+          new Random(1),
+          waits::add,
+          Optional::empty,
+          Optional.empty());
   private final Progress progress =
       new Progress(new PrintWriter(new StringWriter()), environment, "f", 0, 100);
   private final RetryPolicy retries = new RetryPolicy(environment, progress);

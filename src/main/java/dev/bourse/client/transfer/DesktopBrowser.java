@@ -1,0 +1,59 @@
+package dev.bourse.client.transfer;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** The browser of the desktop that the person sits at. */
+final class DesktopBrowser implements CommandEnvironment.Browser {
+  private final List<String> opener;
+
+  private DesktopBrowser(String... opener) {
+    this.opener = List.of(opener);
+  }
+
+  /**
+   * The browser of this machine; empty where the person sits at another one, or there is no
+   * display.
+   *
+   * @param system as Java names the operating system
+   */
+  static Optional<CommandEnvironment.Browser> of(Map<String, String> variables, String system) {
+    if (isSet(variables, "SSH_CONNECTION")) {
+      return Optional.empty();
+    }
+    String name = system.toLowerCase(Locale.ROOT);
+    if (name.startsWith("mac")) {
+      return Optional.of(new DesktopBrowser("open"));
+    }
+    if (name.startsWith("windows")) {
+      return Optional.of(new DesktopBrowser("rundll32", "url.dll,FileProtocolHandler"));
+    }
+    return isSet(variables, "DISPLAY") || isSet(variables, "WAYLAND_DISPLAY")
+        ? Optional.of(new DesktopBrowser("xdg-open"))
+        : Optional.empty();
+  }
+
+  private static boolean isSet(Map<String, String> variables, String name) {
+    return !variables.getOrDefault(name, "").isBlank();
+  }
+
+  @Override
+  public void show(String url) {
+    List<String> command = new ArrayList<>(opener);
+    command.add(url);
+    try {
+      // What a browser prints is not for the person who types.
+      new ProcessBuilder(command)
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .redirectError(ProcessBuilder.Redirect.DISCARD)
+          .start();
+    } catch (IOException e) {
+      // There is none. The address is on the terminal too.
+      return;
+    }
+  }
+}
