@@ -71,9 +71,12 @@ final class PoolClusters {
 
   /** Those that a tick could change, or that change what it comes to. */
   List<ClusterView> ofTick(boolean detectorArmed) {
+    Map<String, ClusterView> idle = detectorArmed ? idleUndetected : idleDetected;
+    if (idle.isEmpty()) {
+      return List.copyOf(stirring.values());
+    }
     // The idle ones first: of one that begins to bid meanwhile the later state counts.
-    Map<String, ClusterView> views =
-        new LinkedHashMap<>(detectorArmed ? idleUndetected : idleDetected);
+    Map<String, ClusterView> views = new LinkedHashMap<>(idle);
     views.putAll(stirring);
     return List.copyOf(views.values());
   }

@@ -332,10 +332,18 @@ final class Fleet {
 
   /**
    * Asks those machines properly that seem astray: what they told may be out of date, as they were
-   * granted and taken back meanwhile.
+   * granted and taken back meanwhile. Every cluster is looked at, so on a worker.
    */
   private void compare(List<Holding> told) {
-    Map<String, Held> allocations = allocations();
+    context
+        .executeBlocking(this::allocations, false)
+        .onSuccess(allocations -> compare(told, allocations));
+  }
+
+  private void compare(List<Holding> told, Map<String, Held> allocations) {
+    if (stopped) {
+      return;
+    }
     List<String> astray = new ArrayList<>();
     for (Holding holding : told) {
       String nodeId = holding.nodeId();

@@ -9,6 +9,7 @@ import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.store.BoundedWork;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,10 +28,12 @@ final class Lapses {
 
   private static final long HOUR_MILLIS = 3_600_000;
 
+  private final Vertx vertx;
   private final MarketEnvironment env;
   private final Lease lease;
 
-  Lapses(MarketEnvironment env, Lease lease) {
+  Lapses(Vertx vertx, MarketEnvironment env, Lease lease) {
+    this.vertx = vertx;
     this.env = env;
     this.lease = lease;
   }
@@ -38,13 +41,20 @@ final class Lapses {
   /** Ends those whose time has come. Fails when the lease is lost. */
   Future<Void> atEnd() {
     OptionalLong now = env.time().undoubtedMillis();
+    return vertx.executeBlocking(() -> due(now), false).compose(this::carryOut);
+  }
+
+  /**
+   * Looks at every cluster that stirs: on a worker, for a large pool takes a request's patience.
+   */
+  private Map<String, Command> due(OptionalLong now) {
     Map<String, Command> due = new HashMap<>();
     for (ClusterView view : env.clusters().stirringIn(lease.pool())) {
       if (Lapse.isDue(view.cluster(), now)) {
         due.put(view.cluster().name(), Lapse.due());
       }
     }
-    return carryOut(due);
+    return due;
   }
 
   /** Ends those whose budget is used up. Fails when the lease is lost. */

@@ -290,7 +290,7 @@ final class MarketVerticle extends VerticleBase {
     }
     long now = now();
     long begun = env.nanoTime().getAsLong();
-    Lapses lapses = new Lapses(env, held);
+    Lapses lapses = new Lapses(vertx, env, held);
     ticking =
         followNodes(machines)
             .compose(read -> lapses.atEnd())

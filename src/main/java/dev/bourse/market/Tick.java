@@ -279,13 +279,6 @@ final class Tick {
     for (Allocation a : Notices.takingOrder(cluster)) {
       held.add(new Bidder.Held(a.allocationId(), a.isShielded(nowMillis, cluster.ceilingCents())));
     }
-    List<String> swaps = new ArrayList<>();
-    cluster.allocations().stream()
-        .filter(a -> a.isOpen() && a.isSwapping() && !a.pinned())
-        .filter(a -> !isLapsed(a))
-        .filter(a -> cluster.allocations().stream().noneMatch(r -> isReplacementOf(r, a)))
-        .sorted(Comparator.comparing(Allocation::swapRequestedAtMillis))
-        .forEach(a -> swaps.add(a.allocationId()));
     return new Bidder(
         cluster.name(),
         cluster.orgId(),
@@ -295,7 +288,23 @@ final class Tick {
         cluster.minimumSlots(pool.gpusPerNode()),
         participation(cluster),
         held,
-        swaps);
+        swaps(cluster));
+  }
+
+  /** The nodes it wants others for, those it asked for first before the others. */
+  private List<String> swaps(Cluster cluster) {
+    List<Allocation> swapping = new ArrayList<>();
+    for (Allocation a : cluster.allocations()) {
+      if (a.isOpen()
+          && a.isSwapping()
+          && !a.pinned()
+          && !isLapsed(a)
+          && cluster.allocations().stream().noneMatch(r -> isReplacementOf(r, a))) {
+        swapping.add(a);
+      }
+    }
+    swapping.sort(Comparator.comparing(Allocation::swapRequestedAtMillis));
+    return swapping.stream().map(Allocation::allocationId).toList();
   }
 
   /** Declared slots, as far as they can be afforded; no new ones for a gang that stands back. */

@@ -147,8 +147,32 @@ final class TickRunner {
    * @param instead a cluster as it would be instead of as it stands
    */
   private Future<Allowance> allowance(Optional<Cluster> instead, long nowMillis) {
+    return vertx
+        .executeBlocking(() -> buying(instead), false)
+        .compose(
+            buying -> {
+              Future<Allowance> allowance =
+                  env.spending().readAllowance(buying.orgs(), instead, nowMillis);
+              if (buying.budgeted().isEmpty()) {
+                return allowance;
+              }
+              return allowance.compose(
+                  read ->
+                      env.spending()
+                          .readSpent(buying.budgeted(), nowMillis)
+                          .map(spent -> read.with(new Budgets(spent, env.config().tickMillis()))));
+            });
+  }
+
+  /** Whose limits a tick needs: organizations that want more, and clusters with budgets. */
+  private record Buying(Set<String> orgs, List<Cluster> budgeted) {}
+
+  /**
+   * Looks at every cluster that stirs: on a worker, for a large pool takes a request's patience.
+   */
+  private Buying buying(Optional<Cluster> instead) {
     int gpusPerNode = terms().gpusPerNode();
-    Set<String> buyers = new HashSet<>();
+    Set<String> orgs = new HashSet<>();
     List<Cluster> budgeted = new ArrayList<>();
     for (ClusterView view : env.clusters().stirringIn(pool)) {
       Cluster seen = view.cluster();
@@ -156,21 +180,13 @@ final class TickRunner {
           && instead.filter(c -> c.name().equals(seen.name())).isEmpty()) {
         budgeted.add(seen);
       }
-      if (Allowance.buys(view.cluster(), gpusPerNode)) {
-        buyers.add(view.cluster().orgId());
+      if (Allowance.buys(seen, gpusPerNode)) {
+        orgs.add(seen.orgId());
       }
     }
-    instead.ifPresent(changed -> buyers.add(changed.orgId()));
+    instead.ifPresent(changed -> orgs.add(changed.orgId()));
     instead.filter(changed -> Lapse.budget(changed).isPresent()).ifPresent(budgeted::add);
-    Future<Allowance> allowance = env.spending().readAllowance(buyers, instead, nowMillis);
-    if (budgeted.isEmpty()) {
-      return allowance;
-    }
-    return allowance.compose(
-        read ->
-            env.spending()
-                .readSpent(budgeted, nowMillis)
-                .map(spent -> read.with(new Budgets(spent, env.config().tickMillis()))));
+    return new Buying(orgs, budgeted);
   }
 
   /** Shows what a tick at this moment came to. */
