@@ -5,7 +5,7 @@ import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 import { dialogHost, openDialog } from './dialog.js';
 import './copy.js';
 
-/** @typedef {'grant' | 'notice' | 'notice-withdrawn' | 'reclaim' | 'lapse' | 'hold' | 'alert' | 'health' | 'token-minted' | 'token-revoked' | 'members-changed' | 'review-decided'} Kind */
+/** @typedef {'grant' | 'notice' | 'notice-withdrawn' | 'reclaim' | 'lapse' | 'hold' | 'alert' | 'health' | 'token-minted' | 'token-revoked' | 'members-changed' | 'review-decided' | 'statement-ready'} Kind */
 
 /** What an endpoint can be told of. @type {{name: Kind, text: string}[]} */
 export const KINDS = [
@@ -21,6 +21,7 @@ export const KINDS = [
   { name: 'token-revoked', text: 'A token is revoked' },
   { name: 'members-changed', text: 'Members come, change or go' },
   { name: 'review-decided', text: 'A checkpoint is approved or rejected' },
+  { name: 'statement-ready', text: 'The statement of a month is final' },
 ];
 
 /** Whether an endpoint is told anything, and why not. @param {any} endpoint */

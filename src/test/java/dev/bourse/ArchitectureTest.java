@@ -173,7 +173,8 @@ final class ArchitectureTest {
                   "outbound",
                   "pools",
                   "capacity",
-                  "events")),
+                  "events",
+                  "billing")),
           entry(
               "trailstream",
               List.of(

@@ -144,6 +144,14 @@ public final class LedgerStore {
         row.integerOrNull("reverses"));
   }
 
+  /** The month in which anything first moved an organization's balance; empty for none. */
+  Future<Optional<Month>> findFirstMonth(String orgId) {
+    return database.readFirst(
+        "SELECT month FROM ledger_transaction WHERE org_id = ? ORDER BY month LIMIT 1",
+        List.of(orgId),
+        row -> Month.ofNumber(row.integer("month")));
+  }
+
   /** How much the transactions of one kind moved an organization's balance in one month. */
   record Moved(Month month, Ledger.Kind kind, long micros) {}
 

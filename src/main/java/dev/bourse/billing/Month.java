@@ -28,11 +28,12 @@ public record Month(YearMonth yearMonth) {
   }
 
   /** As stored: 202611 for November 2026. */
-  long number() {
+  public long number() {
     return yearMonth.getYear() * 100L + yearMonth.getMonthValue();
   }
 
-  static Month ofNumber(long number) {
+  /** The month with that number. */
+  public static Month ofNumber(long number) {
     return new Month(YearMonth.of(Math.toIntExact(number / 100), Math.toIntExact(number % 100)));
   }
 
@@ -43,7 +44,12 @@ public record Month(YearMonth yearMonth) {
 
   /** The first millisecond after it. */
   public long endMillis() {
-    return new Month(yearMonth.plusMonths(1)).startMillis();
+    return next().startMillis();
+  }
+
+  /** The month after it. */
+  public Month next() {
+    return new Month(yearMonth.plusMonths(1));
   }
 
   /** {@code 2026-11}. */

@@ -2,6 +2,8 @@ package dev.bourse.webhooks;
 
 import dev.bourse.audit.TrailEntry;
 import dev.bourse.audit.TrailStore;
+import dev.bourse.billing.FinalMonths;
+import dev.bourse.billing.Month;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryRounds;
@@ -62,6 +64,7 @@ final class Courier implements DeliveryRounds.Work {
   private final OutboxStore store;
   private final ActivityStore activity;
   private final TrailStore trails;
+  private final FinalMonths finalMonths;
   private final SignedSender sender;
   private final SwitchOff switchOff;
   private final Retries retries;
@@ -100,6 +103,7 @@ final class Courier implements DeliveryRounds.Work {
     this.store = new OutboxStore(database);
     this.activity = new ActivityStore(database);
     this.trails = new TrailStore(database);
+    this.finalMonths = new FinalMonths(database);
     this.sender = sender;
     this.switchOff = switchOff;
     this.retries = retries;
@@ -185,6 +189,7 @@ final class Courier implements DeliveryRounds.Work {
                 return Future.all(
                     store.listTrailsAhead(),
                     store.listClustersAhead(),
+                    listStatementsAhead(),
                     store.listQueues(MAX_QUEUES));
               })
           .map(
@@ -193,7 +198,8 @@ final class Courier implements DeliveryRounds.Work {
                 sweptNanos = nanos;
                 all.<List<Source>>resultAt(0).forEach(this::note);
                 all.<List<Source>>resultAt(1).forEach(this::note);
-                all.<List<Schedule.Queue>>resultAt(2).stream()
+                all.<List<Source>>resultAt(2).forEach(this::note);
+                all.<List<Schedule.Queue>>resultAt(3).stream()
                     .filter(queue -> isChanged || !schedule.knows(queue))
                     .forEach(queue -> schedule.put(queue, clock.millis()));
                 readOn();
@@ -209,6 +215,16 @@ final class Courier implements DeliveryRounds.Work {
               rounds.send();
               return null;
             });
+  }
+
+  /** Organizations whose statements have become final; looked for with the sweeps. */
+  private Future<List<Source>> listStatementsAhead() {
+    return finalMonths
+        .findLast()
+        .compose(
+            last ->
+                last.map(store::listStatementsAhead)
+                    .orElseGet(() -> Future.succeededFuture(List.of())));
   }
 
   private void note(Source source) {
@@ -256,6 +272,16 @@ final class Courier implements DeliveryRounds.Work {
     static Entry of(TrailEntry entry) {
       return new Entry(entry.id(), entry.atMillis(), WebhookEvent.of(entry));
     }
+
+    static Entry of(String orgId, FinalMonths.FinalMonth entry) {
+      Month month = entry.month();
+      return new Entry(
+          month.number(),
+          month.endMillis(),
+          entry.hasStatement()
+              ? Optional.of(WebhookEvent.statement(orgId, month))
+              : Optional.empty());
+    }
   }
 
   /** Makes deliveries of what follows a source's cursor; whether there is more. */
@@ -271,13 +297,27 @@ final class Courier implements DeliveryRounds.Work {
   }
 
   private Future<List<Entry>> entries(Source source, Cursor cursor) {
-    return source.name().equals(WebhookEvent.ORGANIZATION)
-        ? trails
-            .listWritesAfter(source.orgId(), cursor.position(), OutboxStore.PAGE)
-            .map(found -> found.stream().map(Entry::of).toList())
-        : activity
-            .listToldAfter(source.name(), cursor.position(), cursor.atMillis(), OutboxStore.PAGE)
-            .map(found -> found.stream().map(Entry::of).toList());
+    return switch (source.name()) {
+      case WebhookEvent.ORGANIZATION ->
+          trails
+              .listWritesAfter(source.orgId(), cursor.position(), OutboxStore.PAGE)
+              .map(found -> found.stream().map(Entry::of).toList());
+      case WebhookEvent.STATEMENTS ->
+          finalMonths
+              .listAfter(source.orgId(), toldMonth(cursor), OutboxStore.PAGE)
+              .map(found -> found.stream().map(one -> Entry.of(source.orgId(), one)).toList());
+      default ->
+          activity
+              .listToldAfter(source.name(), cursor.position(), cursor.atMillis(), OutboxStore.PAGE)
+              .map(found -> found.stream().map(Entry::of).toList());
+    };
+  }
+
+  /** The month before the one in which the first endpoint was made, until there is one told. */
+  private static Month toldMonth(Cursor cursor) {
+    return cursor.isNew()
+        ? Month.at(Month.at(cursor.atMillis()).startMillis() - 1)
+        : Month.ofNumber(cursor.position());
   }
 
   private Future<Boolean> advance(Source source, Cursor cursor, List<Entry> entries) {

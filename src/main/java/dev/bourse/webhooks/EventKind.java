@@ -23,7 +23,9 @@ public enum EventKind {
   TOKEN_MINTED("token-minted", false),
   TOKEN_REVOKED("token-revoked", false),
   MEMBERS_CHANGED("members-changed", false),
-  REVIEW_DECIDED("review-decided", false);
+  REVIEW_DECIDED("review-decided", false),
+  /** Told by how far usage is posted. */
+  STATEMENT_READY("statement-ready", false);
 
   /** The type of what is sent to try an endpoint out; nobody chooses it. */
   static final String TEST = "test";

@@ -2,6 +2,7 @@ package dev.bourse.webhooks;
 
 import static dev.bourse.webhooks.WebhookRows.NEW_CLUSTERS;
 
+import dev.bourse.billing.Month;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.Schedule;
 import dev.bourse.events.ActivityStore;
@@ -26,8 +27,24 @@ final class OutboxStore {
     this.database = database;
   }
 
-  /** A source of events: a cluster of an organization, or the organization itself. */
+  /** A source of events: a cluster of an organization, the organization itself, its statements. */
   record Source(String orgId, String name) {}
+
+  /**
+   * Organizations that were not told of the statement of a month. Whoever has no cursor for
+   * statements begins with the month in which its first endpoint was made.
+   */
+  Future<List<Source>> listStatementsAhead(Month last) {
+    return database.read(
+        """
+        SELECT s.org_id FROM webhook_cursor s LEFT JOIN webhook_cursor k
+        ON k.org_id = s.org_id AND k.source = '%s' WHERE s.source = '%s'
+        AND (k.position < ? OR (k.position IS NULL AND s.at < ?)) LIMIT %s\
+        """
+            .formatted(WebhookEvent.STATEMENTS, NEW_CLUSTERS, MAX_SOURCES),
+        List.of(last.number(), last.endMillis()),
+        row -> new Source(row.text("org_id"), WebhookEvent.STATEMENTS));
+  }
 
   /** How far a source was told; {@code isNew} while that is where all clusters begin. */
   record Cursor(long position, long atMillis, boolean isNew) {}

@@ -1,6 +1,7 @@
 package dev.bourse.webhooks;
 
 import dev.bourse.audit.TrailEntry;
+import dev.bourse.billing.Month;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
@@ -15,13 +16,16 @@ import org.jspecify.annotations.Nullable;
  * Something an endpoint can be told of.
  *
  * @param source whose queue it waits in: the cluster whose activity tells it; empty for the
- *     organization, whose trail does
+ *     organization, whose trail does; {@link #STATEMENTS}
  * @param position its place among those of its source
  * @param data the fields that the event stream, the activity or the trail has
  */
 record WebhookEvent(EventKind kind, String source, long position, long atMillis, JsonObject data) {
   /** The source of what happens to no cluster. */
   static final String ORGANIZATION = "";
+
+  /** The source of statements; no cluster has such a name. */
+  static final String STATEMENTS = "*statements";
 
   /** What an entry of a cluster's activity tells; empty when no kind is about it. */
   static Optional<WebhookEvent> of(StoredActivity entry) {
@@ -62,6 +66,16 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
     JsonObject data = new JsonObject().put("cluster", entry.cluster()).put("id", entry.id());
     return new WebhookEvent(
         kind, entry.cluster(), entry.id(), entry.atMillis(), data.mergeIn(fields));
+  }
+
+  /** That a month's statement is final. */
+  static WebhookEvent statement(String orgId, Month month) {
+    return new WebhookEvent(
+        EventKind.STATEMENT_READY,
+        STATEMENTS,
+        month.number(),
+        month.endMillis(),
+        new JsonObject().put("org_id", orgId).put("month", month.toString()));
   }
 
   /** What an entry of the organization's trail tells; empty when no kind is about it. */
@@ -105,7 +119,11 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
 
   /** The same for each attempt, each endpoint and whoever reads the entry again. */
   String messageId() {
-    return (source.equals(ORGANIZATION) ? "msg_org_" : "msg_cluster_") + position;
+    return switch (source) {
+      case ORGANIZATION -> "msg_org_" + position;
+      case STATEMENTS -> "msg_statement_%s_%s".formatted(data.getString("org_id"), position);
+      default -> "msg_cluster_" + position;
+    };
   }
 
   String body() {

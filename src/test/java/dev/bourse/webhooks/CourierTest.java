@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.TrailStore;
+import dev.bourse.billing.Month;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.CapacityStore;
@@ -215,6 +216,113 @@ class CourierTest extends StoreFixture {
       assertEquals("msg_org_" + first.getLong("id"), told.taken().get(0).id());
       assertEquals(0, count("webhook_delivery WHERE endpoint_id <> 'whk_1'"));
       assertEquals(List.of(), others.received());
+    }
+  }
+
+  /** Usage is posted up to the beginning of a month: for all, or for one organization alone. */
+  private void posted(String name, Month month) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    INSERT INTO billing_posted (name, through) VALUES (?, ?)
+                    ON CONFLICT (name) DO UPDATE SET through = excluded.through\
+                    """,
+                    name,
+                    month.startMillis()),
+                // The next look sweeps.
+                Statement.of("UPDATE webhook_change SET changes = changes + 1"))));
+  }
+
+  private void paid(Month month) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    INSERT INTO ledger_transaction (tx_key, made_at, effective_at, month, kind,
+                    org_id, actor, memo) VALUES ('p', ?, ?, ?, 'payment', 'acme', 'operator', '')\
+                    """,
+                    month.startMillis(),
+                    month.startMillis(),
+                    month.number()))));
+  }
+
+  private static List<String> months(Receiver receiver) {
+    return receiver.taken().stream().map(one -> one.data().getString("month")).toList();
+  }
+
+  @Test
+  void aStatementIsToldOfOnceWhenItsMonthIsFinal() throws Exception {
+    Month made = Month.at(clock.millis());
+    Month second = made.next();
+    Month third = second.next();
+    try (Receiver told = new Receiver();
+        Receiver others = new Receiver()) {
+      paid(made);
+      endpoint("whk_1", told.url(), EnumSet.of(EventKind.STATEMENT_READY), List.of("c1"));
+      endpoint("whk_2", others.url(), EnumSet.of(EventKind.GRANT), null);
+      posted("usage", made);
+      courier();
+      posted("usage", second);
+      told.await(1);
+      posted("usage", third.next());
+      told.await(3);
+      // Set back, as after a clock that was ahead, and there again: those months are told already.
+      posted("usage", second);
+      await(couriers.get(0).stop());
+      posted("usage", third.next().next());
+      courier();
+      told.await(4);
+      assertEquals(
+          Stream.of(made, second, third, third.next()).map(Month::toString).toList(), months(told));
+      assertEquals("acme", told.taken().get(0).data().getString("org_id"));
+      assertEquals(4, told.received().size());
+      assertEquals(List.of(), others.received());
+      assertEquals(4, count("webhook_delivery"));
+    }
+  }
+
+  @Test
+  void anOrganizationWhoseUsageIsBehindIsToldOfItsStatementLater() throws Exception {
+    Month made = Month.at(clock.millis());
+    try (Receiver told = new Receiver()) {
+      paid(made);
+      endpoint("whk_1", told.url());
+      posted("org:acme", made);
+      posted("usage", made.next().next());
+      courier();
+      tell("node_silent");
+      told.await(1);
+      assertEquals("health", told.taken().get(0).type());
+      posted("org:acme", made.next());
+      told.await(2);
+      assertEquals(made.toString(), told.taken().get(1).data().getString("month"));
+      await(
+          database.commit(
+              List.of(Statement.of("DELETE FROM billing_posted WHERE name = 'org:acme'"))));
+      posted("usage", made.next().next());
+      told.await(3);
+      assertEquals(made.next().toString(), told.taken().get(2).data().getString("month"));
+    }
+  }
+
+  @Test
+  void noStatementIsToldOfFromBeforeAnythingHappenedToTheBalance() throws Exception {
+    Month made = Month.at(clock.millis());
+    Month begun = made.next().next();
+    try (Receiver told = new Receiver()) {
+      endpoint("whk_1", told.url(), EnumSet.of(EventKind.STATEMENT_READY), null);
+      posted("usage", begun);
+      courier();
+      eventually(
+          "the months are passed over",
+          () -> count("webhook_cursor WHERE source = '*statements'") == 1);
+      paid(begun);
+      posted("usage", begun.next());
+      told.await(1);
+      assertEquals(List.of(begun.toString()), months(told));
     }
   }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.TrailEntry;
+import dev.bourse.billing.Month;
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Alerts;
 import dev.bourse.capacity.Allocation;
@@ -37,6 +38,9 @@ class WebhookEventTest {
           new ClusterEvent.HoldPlaced(Hold.Stage.NOTICE, "the balance"),
           new ClusterEvent.HoldLifted(),
           new ClusterEvent.AlertRaised(Alerts.Kind.RIVAL, "a bid came near"));
+
+  private static final WebhookEvent STATEMENT =
+      WebhookEvent.statement("acme", Month.ofNumber(202_610));
 
   private static Optional<WebhookEvent> of(ClusterEvent event) {
     return WebhookEvent.of(
@@ -92,6 +96,7 @@ class WebhookEventTest {
             "checkpoint_review")) {
       assertDescribed(of(action).orElseThrow(), seen);
     }
+    assertDescribed(STATEMENT, seen);
     assertEquals(EnumSet.allOf(EventKind.class), seen);
     assertEquals(
         CONTRACT.getJsonObject("webhooks").fieldNames(),
@@ -120,5 +125,6 @@ class WebhookEventTest {
   void anEventHasTheSameIdWhoeverReadsItsEntry() {
     assertEquals("msg_cluster_7", of(TOLD.get(0)).orElseThrow().messageId());
     assertEquals("msg_org_8", of("vm_token_mint").orElseThrow().messageId());
+    assertEquals("msg_statement_acme_202610", STATEMENT.messageId());
   }
 }
