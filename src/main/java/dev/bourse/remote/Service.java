@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
@@ -24,14 +23,6 @@ import org.jspecify.annotations.Nullable;
 public final class Service {
   /** Long enough for the slowest operation, a verification of some fifty batches. */
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
-
-  /** One for the process: commands make several of these, with and without a token. */
-  private static final HttpClient HTTP =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(Duration.ofSeconds(10))
-          .sslContext(TlsOnDemand.context())
-          .build();
 
   private final String baseUrl;
   private final Credential credential;
@@ -178,7 +169,7 @@ public final class Service {
       built.header("Authorization", "Bearer " + token);
     }
     try {
-      return HTTP.send(built.build(), handler);
+      return Connections.client().send(built.build(), handler);
     } catch (IOException e) {
       throw lost(e);
     } catch (InterruptedException e) {

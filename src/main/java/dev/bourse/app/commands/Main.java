@@ -6,6 +6,7 @@ import dev.bourse.app.ProgramVersion;
 import dev.bourse.blob.s3.S3Unusable;
 import dev.bourse.client.MemberCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.remote.Connections;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
 import dev.bourse.store.transfer.ExportFault;
@@ -76,6 +77,7 @@ public final class Main {
                       commandsFor(args.length == 0 ? "" : args[0], CommandEnvironment.ofProcess());
                   return args.length == 0 ? usage(line) : line.execute(args);
                 });
+    Connections.close();
     if (code != 0) {
       System.exit(code);
     }
