@@ -9,12 +9,13 @@
  * cost nothing. That a node is silent is in the trail, though it is about a cluster: the market's
  * process notes it, and only a cluster's owner writes its activity. Entries of one cluster are
  * committed in the order of their ids; of a trail only what is settled is read, so that no row that
- * appears late is passed over.
+ * appears late is passed over. That a month's statement is final follows from how far usage is
+ * posted, which {@link dev.bourse.billing.FinalMonths} tells; there the cursor is a month, and one
+ * that is final a second time, after a clock was set back, is not told again.
  *
  * <p>What waits for an endpoint from one cluster, or from the organization, is a queue: its first
  * is tried until it is delivered or given up, with the same id each time, and only then the next.
- * Which queue has its turn is decided by {@link dev.bourse.webhooks.Schedule}, when it is tried
- * again by {@link dev.bourse.webhooks.Retries}, both without any I/O. A delivery that fails for as
+ * Which queue has its turn, and when it is tried again, is decided in {@code delivery}. A delivery that fails for as
  * long as is set, an answer 410, or too much that waits switch the endpoint off, and members are
  * told by mail.
  *
