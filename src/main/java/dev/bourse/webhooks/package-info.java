@@ -15,9 +15,9 @@
  *
  * <p>What waits for an endpoint from one cluster, or from the organization, is a queue: its first
  * is tried until it is delivered or given up, with the same id each time, and only then the next.
- * Which queue has its turn, and when it is tried again, is decided in {@code delivery}. A delivery that fails for as
- * long as is set, an answer 410, or too much that waits switch the endpoint off, and members are
- * told by mail.
+ * Which queue has its turn, and when it is tried again, is decided in {@code delivery}. A delivery
+ * that fails for as long as is set, an answer 410, or too much that waits switch the endpoint off,
+ * and members are told by mail.
  *
  * <p>Of the processes of a store one delivers, by a lease; another goes on where it stopped, and
  * what was under way then is perhaps sent twice, with the same id.
