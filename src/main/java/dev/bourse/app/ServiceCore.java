@@ -277,6 +277,7 @@ final class ServiceCore {
   private void correctClock() {
     ClockCorrection correction =
         new ClockCorrection(
+            context.vertx(),
             database,
             memory.clusters,
             owners,

@@ -5,6 +5,7 @@ import dev.bourse.pools.Pool;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -37,6 +38,7 @@ public final class ClockCorrection {
       WHERE reclaim_at > ? AND gone_at IS NOT NULL\
       """;
 
+  private final Vertx vertx;
   private final Database database;
   private final Clusters clusters;
   private final ClusterOwners owners;
@@ -48,11 +50,13 @@ public final class ClockCorrection {
    * @param protectionMillis how long a node is protected after it became active
    */
   public ClockCorrection(
+      Vertx vertx,
       Database database,
       Clusters clusters,
       ClusterOwners owners,
       long protectionMillis,
       ConfirmedTime time) {
+    this.vertx = vertx;
     this.database = database;
     this.clusters = clusters;
     this.owners = owners;
@@ -73,6 +77,13 @@ public final class ClockCorrection {
     }
     long millis = now.getAsLong();
     FutureTimes ahead = new FutureTimes(millis, protectionMillis, time.isNewest());
+    return vertx
+        .executeBlocking(() -> clustersWith(ahead), false)
+        .compose(names -> correct(names, ahead, millis));
+  }
+
+  /** Looks at every cluster there is: on a worker, for 100,000 take a request's patience. */
+  private List<String> clustersWith(FutureTimes ahead) {
     List<String> names = new ArrayList<>();
     for (Pool pool : clusters.pools()) {
       for (ClusterView view : clusters.ofPool(pool.name())) {
@@ -81,6 +92,10 @@ public final class ClockCorrection {
         }
       }
     }
+    return names;
+  }
+
+  private Future<Boolean> correct(List<String> names, FutureTimes ahead, long millis) {
     if (!names.isEmpty()) {
       LOG.warn(
           "{} clusters have times that lie ahead, left by a clock that was ahead; they are"
