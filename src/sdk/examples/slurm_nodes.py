@@ -240,8 +240,13 @@ class Nodes:
 
     def watch(self) -> None:
         stop, wake = threading.Event(), threading.Event()
+
+        def end(*_: object) -> None:
+            stop.set()
+            wake.set()
+
         for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, lambda *_: (stop.set(), wake.set()))
+            signal.signal(each, end)
         threading.Thread(target=self._listen, args=(stop, wake), daemon=True).start()
         while not stop.is_set():
             wake.clear()
@@ -269,7 +274,7 @@ class Nodes:
             return plan
 
     def _step(self, plan: Plan) -> None:
-        state = self._client.read_capacity()
+        state = self._client.read_capacity(cluster=self._client.cluster)
         held = grants(state)
         for name, seat in list(plan.seats.items()):
             if seat.address is not None and held.get(seat.address) != seat.granted_at:
@@ -340,8 +345,8 @@ class Nodes:
         active = {one["public_ip"] for one in state["allocations"] if one["state"] == "active"}
         free = [(address, grant) for address, grant in grants(state).items() if address in active - taken]
         waiting = [seat for seat in plan.seats.values() if seat.address is None]
-        for seat, (seat.address, seat.granted_at) in zip(waiting, free):
-            pass
+        for seat, (address, grant) in zip(waiting, free):
+            seat.address, seat.granted_at = address, grant
         # Before anybody hears of it: who goes on from here has to tell the same.
         self._file.write(plan)
 
@@ -379,7 +384,8 @@ class Nodes:
     def _why(self, address: str) -> str:
         try:
             for entry in itertools.islice(self._client.activity(), ACTIVITY_MOST):
-                if entry["note"] == address and entry["reason"] is not None:
+                # Such as "reclaimed 198.18.0.7".
+                if entry["reason"] is not None and address in (entry["note"] or "").split():
                     return entry["reason"]
         except bourse.BourseError as e:
             log.error("the reason cannot be read: %s", e)

@@ -58,12 +58,12 @@ ON_NODE = """
 exec 3<&0
 setsid sh -c {command} </dev/null &
 job=$!
-{{ read -r grace <&3 || grace={grace}; kill -TERM -- -$job; sleep $grace; kill -KILL -- -$job; }} >/dev/null 2>&1 &
+{{ read -r grace <&3 || grace={grace}; kill -s TERM -- -$job; sleep $grace; kill -s KILL -- -$job; }} >/dev/null 2>&1 &
 watch=$!
 wait $job
 code=$?
 kill $watch
-kill -KILL -- -$job 2>/dev/null
+kill -s KILL -- -$job 2>/dev/null
 exit $code
 """
 
