@@ -24,7 +24,6 @@ slurm.conf, for eight nodes:
     SuspendTime=300
     # A node that went down, for the market took it, can be resumed after SuspendTime.
     SlurmctldParameters=idle_on_node_suspend
-    ReturnToService=2
     TreeWidth=65533
     NodeName=gpu-[1-8] CPUs=64 Gres=gpu:8 State=CLOUD
     PartitionName=gpu Nodes=gpu-[1-8] Default=YES

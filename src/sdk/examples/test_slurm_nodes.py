@@ -52,7 +52,6 @@ ResumeTimeout=90
 SuspendTimeout=5
 SuspendTime=5
 SlurmctldParameters=idle_on_node_suspend
-ReturnToService=2
 TreeWidth=65533
 NodeName=gpu-1 Port={ports[0]} CPUs=1 State=CLOUD
 NodeName=gpu-2 Port={ports[1]} CPUs=1 State=CLOUD
@@ -70,7 +69,8 @@ exec {python} {program} "${{0##*/}}" "$@" --cluster team-nodes --max-price 1.50 
 def until(case: unittest.TestCase, holds: Callable[[], object], seconds: float = 60, told: Callable[[], object] = str) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
-        case.assertLess(time.monotonic(), deadline, f"it did not come in time; {told()}")
+        if time.monotonic() > deadline:
+            case.fail(f"it did not come in time; {told()}")
         time.sleep(0.2)
 
 
@@ -231,7 +231,7 @@ class PlanTest(unittest.TestCase):
         until(self, lambda: len(held(self.rival)) == 13)
         resuming = self.start("resume", "gpu-[1-2]", wait="60s")
         until(self, lambda: self.addresses(), told=self.log)
-        first, address = self.addresses().popitem()
+        first = next(iter(self.addresses()))
         other = "gpu-2" if first == "gpu-1" else "gpu-1"
         grant = self.acme.read_capacity(cluster=self.acme.cluster)["allocations"][0]["granted_at"]
         self.run_to_end("suspend", first)
@@ -241,7 +241,6 @@ class PlanTest(unittest.TestCase):
         self.assertEqual([self.addresses()[other]], held(self.acme))
         self.assertNotEqual(grant, self.acme.read_capacity(cluster=self.acme.cluster)["allocations"][0]["granted_at"])
         self.assertEqual([other], list(self.plan()["seats"]))
-        self.assertIn(address, [address])
 
     def test_a_node_that_the_market_takes_is_down_with_the_reason(self) -> None:
         watch = self.start("watch")
@@ -350,11 +349,15 @@ class SlurmTest(unittest.TestCase):
         return self.slurm("sbatch", "--parsable", f"--output={out}", f"--wrap={script}").strip(), out
 
     def node(self, name: str) -> str:
-        return self.slurm("scontrol", "show", "node", name)
+        # All: Slurm shows nobody a node that is powered down.
+        return self.slurm("scontrol", "--all", "show", "node", name)
 
     def log(self) -> str:
         texts = [path.read_text()[-3000:] for path in (*self.folder.glob("*.log"), self.folder / "out") if path.exists()]
-        return "\n".join([*texts, self.slurm("sinfo"), self.slurm("squeue"), self.slurm("scontrol", "show", "nodes")])
+        for command in (["sinfo"], ["squeue"], ["scontrol", "--all", "show", "nodes"]):
+            done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            texts.append(done.stdout)
+        return "\n".join(texts)
 
     def test_a_job_has_a_node_of_the_market_and_no_longer_than_it_needs_it(self) -> None:
         _, out = self.submit("echo on $SLURMD_NODENAME")
@@ -363,7 +366,7 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual(1, len(addresses), self.log())
         self.assertIn(f"NodeAddr={addresses[0]} ", self.node("gpu-1"))
         until(self, lambda: machines.await_nothing_held(self.team), 60, self.log)
-        self.assertIn("POWERED_DOWN", self.node("gpu-1"))
+        until(self, lambda: "POWERED_DOWN" in self.node("gpu-1"), 60, self.log)
 
     def test_a_job_whose_node_the_market_takes_runs_again(self) -> None:
         job, out = self.submit("echo run $SLURM_RESTART_COUNT; [ -n \"$SLURM_RESTART_COUNT\" ] || sleep 600; echo done")
