@@ -74,6 +74,8 @@ LOCK_MOST = 300.0
 PAUSE = 2.0
 #: Between two looks of `watch` while no event comes.
 WATCH_PAUSE = 30.0
+#: Of a lease: `watch` may be at a step that waits for the service and for nodes to start.
+LEASE_LEAST = 900.0
 #: How long Slurm is told again that a node is down, when it does not listen.
 DOWN_MOST = 3600.0
 #: How far back in the activity a reason is looked for.
@@ -425,6 +427,8 @@ def main() -> None:
     given = options.parse_args()
     if (given.what == "watch") != (given.hosts is None):
         options.error("resume and suspend take the names of nodes; watch takes none")
+    if bourse.seconds(given.lease) < LEASE_LEAST:
+        options.error(f"--lease is {given.lease}; expected {LEASE_LEAST:g}s or more, for `watch` to renew it in time")
 
     with bourse.Client(cluster=given.cluster) as client:
         nodes = Nodes(client, given)

@@ -220,6 +220,9 @@ def run(client: bourse.Client, nodes: bourse.Hold, given: argparse.Namespace, en
         if not ends.empty():
             # A signal, before anything ran.
             return ends.get().code
+        if len(job.nodes) != given.nodes:
+            job.say(f"{len(job.nodes)} of {given.nodes} nodes are left before anything ran")
+            return NOTICED
         job.ends = ends
         stop = threading.Event()
         deadline = time.monotonic() + bourse.seconds(given.at_most)
