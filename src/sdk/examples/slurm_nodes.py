@@ -25,6 +25,8 @@ slurm.conf, for eight nodes:
     # A node that went down, for the market took it, can be resumed after SuspendTime.
     SlurmctldParameters=idle_on_node_suspend
     TreeWidth=65533
+    # Nodes that are powered down are shown as well.
+    PrivateData=cloud
     NodeName=gpu-[1-8] CPUs=64 Gres=gpu:8 State=CLOUD
     PartitionName=gpu Nodes=gpu-[1-8] Default=YES
 

@@ -53,6 +53,7 @@ SuspendTimeout=5
 SuspendTime=5
 SlurmctldParameters=idle_on_node_suspend
 TreeWidth=65533
+PrivateData=cloud
 NodeName=gpu-1 Port={ports[0]} CPUs=1 State=CLOUD
 NodeName=gpu-2 Port={ports[1]} CPUs=1 State=CLOUD
 PartitionName=gpu Nodes=gpu-[1-2] Default=YES
@@ -349,12 +350,11 @@ class SlurmTest(unittest.TestCase):
         return self.slurm("sbatch", "--parsable", f"--output={out}", f"--wrap={script}").strip(), out
 
     def node(self, name: str) -> str:
-        # All: Slurm shows nobody a node that is powered down.
-        return self.slurm("scontrol", "--all", "show", "node", name)
+        return self.slurm("scontrol", "show", "node", name)
 
     def log(self) -> str:
         texts = [path.read_text()[-3000:] for path in (*self.folder.glob("*.log"), self.folder / "out") if path.exists()]
-        for command in (["sinfo"], ["squeue"], ["scontrol", "--all", "show", "nodes"]):
+        for command in (["sinfo"], ["squeue"], ["scontrol", "show", "nodes"]):
             done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             texts.append(done.stdout)
         return "\n".join(texts)
