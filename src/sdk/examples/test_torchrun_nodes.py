@@ -101,6 +101,10 @@ class TorchrunNodesTest(unittest.TestCase):
                 return found
         self.fail(f"no line like {pattern} among {self.told}")
 
+    def both_work(self, process: "subprocess.Popen[str]") -> None:
+        while not {"[0] works\n", "[1] works\n"} <= set(self.told):
+            self.line(process, "works")
+
     def ends(self, process: "subprocess.Popen[str]", code: int) -> None:
         """Waits for its end, with this code and with nothing held any more."""
         assert process.stdout is not None
@@ -133,8 +137,9 @@ class TorchrunNodesTest(unittest.TestCase):
         self.assertIn("[1] rank 1 sent its part\n", text)
 
     def test_one_that_fails_ends_the_others(self) -> None:
-        command = "[ $NODE_RANK = 1 ] && { sleep 2; echo fails; exit 3; }; " + SAVES.format(number=11)
-        process = self.start(command)
+        # Once the other is at its work, which it can see: both machines are this one.
+        fails = "until ps -eo args | grep -qx '" + SLEEP + "'; do sleep 0.1; done; echo fails; exit 3"
+        process = self.start(f"[ $NODE_RANK = 1 ] && {{ {fails}; }}; {SAVES}".replace("{number}", "11"))
         self.ends(process, 3)
         text = "".join(self.told)
         self.assertRegex(text, r"rank 1 on 127\.0\.0\.\d ended with 3\n")
@@ -149,7 +154,7 @@ class TorchrunNodesTest(unittest.TestCase):
 
     def test_notice_leaves_time_to_save(self) -> None:
         process = self.start(SAVES.format(number=13))
-        self.line(process, r"\[1\] works")
+        self.both_work(process)
         self.rival.declare(max_gpus=24, max_price=3.0)
         self.ends(process, 75)
         text = "".join(self.told)
@@ -159,14 +164,14 @@ class TorchrunNodesTest(unittest.TestCase):
 
     def test_a_node_that_goes_without_notice(self) -> None:
         process = self.start(SAVES.format(number=14))
-        self.line(process, r"\[1\] works")
+        self.both_work(process)
         self.team.declare(max_gpus=8, min_gpus=None)
         self.ends(process, 75)
         self.assertRegex("".join(self.told), r"127\.0\.0\.\d was taken back: scale-down|is no longer this hold's")
 
     def test_commands_end_with_a_launcher_that_dies(self) -> None:
         process = self.start(SAVES.format(number=15))
-        self.line(process, r"\[1\] works")
+        self.both_work(process)
         self.until(lambda: len(self.sleepers(15)) == 2)
         process.kill()
         self.until(lambda: not self.sleepers(15), 40)
@@ -175,7 +180,7 @@ class TorchrunNodesTest(unittest.TestCase):
 
     def test_sigterm_ends_all(self) -> None:
         process = self.start(SAVES.format(number=16))
-        self.line(process, r"\[1\] works")
+        self.both_work(process)
         process.send_signal(signal.SIGTERM)
         self.ends(process, 143)
         self.assertEqual(2, sum("saved" in line for line in self.told))
