@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 #: Ticks and cadences are short, so that tests wait for nothing but what they are about.
 SETTINGS = (
@@ -32,15 +32,22 @@ def free_port() -> int:
 
 
 class Service:
-    """A demo on loopback. `kill` is a crash; `start` goes on with the same data on the same port."""
+    """A demo on loopback, or a world of one's own: the text of a world file, and of a settings file that goes with
+    it. `kill` is a crash; `start` goes on with the same data on the same port."""
 
-    def __init__(self, *settings: str) -> None:
+    def __init__(self, *settings: str, world: Optional[str] = None, config: str = "") -> None:
         self._folder = tempfile.mkdtemp(prefix="bourse-sdk-")
         self.port = free_port()
         self._settings = [*SETTINGS, f"management.port={free_port()}", *settings]
         self._process: Any = None
+        self._serve = ["--demo"]
+        if world is not None:
+            paths = [Path(self._folder, name) for name in ("world.yaml", "bourse.yaml")]
+            for path, text in zip(paths, (world, f"world: {paths[0]}\n{config}")):
+                path.write_text(text)
+            self._serve = ["--config", str(paths[1])]
         self.start()
-        with open(os.path.join(self._folder, "data", "demo.json")) as file:
+        with open(os.path.join(self._folder, "data", "demo.json" if world is None else "world.json")) as file:
             self.demo: Dict[str, Any] = json.load(file)
 
     @property
@@ -57,7 +64,7 @@ class Service:
         java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if os.environ.get("JAVA_HOME") else "java"
         out = os.path.join(self._folder, "out")
         command: List[str] = [java, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx192m", "-jar", str(jar())]
-        command += ["serve", "--demo", "--port", str(self.port), "--data", os.path.join(self._folder, "data")]
+        command += ["serve", *self._serve, "--port", str(self.port), "--data", os.path.join(self._folder, "data")]
         for one in self._settings:
             command += ["--set", one]
         with open(out, "w") as told, open(os.path.join(self._folder, "err"), "a") as err:
