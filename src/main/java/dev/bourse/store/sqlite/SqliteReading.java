@@ -65,7 +65,7 @@ public final class SqliteReading implements Database {
 
   @Override
   public String newTrailIdsSql() {
-    throw new UnsupportedOperationException(file + " is only read");
+    return SqliteDatabase.NEW_TRAIL_IDS;
   }
 
   @Override
@@ -75,7 +75,7 @@ public final class SqliteReading implements Database {
 
   @Override
   public String clockSql() {
-    throw new UnsupportedOperationException(file + " is only read");
+    return SqliteDatabase.CLOCK;
   }
 
   @Override
