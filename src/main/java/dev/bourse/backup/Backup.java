@@ -211,10 +211,7 @@ public final class Backup {
         blobs.areLinks(),
         wanted.stream().filter(blob -> !blob.store().isEmpty()).count(),
         manifest.lacks().stream().map(Backup::told).toList(),
-        manifest.lacks().stream()
-            .filter(Manifest.Lack::isFault)
-            .map(Backup::told)
-            .toList());
+        manifest.lacks().stream().filter(Manifest.Lack::isFault).map(Backup::told).toList());
   }
 
   private static String told(Manifest.Lack lack) {

@@ -65,7 +65,7 @@ final class BlobCopies {
         added++;
         addedBytes += bytes;
       }
-      String path = target.getParent().relativize(to).toString();
+      String path = target.resolveSibling("").relativize(to).toString();
       kept.put(blob.key(), new Manifest.Kept(path, bytes, blob.sha256(), FileBytes.mode(to)));
     } catch (NoSuchFileException gone) {
       // Whether it has to be there is known when the rows are.

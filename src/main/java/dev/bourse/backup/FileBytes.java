@@ -33,8 +33,7 @@ final class FileBytes {
   static String copy(Path from, Path to) throws IOException {
     try (FileChannel in = FileChannel.open(from, StandardOpenOption.READ);
         FileChannel out =
-            PrivateFile.open(
-                to, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE))) {
+            PrivateFile.open(to, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE))) {
       String digest = pass(in, out);
       out.force(true);
       return digest;

@@ -17,6 +17,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * What a backup consists of. It is JSON, of a line for each file, and its first line has the digest
@@ -30,12 +31,7 @@ import java.util.regex.Pattern;
  * @param lacks blobs that its rows name and it has not, for the data folder had them not
  */
 record Manifest(
-    String program,
-    int schema,
-    Instant takenAt,
-    String taken,
-    List<Kept> files,
-    List<Lack> lacks) {
+    String program, int schema, Instant takenAt, String taken, List<Kept> files, List<Lack> lacks) {
   static final String NAME = "backup.json";
 
   /** What {@link #NAME} is until it is whole: whoever finds only this knows that it never was. */
@@ -101,19 +97,21 @@ record Manifest(
         .put("folder", taken)
         .forEach(
             field ->
-                text.append('"').append(field.getKey()).append("\":")
-                    .append(Json.encode(field.getValue())).append(",\n"));
-    lines(text, "files", files.stream().map(Kept::json).toList());
+                text.append('"')
+                    .append(field.getKey())
+                    .append("\":")
+                    .append(Json.encode(field.getValue()))
+                    .append(",\n"));
+    lines(text, "files", files.stream().map(Kept::json));
     text.append(",\n");
-    lines(text, "lacks", lacks.stream().map(Lack::json).toList());
+    lines(text, "lacks", lacks.stream().map(Lack::json));
     return text.append("}\n").toString();
   }
 
-  private static void lines(StringBuilder text, String name, List<JsonObject> all) {
+  private static void lines(StringBuilder text, String name, Stream<JsonObject> all) {
     text.append('"').append(name).append("\":[");
-    for (int i = 0; i < all.size(); i++) {
-      text.append(i == 0 ? "\n" : ",\n").append(all.get(i).encode());
-    }
+    int start = text.length();
+    all.forEach(one -> text.append(text.length() == start ? "\n" : ",\n").append(one.encode()));
     text.append("]");
   }
 

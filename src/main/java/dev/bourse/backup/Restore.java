@@ -14,8 +14,8 @@ import java.util.Set;
 /** Reads a backup: into a data folder, or only to prove it whole. */
 public final class Restore {
   /**
-   * In the store's place until all is there. The engine refuses it, so a service started on a folder
-   * that is half filled begins no new store there.
+   * In the store's place until all is there. The engine refuses it, so a service started on a
+   * folder that is half filled begins no new store there.
    */
   private static final byte[] UNFINISHED =
       "A restore was begun here and did not end. Delete this folder and restore again.\n"

@@ -47,8 +47,8 @@ final class RowProof {
                 .formatted(Embedded.version(rows)));
       }
       WholeStore.Examination pages = rows.examine();
-      for (String fault : pages.faults()) {
-        throw new Unsound(file + ": " + fault);
+      if (!pages.faults().isEmpty()) {
+        throw new Unsound(file + ": " + pages.faults().get(0));
       }
       seen.addAll(pages.seen());
       for (BlobRow blob : BlobRow.listOf(rows)) {
@@ -75,9 +75,7 @@ final class RowProof {
     owners.addAll(
         await(
             database.read(
-                "SELECT org_id FROM org ORDER BY org_id",
-                List.of(),
-                row -> row.text("org_id"))));
+                "SELECT org_id FROM org ORDER BY org_id", List.of(), row -> row.text("org_id"))));
     long batches = 0;
     long rows = 0;
     for (String owner : owners) {
@@ -93,8 +91,7 @@ final class RowProof {
         }
       }
     }
-    seen.add(
-        "trails: %d are whole; rows: %d, batches: %d".formatted(owners.size(), rows, batches));
+    seen.add("trails: %d are whole; rows: %d, batches: %d".formatted(owners.size(), rows, batches));
   }
 
   private static void check(Chain chain, @Nullable SealFault fault) throws Unsound {

@@ -4,11 +4,11 @@
  *
  * <p>A backup is a folder. {@code backup.json} is its manifest ({@link
  * dev.bourse.backup.Manifest}): every file with its length and digest. {@code taken-TIME/} has what
- * changes, the rows and the keys; {@code checkpoints/} has published bytes, which never do. The next
- * backup into the same folder writes another {@code taken-TIME/}, adds the bytes that are new, puts
- * its manifest in the other's place, and only then deletes what that named. So there is a whole
- * backup at every moment, the old one or the new one, and a folder without a manifest is none,
- * however much is in it.
+ * changes, the rows and the keys; {@code checkpoints/} has published bytes, which never do. The
+ * next backup into the same folder writes another {@code taken-TIME/}, adds the bytes that are new,
+ * puts its manifest in the other's place, and only then deletes what that named. So there is a
+ * whole backup at every moment, the old one or the new one, and a folder without a manifest is
+ * none, however much is in it.
  *
  * <p>Bytes come before the rows that name them, and what was published in between comes after: what
  * is deleted meanwhile is then there already. On one file system they are links to the service's

@@ -18,7 +18,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
@@ -138,12 +137,10 @@ class BackupTest {
     assertTrue(said.contains("ledger: sound"), said);
     assertTrue(said.contains("trails: "), said);
     try (RunningBourse again = RunningBourse.over(data, "store.url=sqlite")) {
-      long version =
-          new ClusterClient(again.as("acme", "bound"), "acme", "acme-train").version();
+      long version = new ClusterClient(again.as("acme", "bound"), "acme", "acme-train").version();
       assertTrue(version >= acknowledged && version <= afterwards, version + " declared");
       assertArrayEquals(
-          bytes,
-          again.asMember("acme", "alice").fetch("GET", FilesFixture.content(item)).body());
+          bytes, again.asMember("acme", "alice").fetch("GET", FilesFixture.content(item)).body());
     }
   }
 
@@ -180,13 +177,15 @@ class BackupTest {
     publish(new byte[100]);
     RunningBourse.until(
         "a row is sealed",
-        () ->
-            bourse.operator().get("/api/operator/orgs/acme/seals").ok().getLong("rows") > 0);
+        () -> bourse.operator().get("/api/operator/orgs/acme/seals").ok().getLong("rows") > 0);
     take().succeeded();
     for (String[] change :
         new String[][] {
           {"UPDATE audit SET subject = 'other' WHERE org_id = 'acme'", " is not as it was sealed"},
-          {"INSERT INTO ledger_account (account, micros) VALUES ('odd', 1)", "the ledger is not sound"}
+          {
+            "INSERT INTO ledger_account (account, micros) VALUES ('odd', 1)",
+            "the ledger is not sound"
+          }
         }) {
       Path data = Files.createTempDirectory(folder, "data").resolve("data");
       restore("--to", data.toString()).succeeded();
@@ -247,8 +246,7 @@ class BackupTest {
               .redirectOutput(ProcessBuilder.Redirect.DISCARD)
               .start();
       RunningBourse.until(
-          "it began",
-          () -> Files.exists(backup.resolve("backup.json.part")) || !command.isAlive());
+          "it began", () -> Files.exists(backup.resolve("backup.json.part")) || !command.isAlive());
       command.destroyForcibly();
       assertTrue(command.waitFor(60, TimeUnit.SECONDS));
       if (!Files.exists(backup.resolve("backup.json"))) {
@@ -325,7 +323,9 @@ class BackupTest {
     Path data = Files.createDirectories(folder.resolve("data"));
     Files.writeString(data.resolve("own"), "mine");
     assertTrue(restore("--to", data.toString()).refused().contains(data + " is not empty"));
-    assertEquals(List.of("own"), List.of(data.toFile().list()));
+    try (Stream<Path> inside = Files.list(data)) {
+      assertEquals(List.of(data.resolve("own")), inside.toList());
+    }
     assertEquals(2, restore().code());
     String nothing = CommandRun.of("backup", backup.toString(), "--data", "nowhere").refused();
     assertTrue(nothing.contains("there is no store nowhere/bourse.db"), nothing);
@@ -367,8 +367,7 @@ class BackupTest {
         }
       }
     }
-    assertEquals(
-        Files.readString(told), Files.readString(data.resolve("operator.json")));
+    assertEquals(Files.readString(told), Files.readString(data.resolve("operator.json")));
   }
 
   @Test
@@ -378,7 +377,6 @@ class BackupTest {
     Files.delete(keptBlob(item));
     Path data = folder.resolve("data");
     unsound(keptBlob(item), restore("--to", data.toString()));
-    assertEquals(
-        2, CommandRun.of("serve", "--data", data.toString(), "--set", "port=0").code());
+    assertEquals(2, CommandRun.of("serve", "--data", data.toString(), "--set", "port=0").code());
   }
 }

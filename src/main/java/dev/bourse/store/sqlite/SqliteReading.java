@@ -12,8 +12,8 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * A store that nobody serves, for a command that reads it: queries run on the caller's thread,
- * one at a time, and nothing is written, not even beside it.
+ * A store that nobody serves, for a command that reads it: queries run on the caller's thread, one
+ * at a time, and nothing is written, not even beside it.
  */
 public final class SqliteReading implements Database {
   private final Path file;
