@@ -110,9 +110,12 @@ public final class Backup {
     blobs.bring(named(store));
     Instant now = clock.instant();
     Path run = target.folder().resolve(BackupFolder.takenName(TIME.format(now)));
-    boolean isDone = false;
+    if (Files.exists(run)) {
+      throw new IOException(run + " is there already: the clock was set back; try again");
+    }
+    PrivateFile.createFolders(run);
+    boolean isNamed = false;
     try {
-      PrivateFile.createFolders(run);
       Path rows = run.resolve(layout.rows());
       FileBytes.checkRoom(run, Files.size(store));
       SqliteCopy.write(store, rows);
@@ -133,12 +136,12 @@ public final class Backup {
               String.valueOf(run.getFileName()),
               files,
               blobs.listLacks(wanted, keys(named(store))));
+      isNamed = true;
       manifest.write(target.folder());
-      isDone = true;
       target.tidy(manifest);
       return taken(manifest, blobs, wanted);
     } finally {
-      if (!isDone) {
+      if (!isNamed) {
         BackupFolder.delete(run);
       }
     }

@@ -3,7 +3,6 @@ package dev.bourse.backup;
 import dev.bourse.blob.LocalBlobs;
 import dev.bourse.core.PrivateFile;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -16,8 +15,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Brings blobs into a backup: by a link where the file system has it, else by a copy. What is there
- * under the same name, and as long, is there already.
+ * Brings blobs into a backup: by a link where the file system has it, else by a copy. A name stands
+ * for the same bytes for ever, so what is there under it is not looked at again.
  */
 final class BlobCopies {
   private final Path source;
@@ -50,53 +49,55 @@ final class BlobCopies {
     }
   }
 
+  /** What an earlier backup has stays, also when the data folder has lost it since. */
   private void bring(BlobRow blob) throws IOException {
-    Path from = LocalBlobs.fileOf(source, blob.key());
     Path to = LocalBlobs.fileOf(target, blob.key());
-    try {
-      long bytes = Files.size(from);
-      if (!Files.exists(to) || Files.size(to) != bytes) {
-        PrivateFile.createFolders(to.resolveSibling(""));
-        if (!place(blob, from, to)) {
-          damaged.add(blob.key());
-          return;
-        }
-        changed.add(to.resolveSibling(""));
-        added++;
-        addedBytes += bytes;
-      }
-      String path = target.resolveSibling("").relativize(to).toString();
-      kept.put(blob.key(), new Manifest.Kept(path, bytes, blob.sha256(), FileBytes.mode(to)));
-    } catch (NoSuchFileException gone) {
-      // Whether it has to be there is known when the rows are.
+    if (!Files.exists(to) && !place(blob, LocalBlobs.fileOf(source, blob.key()), to)) {
+      return;
     }
+    String path = target.resolveSibling("").relativize(to).toString();
+    kept.put(
+        blob.key(), new Manifest.Kept(path, Files.size(to), blob.sha256(), FileBytes.mode(to)));
   }
 
-  /** False when a copy shows that the bytes are not the blob's; a link is not read. */
+  /** False when it is not there, or a copy shows that its bytes are others; links are not read. */
   private boolean place(BlobRow blob, Path from, Path to) throws IOException {
+    Path folder = to.resolveSibling("");
     Path part = to.resolveSibling(to.getFileName() + ".part");
+    PrivateFile.createFolders(folder);
     Files.deleteIfExists(part);
+    try {
+      if (!link(from, part)) {
+        FileBytes.checkRoom(target, Files.size(from));
+        if (!FileBytes.copy(from, part).equals(blob.sha256())) {
+          Files.delete(part);
+          damaged.add(blob.key());
+          return false;
+        }
+      }
+    } catch (NoSuchFileException gone) {
+      // Whether it has to be there is known when the rows are.
+      return false;
+    }
+    Files.move(part, to, StandardCopyOption.ATOMIC_MOVE);
+    changed.add(folder);
+    added++;
+    addedBytes += Files.size(to);
+    return true;
+  }
+
+  /** False on another file system, on one without links, and for another user's files. */
+  private boolean link(Path from, Path to) throws NoSuchFileException {
     if (canLink) {
       try {
-        Files.createLink(part, from);
-        Files.move(part, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        // Of two names of one file a move deletes neither.
-        Files.deleteIfExists(part);
-        return true;
+        Files.createLink(to, from);
       } catch (NoSuchFileException gone) {
         throw gone;
-      } catch (FileSystemException | UnsupportedOperationException refused) {
-        // Another file system, or one without links, or another user's files.
+      } catch (IOException | UnsupportedOperationException refused) {
         canLink = false;
       }
     }
-    FileBytes.checkRoom(target, Files.size(from));
-    if (!FileBytes.copy(from, part).equals(blob.sha256())) {
-      Files.delete(part);
-      return false;
-    }
-    Files.move(part, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    return true;
+    return canLink;
   }
 
   /** Makes what was brought durable. */

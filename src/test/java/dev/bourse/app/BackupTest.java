@@ -283,6 +283,22 @@ class BackupTest {
   }
 
   @Test
+  void whatTheDataFolderLosesStaysInTheBackup() throws Exception {
+    byte[] bytes = FilesFixture.bytes(1_000, 9);
+    String item = publish(bytes);
+    take().succeeded();
+    Path blob = bourse.blob(item);
+    Path aside = Files.move(blob, folder.resolve("aside"));
+    try {
+      take().succeeded();
+      restore("--verify").succeeded();
+      assertArrayEquals(bytes, Files.readAllBytes(backup.resolve(bourse.data().relativize(blob))));
+    } finally {
+      Files.move(aside, blob);
+    }
+  }
+
+  @Test
   void filesThatArePublishedAndDeletedMeanwhileBreakNoBackup() throws Exception {
     AtomicBoolean isOver = new AtomicBoolean();
     AtomicInteger deleted = new AtomicInteger();
