@@ -197,6 +197,17 @@ final class ArchitectureTest {
           entry("move", List.of("core", "store", "blob", "checkpoint")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
           entry(
+              "backup",
+              List.of(
+                  "core",
+                  "store",
+                  "store.sqlite",
+                  "store.transfer",
+                  "audit",
+                  "blob",
+                  "billing",
+                  "checkpoint")),
+          entry(
               "mcp",
               List.of(
                   "core",
@@ -344,6 +355,7 @@ final class ArchitectureTest {
           entry("uploads", List.of("io.vertx.core..")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("scrub", List.of("io.vertx.core..", "org.slf4j")),
+          entry("backup", List.of("io.vertx.core..")),
           entry("move", List.of("io.vertx.core..", "org.slf4j")),
           entry("feed", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  *     moved
  */
 record BlobSettings(Place store, Optional<Place> former) {
-  private static final String LOCAL = "local";
+  static final String LOCAL = "local";
 
   /**
    * A store.

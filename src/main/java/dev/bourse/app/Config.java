@@ -115,6 +115,9 @@ public record Config(
     }
   }
 
+  /** The name of the store that is the data folder. */
+  public static final String LOCAL_BLOBS = BlobSettings.LOCAL;
+
   /** The names of the stores in which the bytes of checkpoints are looked for. */
   public List<String> blobStores() {
     return blobs.names();

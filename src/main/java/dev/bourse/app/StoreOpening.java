@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.backup.Embedded;
 import dev.bourse.keyring.SecretConfig;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
@@ -42,6 +43,10 @@ public final class StoreOpening {
 
   /** Where the engines' schemas are on the class path. */
   private static final String SQLITE_SCHEMA = "db/sqlite";
+
+  /** How a data folder is laid out, for its backups. */
+  public static final Embedded EMBEDDED =
+      new Embedded(SQLITE_FILE, SQLITE_SCHEMA, CheckpointServices.FOLDER);
 
   private static final String POSTGRES_SCHEMA = "db/postgres";
 

@@ -28,7 +28,7 @@ public final class LedgerStore {
 
   private final Database database;
 
-  LedgerStore(Database database) {
+  public LedgerStore(Database database) {
     this.database = database;
   }
 
@@ -194,7 +194,7 @@ public final class LedgerStore {
   }
 
   /** Adds up every entry there is. */
-  Future<Report> verify() {
+  public Future<Report> verify() {
     Future<List<Long>> unbalanced =
         database.read(
             """

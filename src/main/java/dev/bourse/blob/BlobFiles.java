@@ -107,7 +107,16 @@ final class BlobFiles {
   }
 
   private Path folder(Area area, int folder) {
+    return folder(root, area, folder);
+  }
+
+  private static Path folder(Path root, Area area, int folder) {
     return root.resolve(area.folder).resolve(HexFormat.of().toHexDigits((byte) folder));
+  }
+
+  /** Where a blob is in the folder of a local store. */
+  static Path blob(Path root, String key) {
+    return folder(root, Area.BLOBS, folderOf(key)).resolve(key);
   }
 
   Path path(Area area, String name) {

@@ -67,6 +67,16 @@ public final class LocalBlobs implements BlobStore {
         false);
   }
 
+  /**
+   * The file of a blob in a store's folder: once there, it never changes until it is deleted. For
+   * whoever keeps copies of files.
+   *
+   * @throws IllegalArgumentException when the port allows no such key
+   */
+  public static Path fileOf(Path folder, String key) {
+    return BlobFiles.blob(folder, BlobStore.checkedName(key));
+  }
+
   /** What no other folder has, and this keeps wherever it is moved. */
   public Future<String> folderId() {
     return checked(() -> longCall(files::id));

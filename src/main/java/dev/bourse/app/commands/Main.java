@@ -53,6 +53,8 @@ public final class Main {
     SERVICE.put("serve", ServeCommand::new);
     SERVICE.put("migrate", MigrateCommand::new);
     SERVICE.put("doctor", DoctorCommand::new);
+    SERVICE.put("backup", BackupCommand::new);
+    SERVICE.put("restore", RestoreCommand::new);
     SERVICE.put("export", ExportCommand::new);
     SERVICE.put("import", ImportCommand::new);
     SERVICE.put("completion", CompletionCommand::new);

@@ -1,15 +1,11 @@
 package dev.bourse.app.commands;
 
-import dev.bourse.checkpoint.BlobName;
-import dev.bourse.store.transfer.StoredTable;
+import dev.bourse.backup.BlobRow;
 import dev.bourse.store.transfer.WholeStore;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** Tells whoever takes rows elsewhere where the bytes are of the files that the rows tell of. */
 final class StoredFiles {
@@ -20,50 +16,15 @@ final class StoredFiles {
 
   private StoredFiles() {}
 
-  /** Reads the rows of published files; a hundred thousand of them take 20 MB meanwhile. */
+  /** Reads the rows of published files. */
   static StoredFiles of(WholeStore store) {
     StoredFiles files = new StoredFiles();
-    Map<String, String> storesByKey = new HashMap<>();
-    read(store, "blob", row -> storesByKey.put(row.apply("blob_key"), row.apply("store")));
-    read(
-        store,
-        "checkpoint_revision",
-        row -> {
-          if (!row.apply("sha256").isEmpty()) {
-            int revision = Integer.parseInt(row.apply("revision"));
-            String key = BlobName.key(row.apply("item_id"), revision, row.apply("sha256"));
-            files.count(storesByKey.get(key));
-          }
-        });
-    read(store, "checkpoint_blob", row -> files.count(storesByKey.get(row.apply("blob_key"))));
+    BlobRow.listOf(store).forEach(blob -> files.count(blob.store()));
     return files;
   }
 
-  private interface RowReader {
-    /**
-     * Reads a row.
-     *
-     * @param row its values by column, as texts; empty for null
-     */
-    void row(Function<String, String> row);
-  }
-
-  private static void read(WholeStore store, String name, RowReader reader) {
-    for (StoredTable table : store.tables()) {
-      if (table.name().equals(name)) {
-        List<String> columns = table.columns().stream().map(StoredTable.Column::name).toList();
-        store.read(
-            table, values -> reader.row(column -> text(values.get(columns.indexOf(column)))));
-      }
-    }
-  }
-
-  private static String text(@Nullable Object value) {
-    return value == null ? "" : value.toString();
-  }
-
-  private void count(@Nullable String store) {
-    if (store == null) {
+  private void count(String store) {
+    if (store.isEmpty()) {
       inFolder++;
     } else {
       inObjects.merge(store, 1L, Long::sum);

@@ -31,6 +31,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Schemas must not declare deferred foreign keys: those fail at the end of a whole group.
  */
 public final class SqliteDatabase implements Database {
+  static final String NEW_TRAIL_IDS =
+      """
+      SELECT newest.id + 1 AS first_id, newest.id + ? AS last_id, '' AS skips FROM (SELECT MAX( \
+      COALESCE((SELECT MAX(id) FROM audit), 0), \
+      COALESCE((SELECT last_id FROM audit_read_segment \
+      WHERE first_id = (SELECT MAX(first_id) FROM audit_read_segment)), 0)) AS id) AS newest\
+      """;
+
+  static final String CLOCK = "(CAST(strftime('%s', 'now') AS INTEGER) * 1000)";
+
   private final ContextInternal home;
   private final StoreLock lock;
   private final StoreSignals counted = new StoreSignals();
@@ -161,12 +171,7 @@ public final class SqliteDatabase implements Database {
    */
   @Override
   public String newTrailIdsSql() {
-    return """
-    SELECT newest.id + 1 AS first_id, newest.id + ? AS last_id, '' AS skips FROM (SELECT MAX( \
-    COALESCE((SELECT MAX(id) FROM audit), 0), \
-    COALESCE((SELECT last_id FROM audit_read_segment \
-    WHERE first_id = (SELECT MAX(first_id) FROM audit_read_segment)), 0)) AS id) AS newest\
-    """;
+    return NEW_TRAIL_IDS;
   }
 
   @Override
@@ -185,7 +190,7 @@ public final class SqliteDatabase implements Database {
   /** The process's own: no other keeps the rows. */
   @Override
   public String clockSql() {
-    return "(CAST(strftime('%s', 'now') AS INTEGER) * 1000)";
+    return CLOCK;
   }
 
   @Override
