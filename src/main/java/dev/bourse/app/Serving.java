@@ -34,6 +34,9 @@ final class Serving {
   /** Somebody has to make room first; who asks again sooner only adds to the load. */
   private static final long RETRY_FULL_MILLIS = 60_000;
 
+  /** How soon a certificate that was renewed is in use. */
+  private static final long CERTIFICATE_MILLIS = 10_000;
+
   private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
 
   private final ServiceContext context;
@@ -129,7 +132,21 @@ final class Serving {
               return noteBaseUrl(baseUrl());
             })
         .compose(noted -> addressed.get())
-        .onSuccess(noted -> readiness.set(true));
+        .onSuccess(
+            noted -> {
+              watchCertificate();
+              readiness.set(true);
+            });
+  }
+
+  private void watchCertificate() {
+    Edge api = Objects.requireNonNull(edge, "not started");
+    if (context.config().edge().tls().isPresent()) {
+      context.keepUp(
+          "taking a certificate that was renewed",
+          CERTIFICATE_MILLIS,
+          () -> api.renewCertificate(context.vertx()).map(false));
+    }
   }
 
   /** Has readiness depend on something that comes and goes. */
