@@ -16,6 +16,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -141,12 +142,21 @@ final class Serving {
 
   private void watchCertificate() {
     Edge api = Objects.requireNonNull(edge, "not started");
+    context.config().edge().tls().ifPresent(tls -> warnOfOthers(tls.key()));
     if (context.config().edge().tls().isPresent()) {
       context.keepUp(
           "taking a certificate that was renewed",
           CERTIFICATE_MILLIS,
           () -> api.renewCertificate(context.vertx()).map(false));
     }
+  }
+
+  /** Tells the log when others on the machine may read the certificate's key, and goes on. */
+  private void warnOfOthers(Path key) {
+    context
+        .vertx()
+        .executeBlocking(() -> DataFolder.wider(key.toRealPath()), false)
+        .onSuccess(told -> told.forEach(LOG::warn));
   }
 
   /** Has readiness depend on something that comes and goes. */

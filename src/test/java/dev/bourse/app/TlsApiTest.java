@@ -3,9 +3,11 @@ package dev.bourse.app;
 import static dev.bourse.testing.Polls.until;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.Certificates;
+import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.OneEngine;
@@ -15,6 +17,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -24,6 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.Certificate;
 import java.util.List;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -90,10 +94,7 @@ class TlsApiTest {
 
       HttpResponse<InputStream> stream =
           client.send(
-              request(
-                      bourse,
-                      "/api/vm/events?cluster=acme-train",
-                      bourse.secret("acme", "orgwide"))
+              request(bourse, "/api/vm/events?cluster=acme-train", bourse.secret("acme", "orgwide"))
                   .header("Accept", "text/event-stream")
                   .build(),
               HttpResponse.BodyHandlers.ofInputStream());
@@ -117,8 +118,7 @@ class TlsApiTest {
   private static Certificate shown(RunningBourse bourse, Certificates.Pem... trusted) {
     try {
       return client(trusted)
-          .send(
-              request(bourse, "/none", "none").build(), HttpResponse.BodyHandlers.discarding())
+          .send(request(bourse, "/none", "none").build(), HttpResponse.BodyHandlers.discarding())
           .sslSession()
           .orElseThrow()
           .getPeerCertificates()[0];
@@ -127,6 +127,36 @@ class TlsApiTest {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void aProcessSaysSoAndBeginsNoConnectionTwice() throws Exception {
+    String[] settings = pem.write(folder);
+    Path log = folder.resolve("log");
+    List<String> all = List.of("port=0", settings[0], settings[1]);
+    try (ChildBourse bourse = ChildBourse.logging(folder.resolve("child"), all, log)) {
+      URI url = URI.create(bourse.baseUrl());
+      assertEquals("https", url.getScheme());
+      assertEquals(
+          404,
+          client(pem)
+              .send(
+                  HttpRequest.newBuilder(url.resolve("/none")).build(),
+                  HttpResponse.BodyHandlers.discarding())
+              .statusCode());
+      assertTrue(
+          Files.readString(log)
+              .contains(Certificates.keyFile(folder) + " is open to others on this machine"));
+      try (SSLSocket socket =
+          (SSLSocket)
+              Certificates.trusting(pem)
+                  .getSocketFactory()
+                  .createSocket(InetAddress.getLoopbackAddress(), url.getPort())) {
+        socket.setEnabledProtocols(new String[] {"TLSv1.2"});
+        socket.startHandshake();
+        assertThrows(IOException.class, socket::startHandshake);
+      }
     }
   }
 

@@ -28,6 +28,7 @@ import java.security.cert.Certificate;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.SSLContext;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** TLS by the service itself: what it speaks, what holds over it, and another certificate. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests.
 class TlsTest {
   @TempDir private static Path certificates;
 
@@ -94,8 +96,7 @@ class TlsTest {
         EdgeLimits.in(ProcessLimits.ofProcess().withConnections(connections, ofAddress)));
   }
 
-  private HttpResponse<String> send(EdgeFixture fixture, HttpRequest.Builder request)
-      throws Exception {
+  private static HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
     // A client that would rather speak HTTP/2.
     HttpClient client = HttpClient.newBuilder().sslContext(trust).build();
     return client.send(
@@ -140,7 +141,7 @@ class TlsTest {
     EdgeFixture fixture = serve();
     assertTrue(fixture.edge.baseUrl().startsWith("https://localhost:"), fixture.edge.baseUrl());
     for (String target : List.of("/api/vm/capacity", "/none", "/docs")) {
-      HttpResponse<String> answer = send(fixture, to(fixture, target));
+      HttpResponse<String> answer = send(to(fixture, target));
       assertEquals(HttpClient.Version.HTTP_1_1, answer.version());
       assertEquals(
           "max-age=31536000", EdgeFixture.header(answer, "Strict-Transport-Security"), target);
@@ -166,7 +167,6 @@ class TlsTest {
     for (String blanks : List.of("", " ".repeat(60_000))) {
       HttpResponse<String> answer =
           send(
-              fixture,
               to(fixture, "/api/vm/capacity")
                   .header("Content-Type", "application/json")
                   .PUT(HttpRequest.BodyPublishers.ofString(text + blanks)));
@@ -174,7 +174,6 @@ class TlsTest {
     }
     HttpResponse<String> tooLong =
         send(
-            fixture,
             to(fixture, "/api/vm/capacity")
                 .header("Content-Type", "application/json")
                 .PUT(HttpRequest.BodyPublishers.ofString(text + " ".repeat(70_000))));
@@ -208,8 +207,7 @@ class TlsTest {
     for (String version : List.of("0301", "0302")) {
       String hello = version + "11".repeat(32) + "00" + "0004c013002f" + "0100";
       String message = "01" + "0000" + HexFormat.of().toHexDigits((byte) (hello.length() / 2));
-      String record =
-          "160301" + "00" + HexFormat.of().toHexDigits((byte) (hello.length() / 2 + 4));
+      String record = "160301" + "00" + HexFormat.of().toHexDigits((byte) (hello.length() / 2 + 4));
       String said =
           silent(fixture).send(HexFormat.of().parseHex(record + message + hello)).untilClosed();
       byte[] alert = said.getBytes(StandardCharsets.UTF_8);
@@ -259,8 +257,7 @@ class TlsTest {
 
     // Whichever event loop they come to.
     for (int i = 0; i < 6; i++) {
-      assertEquals(
-          other.certificate(), shown(socket(fixture, Certificates.trusting(pem, other))));
+      assertEquals(other.certificate(), shown(socket(fixture, Certificates.trusting(pem, other))));
     }
     EventSource.Sink sink = sinks.get(0);
     sink.loop().execute(() -> sink.send(Buffer.buffer("event: still\n\n")));
@@ -299,7 +296,7 @@ class TlsTest {
   @Test
   void whenTheCertificateEndsIsShown() throws Exception {
     EdgeFixture fixture = serve();
-    double days = fixture.edge.renewal().secondsLeft() / 86_400;
+    double days = Objects.requireNonNull(fixture.edge.renewal()).secondsLeft() / 86_400;
     assertTrue(days > 29 && days <= 30, String.valueOf(days));
     String shown = new String(fixture.signals.print(), StandardCharsets.UTF_8);
     assertTrue(shown.contains("\nbourse_tls_certificate_expiry_seconds 2"), shown);
@@ -323,7 +320,7 @@ class TlsTest {
       one.close();
     }
     until("they are gone", () -> fixture.edge.occupancy().connections() == 0);
-    assertEquals(404, send(fixture, to(fixture, "/none")).statusCode());
+    assertEquals(404, send(to(fixture, "/none")).statusCode());
   }
 
   @Test
@@ -333,7 +330,7 @@ class TlsTest {
       // A record that is not whole.
       silent(fixture).send(new byte[] {0x16, 3, 1, 2, 0, 1});
       if (i % 20 == 19) {
-        assertEquals(404, send(fixture, to(fixture, "/none")).statusCode());
+        assertEquals(404, send(to(fixture, "/none")).statusCode());
       }
     }
     assertTrue(fixture.edge.occupancy().connections() <= 21);
@@ -346,7 +343,7 @@ class TlsTest {
     for (int i = 0; i < 60; i++) {
       raw(fixture);
     }
-    assertEquals(404, send(fixture, to(fixture, "/none")).statusCode());
+    assertEquals(404, send(to(fixture, "/none")).statusCode());
     until("there are no more", () -> fixture.edge.occupancy().connections() <= 20);
   }
 
@@ -383,7 +380,8 @@ class TlsTest {
   @Test
   void bytesOfAHeadThatIsNotCompleteAreCounted() throws Exception {
     EdgeFixture fixture = serve();
-    RawClient client = raw(fixture).send("GET /none HTTP/1.1\r\nHost: a\r\nX: " + "x".repeat(4_000));
+    RawClient client =
+        raw(fixture).send("GET /none HTTP/1.1\r\nHost: a\r\nX: " + "x".repeat(4_000));
     until("they count", () -> fixture.edge.occupancy().unreadBytes() >= 8_000);
     client.close();
     until("they are given back", () -> fixture.edge.occupancy().unreadBytes() == 0);

@@ -8,6 +8,7 @@ import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.DelegatingSslContext;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
 import io.vertx.core.net.JdkSSLEngineOptions;
 import io.vertx.core.spi.tls.DefaultSslContextFactory;
 import io.vertx.core.spi.tls.SslContextFactory;
@@ -30,6 +31,14 @@ public final class CountedHandshakes extends JdkSSLEngineOptions {
 
   private static final int FIRST_READ_BYTES = 2_048;
   private static final int LEAST_READ_BYTES = 256;
+
+  /**
+   * How many sessions of clients without tickets are kept, at some 4 KiB, so that they may go on
+   * with a shorter handshake; the JDK's 20,480 would be a small heap's half.
+   */
+  private static final int MOST_SESSIONS = 1_024;
+
+  private static final int SESSION_SECONDS = 3_600;
 
   private final Map<EventLoop, Connections> byLoop;
 
@@ -61,13 +70,16 @@ public final class CountedHandshakes extends JdkSSLEngineOptions {
     private final Map<EventLoop, Connections> byLoop;
 
     Factory(Map<EventLoop, Connections> byLoop) {
-      super(io.netty.handler.ssl.SslProvider.JDK, false);
+      super(SslProvider.JDK, false);
       this.byLoop = byLoop;
     }
 
     @Override
     public SslContext create() throws SSLException {
-      return new Context(super.create(), byLoop);
+      SslContext context = super.create();
+      context.sessionContext().setSessionCacheSize(MOST_SESSIONS);
+      context.sessionContext().setSessionTimeout(SESSION_SECONDS);
+      return new Context(context, byLoop);
     }
   }
 

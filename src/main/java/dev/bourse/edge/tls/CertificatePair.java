@@ -95,8 +95,7 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
       CertificateFactory factory = CertificateFactory.getInstance("X.509");
       while (block.find()) {
         byte[] encoded = Base64.getMimeDecoder().decode(block.group(1));
-        chain.add(
-            (X509Certificate) factory.generateCertificate(new ByteArrayInputStream(encoded)));
+        chain.add((X509Certificate) factory.generateCertificate(new ByteArrayInputStream(encoded)));
       }
     } catch (CertificateException | IllegalArgumentException malformed) {
       throw new PairFault(

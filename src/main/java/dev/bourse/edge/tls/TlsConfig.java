@@ -39,8 +39,7 @@ public record TlsConfig(Path certificate, Path key, CertificatePair pair) {
       Path certificateFile = Path.of(certificate);
       Path keyFile = Path.of(key);
       return Optional.of(
-          new TlsConfig(
-              certificateFile, keyFile, CertificatePair.read(certificateFile, keyFile)));
+          new TlsConfig(certificateFile, keyFile, CertificatePair.read(certificateFile, keyFile)));
     } catch (PairFault fault) {
       settings.fault(fault.setting, fault.file, fault.accepted);
       return Optional.empty();
