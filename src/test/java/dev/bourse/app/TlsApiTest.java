@@ -14,6 +14,7 @@ import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -155,8 +156,19 @@ class TlsApiTest {
                   .createSocket(InetAddress.getLoopbackAddress(), url.getPort())) {
         socket.setEnabledProtocols(new String[] {"TLSv1.2"});
         socket.startHandshake();
-        assertThrows(IOException.class, socket::startHandshake);
+        socket.startHandshake();
+        assertThrows(IOException.class, () -> ask(socket));
       }
+    }
+  }
+
+  private static void ask(SSLSocket socket) throws IOException {
+    socket.setSoTimeout(60_000);
+    socket
+        .getOutputStream()
+        .write("GET /none HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    if (socket.getInputStream().read() < 0) {
+      throw new EOFException();
     }
   }
 
