@@ -14,6 +14,7 @@ import dev.bourse.edge.limits.DownloadPace;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.ProcessLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
+import dev.bourse.edge.tls.TlsConfig;
 import dev.bourse.keyring.SecretConfig;
 import dev.bourse.mail.MailConfig;
 import dev.bourse.market.MarketConfig;
@@ -212,7 +213,8 @@ public record Config(
   }
 
   private static EdgeConfig edge(Settings settings, int port, String contentUrl) {
-    String baseUrl = baseUrl(settings);
+    Optional<TlsConfig> tls = TlsConfig.from(settings);
+    String baseUrl = baseUrl(settings, tls.isPresent());
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
     Set<String> proxies = new TreeSet<>();
     for (String proxy : settings.text("proxies", "").split("[, ]+", -1)) {
@@ -232,7 +234,8 @@ public record Config(
         settings.integer(
             "limits.edge-burst", Math.max(1, perMinute / BURSTS_PER_MINUTE), 1, MAX_BUDGET),
         proxies,
-        EdgeLimits.in(room(settings)).withPace(pace(settings)));
+        EdgeLimits.in(room(settings, tls.isPresent())).withPace(pace(settings)),
+        tls);
   }
 
   private static DownloadPace pace(Settings settings) {
@@ -246,8 +249,8 @@ public record Config(
             Duration.ofHours(1)));
   }
 
-  private static ProcessLimits room(Settings settings) {
-    ProcessLimits fit = ProcessLimits.ofProcess();
+  private static ProcessLimits room(Settings settings, boolean isSecure) {
+    ProcessLimits fit = ProcessLimits.ofProcess(isSecure);
     int connections = settings.integer("limits.connections", fit.connections(), 1, MAX_CONNECTIONS);
     return fit.withConnections(
         connections,
@@ -274,8 +277,12 @@ public record Config(
     return host;
   }
 
-  private static String baseUrl(Settings settings) {
+  private static String baseUrl(Settings settings, boolean isSecure) {
     String url = settings.text("base-url", "");
+    if (isSecure && BaseUrl.isOne(url) && !url.startsWith("https:")) {
+      settings.fault("base-url", url, "an https:// address, for tls.cert is set");
+      return "";
+    }
     if (url.isEmpty() || BaseUrl.isOne(url)) {
       return url;
     }

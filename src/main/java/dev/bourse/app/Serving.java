@@ -16,6 +16,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -33,6 +34,9 @@ final class Serving {
 
   /** Somebody has to make room first; who asks again sooner only adds to the load. */
   private static final long RETRY_FULL_MILLIS = 60_000;
+
+  /** How soon a certificate that was renewed is in use. */
+  private static final long CERTIFICATE_MILLIS = 10_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
 
@@ -129,7 +133,30 @@ final class Serving {
               return noteBaseUrl(baseUrl());
             })
         .compose(noted -> addressed.get())
-        .onSuccess(noted -> readiness.set(true));
+        .onSuccess(
+            noted -> {
+              watchCertificate();
+              readiness.set(true);
+            });
+  }
+
+  private void watchCertificate() {
+    Edge api = Objects.requireNonNull(edge, "not started");
+    context.config().edge().tls().ifPresent(tls -> warnOfOthers(tls.key()));
+    if (context.config().edge().tls().isPresent()) {
+      context.keepUp(
+          "taking a certificate that was renewed",
+          CERTIFICATE_MILLIS,
+          () -> api.renewCertificate(context.vertx()).map(false));
+    }
+  }
+
+  /** Tells the log when others on the machine may read the certificate's key, and goes on. */
+  private void warnOfOthers(Path key) {
+    context
+        .vertx()
+        .executeBlocking(() -> DataFolder.wider(key.toRealPath()), false)
+        .onSuccess(told -> told.forEach(LOG::warn));
   }
 
   /** Has readiness depend on something that comes and goes. */

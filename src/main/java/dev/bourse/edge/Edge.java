@@ -8,16 +8,21 @@ import dev.bourse.core.ApiError;
 import dev.bourse.docs.DocsPages;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.ClientAddress;
+import dev.bourse.edge.limits.CountedHandshakes;
 import dev.bourse.edge.limits.Occupancy;
 import dev.bourse.edge.limits.SharedBudgets;
+import dev.bourse.edge.tls.CertificatePair;
+import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import io.vertx.core.Verticle;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -44,9 +49,12 @@ public final class Edge {
   private final Budgets addressBudgets;
   private final ClientAddress clientAddress;
   private final Occupancy occupancy;
+  private final @Nullable Renewal renewal;
+  private final CountedHandshakes handshakes = new CountedHandshakes();
   private final Map<String, Integer> streamsOfTokens = new ConcurrentHashMap<>();
   private final AtomicInteger streams = new AtomicInteger();
   private volatile int actualPort;
+  private volatile @Nullable HttpServer server;
   private volatile boolean draining;
   private volatile @Nullable DocsPages pages;
 
@@ -114,7 +122,9 @@ public final class Edge {
             edge, Math.min(edge, config.edgeBurst()), "client address", "address", sources.nanos());
     this.clientAddress = new ClientAddress(config.trustedProxies());
     this.occupancy = new Occupancy(config.limits().room(), clientAddress);
+    this.renewal = config.tls().map(tls -> new Renewal(tls, sources.clock())).orElse(null);
     metrics.show(signals, occupancy, streams);
+    metrics.showCertificate(signals, renewal);
   }
 
   private static List<String> faults(List<Contract> contracts, Operations operations) {
@@ -198,11 +208,59 @@ public final class Edge {
 
   /** The address that clients use; unless it is configured, known once the service listens. */
   public String baseUrl() {
-    return config.baseUrl().isEmpty() ? "http://localhost:" + actualPort : config.baseUrl();
+    return config.baseUrl().isEmpty()
+        ? (isSecure() ? "https" : "http") + "://localhost:" + actualPort
+        : config.baseUrl();
   }
 
-  void listening(int port) {
-    actualPort = port;
+  /** Whether TLS is spoken, by the service itself. */
+  boolean isSecure() {
+    return renewal != null;
+  }
+
+  /** The certificate in use; null without TLS. */
+  @Nullable Renewal renewal() {
+    return renewal;
+  }
+
+  /** Counts connections from before their TLS handshakes. */
+  CountedHandshakes handshakes() {
+    return handshakes;
+  }
+
+  void listening(HttpServer listening) {
+    server = listening;
+    actualPort = listening.actualPort();
+  }
+
+  /**
+   * Looks whether the files of the certificate have changed, on a worker, and takes another pair
+   * for new connections; those that are open go on with the one they began with.
+   *
+   * @return whether there is another
+   */
+  public Future<Boolean> renewCertificate(Vertx vertx) {
+    Renewal renewing = renewal;
+    if (renewing == null) {
+      return Future.succeededFuture(false);
+    }
+    return vertx
+        .executeBlocking(renewing::look, false)
+        .compose(
+            found ->
+                found.isEmpty()
+                    ? Future.succeededFuture(false)
+                    : take(vertx, renewing, found.get()).map(true));
+  }
+
+  private Future<Void> take(Vertx vertx, Renewal renewing, CertificatePair pair) {
+    HttpServer serving = Objects.requireNonNull(server, "it does not listen yet");
+    return vertx
+        .executeBlocking(() -> Renewal.options(pair), false)
+        // Whichever event loop's server it is: all of them share what is changed.
+        .compose(serving::updateSSLOptions)
+        .onSuccess(updated -> renewing.taken(pair))
+        .mapEmpty();
   }
 
   /** The pages, made when first asked for because they carry the address in force. */

@@ -1,6 +1,8 @@
 package dev.bourse.edge;
 
 import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.edge.tls.TlsConfig;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -9,7 +11,7 @@ import java.util.Set;
  * @param host the address to listen on
  * @param port the port; 0 picks a free one
  * @param baseUrl what clients call the service, without a slash at its end; empty for {@code
- *     http://localhost:<port>}
+ *     http://localhost:<port>}, or {@code https://} with a certificate
  * @param contentHost the name of the host at which published bytes alone are served; empty for none
  * @param requestsPerMinute budget of one token over all routes; 0 for none
  * @param edgePerMinute budget of one client address; 0 for none
@@ -17,6 +19,7 @@ import java.util.Set;
  *     edgePerMinute}
  * @param trustedProxies addresses whose {@code X-Forwarded-For} is believed
  * @param limits bounds on connections and bodies
+ * @param tls the certificate with which TLS is spoken, and nothing else then; empty for none
  */
 public record EdgeConfig(
     String host,
@@ -27,7 +30,8 @@ public record EdgeConfig(
     int edgePerMinute,
     int edgeBurst,
     Set<String> trustedProxies,
-    EdgeLimits limits) {
+    EdgeLimits limits,
+    Optional<TlsConfig> tls) {
 
   public EdgeConfig {
     trustedProxies = Set.copyOf(trustedProxies);
@@ -45,7 +49,7 @@ public record EdgeConfig(
     }
   }
 
-  /** Without a host of its own for published bytes. */
+  /** Without a host of its own for published bytes, and without TLS. */
   public EdgeConfig(
       String host,
       int port,
@@ -64,6 +68,22 @@ public record EdgeConfig(
         edgePerMinute,
         edgeBurst,
         trustedProxies,
-        limits);
+        limits,
+        Optional.empty());
+  }
+
+  /** The same with TLS. */
+  public EdgeConfig withTls(TlsConfig certificate) {
+    return new EdgeConfig(
+        host,
+        port,
+        baseUrl,
+        contentHost,
+        requestsPerMinute,
+        edgePerMinute,
+        edgeBurst,
+        trustedProxies,
+        limits,
+        Optional.of(certificate));
   }
 }

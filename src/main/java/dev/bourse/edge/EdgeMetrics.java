@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.edge.limits.Occupancy;
+import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Label;
 import dev.bourse.signals.Signals;
 import java.util.List;
@@ -75,6 +76,16 @@ final class EdgeMetrics {
         "Connections and bodies that there was no room for.",
         occupancy::turnedAway);
     signals.gauge("bourse_event_streams", "Streams of events that are open.", streams::get);
+  }
+
+  /** Shows how long the certificate still is one; nothing without TLS. */
+  void showCertificate(Signals signals, @Nullable Renewal renewal) {
+    signals.gauge(
+        "bourse_tls_certificate_expiry_seconds",
+        """
+        Until the certificate that the API speaks TLS with ends, negative after; absent without one.\
+        """,
+        () -> renewal == null ? Double.NaN : renewal.secondsLeft());
   }
 
   /** The series of one operation; {@code none} for requests that reach none. */

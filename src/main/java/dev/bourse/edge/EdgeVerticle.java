@@ -1,11 +1,16 @@
 package dev.bourse.edge;
 
 import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.edge.tls.Renewal;
 import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.net.ServerSSLOptions;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -36,9 +41,15 @@ final class EdgeVerticle extends AbstractVerticle {
         Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
     vertx.setPeriodic(sweepMillis, tick -> loop.sweep());
     vertx.setPeriodic(STREAM_CHECK_MILLIS, tick -> loop.streams().endRefused());
+    HttpServerOptions options = options(edge.config());
+    Renewal renewal = edge.renewal();
+    if (renewal != null) {
+      edge.handshakes().countAt(((ContextInternal) context).nettyEventLoop(), loop.connections());
+      secure(options, renewal);
+    }
     HttpServer listening =
         vertx
-            .createHttpServer(options(edge.config()))
+            .createHttpServer(options)
             .connectionHandler(loop.connections()::opened)
             .requestHandler(router::handle)
             .invalidRequestHandler(router::handleInvalid);
@@ -50,7 +61,7 @@ final class EdgeVerticle extends AbstractVerticle {
                 Future.failedFuture(
                     new PortRefused(
                         "host, port", edge.config().host(), edge.config().port(), refused)))
-        .onSuccess(bound -> edge.listening(bound.actualPort()))
+        .onSuccess(edge::listening)
         // Made now, off the event loop, rather than in the first request.
         .compose(bound -> vertx.executeBlocking(edge::pages))
         .<Void>mapEmpty()
@@ -74,6 +85,21 @@ final class EdgeVerticle extends AbstractVerticle {
         // Catches a client that stops reading its answer; Connections catches the rest.
         .setIdleTimeout(keepAliveSeconds)
         .setIdleTimeoutUnit(TimeUnit.SECONDS);
+  }
+
+  private void secure(HttpServerOptions options, Renewal renewal) {
+    options
+        .setSsl(true)
+        .setSslEngineOptions(edge.handshakes())
+        // A client that speaks HTTP/2 alone learns so in the handshake.
+        .setUseAlpn(true)
+        .setAlpnVersions(List.of(HttpVersion.HTTP_1_1))
+        .setSslHandshakeTimeout(edge.config().limits().headMillis())
+        .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS);
+    ServerSSLOptions usual = Renewal.options(renewal.pair());
+    options
+        .setKeyCertOptions(usual.getKeyCertOptions())
+        .setEnabledSecureTransportProtocols(usual.getEnabledSecureTransportProtocols());
   }
 
   @Override

@@ -34,6 +34,12 @@ final class Exchange implements OpenConnection.PendingRequest {
   private static final CharSequence NOSNIFF_NAME =
       HttpHeaders.createOptimized("x-content-type-options");
   private static final CharSequence NOSNIFF = HttpHeaders.createOptimized("nosniff");
+  private static final CharSequence HSTS_NAME =
+      HttpHeaders.createOptimized("strict-transport-security");
+
+  /** For a year browsers ask this host by https alone. */
+  private static final CharSequence HSTS = HttpHeaders.createOptimized("max-age=31536000");
+
   private static final CharSequence NO_STORE = HttpHeaders.createOptimized("no-store");
   private static final CharSequence REVALIDATE = HttpHeaders.createOptimized("private, no-cache");
   private static final CharSequence WWW_AUTHENTICATE =
@@ -301,6 +307,9 @@ final class Exchange implements OpenConnection.PendingRequest {
     HttpServerResponse response = request.response();
     MultiMap headers = response.setStatusCode(status).headers();
     headers.set(REQUEST_ID, id).add(HttpHeaders.DATE, loop.date()).add(NOSNIFF_NAME, NOSNIFF);
+    if (loop.edge().isSecure()) {
+      headers.add(HSTS_NAME, HSTS);
+    }
     if (loop.isOpen(request.path())) {
       headers
           .add(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN, ANY)

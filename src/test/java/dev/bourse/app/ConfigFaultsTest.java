@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Settings;
 import dev.bourse.edge.limits.SharedBudgetConfig;
+import dev.bourse.testing.Certificates;
 import dev.bourse.world.Yaml;
 import java.io.IOException;
 import java.io.StringReader;
@@ -39,6 +40,25 @@ class ConfigFaultsTest extends ConfigFixture {
         faults(Map.of("checkpoints.content-url", "https://files.example/"), Map.of())
             .get(0)
             .startsWith("checkpoints.content-url: "));
+  }
+
+  @Test
+  void whoeverSpeaksTlsIsNotCalledByHttp(@TempDir Path folder) throws Exception {
+    Map<String, String> values = new LinkedHashMap<>();
+    for (String setting : Certificates.make(folder, "EC", 30).write(folder)) {
+      values.put(setting.split("=", 2)[0], setting.split("=", 2)[1]);
+    }
+    values.put("base-url", "https://x.example");
+    assertTrue(config(values).edge().tls().isPresent());
+    values.put("base-url", "http://x.example");
+    assertEquals(
+        List.of(
+            "base-url: 'http://x.example' is not acceptable; expected an https:// address, for"
+                + " tls.cert is set"),
+        faults(values, Map.of()));
+    values.put("base-url", "");
+    values.remove("tls.key");
+    assertTrue(faults(values, Map.of()).get(0).startsWith("tls.key: '' is not acceptable"));
   }
 
   @Test

@@ -14,7 +14,12 @@ public final class RawClient implements AutoCloseable {
   private final Socket socket;
 
   public RawClient(int port) throws IOException {
-    socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    this(new Socket(InetAddress.getLoopbackAddress(), port));
+  }
+
+  /** Over a socket of the test's own, such as one that speaks TLS. */
+  RawClient(Socket socket) throws IOException {
+    this.socket = socket;
     socket.setSoTimeout(60_000);
   }
 

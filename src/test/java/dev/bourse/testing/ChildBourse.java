@@ -111,7 +111,7 @@ public final class ChildBourse implements AutoCloseable {
       process = new ProcessBuilder(command).redirectError(log).start();
       BufferedReader printed = process.inputReader(StandardCharsets.UTF_8);
       String line = printed.readLine();
-      assertTrue(line != null && line.startsWith("ready http://"), "printed: " + line);
+      assertTrue(line != null && line.startsWith("ready http"), "printed: " + line);
       baseUrl = line.substring("ready ".length());
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
       Reads all of the store and tells whether it is sound: of the embedded one the log, \
       which a process that was killed leaves, and every page of the file; of a PostgreSQL \
       database every row. Tells too whether the secret key that is given reads what is \
-      encrypted. Changes nothing. The embedded store must not be in use.\
+      encrypted, and when the certificate of tls.cert ends. Changes nothing. The embedded store must not be in use.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",
@@ -41,6 +41,11 @@ final class DoctorCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, Config.Faulty {
     PrintWriter out = spec.commandLine().getOut();
+    settings
+        .read(Map.of())
+        .edge()
+        .tls()
+        .ifPresent(tls -> out.println("certificate: " + tls.pair()));
     try (WholeStore store = settings.openStore(WholeStore.Purpose.READ)) {
       WholeStore.Examination found = store.examine();
       found.seen().forEach(out::println);

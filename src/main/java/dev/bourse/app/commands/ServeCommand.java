@@ -65,6 +65,8 @@ final class ServeCommand implements Callable<Integer> {
     Thread reading = new Thread(Contract::served, "contracts");
     reading.setDaemon(true);
     reading.start();
+    // Each would cost as much as a handshake, on a connection that is counted once.
+    System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
     Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));
     Vertx vertx = Bourse.newVertx(config);
     watch(vertx, config.loopTimeoutMillis());

@@ -2,12 +2,18 @@ package dev.bourse.edge.limits;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.core.net.impl.ConnectionBase;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -39,6 +45,12 @@ public final class Connections {
   private final Occupancy occupancy;
   private final Map<HttpConnection, OpenConnection> open = new HashMap<>();
 
+  /** Those whose TLS handshake is under way, by their age; Vert.x ends the ones that are late. */
+  private final Map<Channel, Handshake> handshakes = new LinkedHashMap<>();
+
+  /** Of a connection that does not speak HTTP yet. */
+  private record Handshake(Occupancy.Client client, long deadlineMillis) {}
+
   /**
    * @param occupancy shared by all event loops
    */
@@ -48,8 +60,55 @@ public final class Connections {
     this.nanos = nanos;
   }
 
+  /** Counts a connection before its TLS handshake, or closes it when there is no room for it. */
+  void accepted(Channel channel) {
+    String peer =
+        channel.remoteAddress() instanceof InetSocketAddress address && !address.isUnresolved()
+            ? address.getAddress().getHostAddress()
+            : "";
+    Occupancy.Client client = occupancy.enter(peer);
+    if (client == null || (occupancy.isFull() && !makeRoom())) {
+      occupancy.turnsAway();
+      if (client != null) {
+        occupancy.leave(client);
+      }
+      channel.close();
+      return;
+    }
+    handshakes.put(channel, new Handshake(client, nowMillis() + limits.headMillis()));
+    channel.closeFuture().addListener(closed -> shaken(channel));
+  }
+
+  /** Its handshake is done, or will never be; may be called more than once. */
+  private void shaken(Channel channel) {
+    Handshake handshake = handshakes.remove(channel);
+    if (handshake != null) {
+      occupancy.leave(handshake.client());
+    }
+  }
+
+  /** Closes the oldest handshake when it is to end no later than then; false when there is none. */
+  private boolean evictHandshake(long millis) {
+    Iterator<Map.Entry<Channel, Handshake>> oldest = handshakes.entrySet().iterator();
+    if (!oldest.hasNext()) {
+      return false;
+    }
+    Map.Entry<Channel, Handshake> first = oldest.next();
+    if (first.getValue().deadlineMillis() > millis) {
+      return false;
+    }
+    Channel channel = first.getKey();
+    occupancy.turnsAway();
+    shaken(channel);
+    channel.close();
+    return true;
+  }
+
   /** Registers a new connection, or closes it at once when there is no room for it. */
   public void opened(HttpConnection http) {
+    if (http instanceof ConnectionBase base) {
+      shaken(base.channelHandlerContext().channel());
+    }
     SocketAddress peer = http.remoteAddress();
     Occupancy.Client client = occupancy.enter(peer == null ? "" : peer.hostAddress());
     if (client == null) {
@@ -57,7 +116,7 @@ public final class Connections {
       abort(http);
       return;
     }
-    if (occupancy.isFull() && !evict(connection -> true)) {
+    if (occupancy.isFull() && !makeRoom()) {
       occupancy.turnsAway();
       occupancy.leave(client);
       abort(http);
@@ -67,8 +126,13 @@ public final class Connections {
     open.put(http, connection);
     if (http instanceof ConnectionBase base) {
       ChannelHandlerContext last = base.channelHandlerContext();
-      last.pipeline().addFirst(new UnreadBytesHandler(this, connection));
-      last.pipeline().addBefore(last.name(), null, HttpVersionHandler.INSTANCE);
+      ChannelPipeline pipeline = last.pipeline();
+      // Behind TLS, where there is one.
+      pipeline.addBefore(
+          pipeline.context(HttpRequestDecoder.class).name(),
+          null,
+          new UnreadBytesHandler(this, connection));
+      pipeline.addBefore(last.name(), null, HttpVersionHandler.INSTANCE);
     }
     http.closeHandler(gone -> gone(connection));
   }
@@ -86,8 +150,21 @@ public final class Connections {
     }
   }
 
-  /** Closes the idle connection whose time is up first; false when none of them is idle. */
-  private boolean evict(Predicate<OpenConnection> among) {
+  /** Closes what was to end first of idle connections and handshakes; false when there is none. */
+  private boolean makeRoom() {
+    OpenConnection idle = firstToEnd(connection -> true);
+    if (evictHandshake(idle == null ? Long.MAX_VALUE : idle.deadlineMillis)) {
+      return true;
+    }
+    if (idle == null) {
+      return false;
+    }
+    evict(idle);
+    return true;
+  }
+
+  /** The idle connection whose time is up first; null when none of them is idle. */
+  private @Nullable OpenConnection firstToEnd(Predicate<OpenConnection> among) {
     OpenConnection first = null;
     for (OpenConnection connection : open.values()) {
       if (connection.isAwaited()
@@ -96,12 +173,12 @@ public final class Connections {
         first = connection;
       }
     }
-    if (first == null) {
-      return false;
-    }
+    return first;
+  }
+
+  private void evict(OpenConnection connection) {
     occupancy.turnsAway();
-    end(first);
-    return true;
+    end(connection);
   }
 
   /** Closes a connection and counts it out at once, as closing itself takes a turn of the loop. */
@@ -113,8 +190,10 @@ public final class Connections {
   /** Closes a connection at once, and drops whatever is still to be sent over it. */
   private static void abort(HttpConnection http) {
     if (http instanceof ConnectionBase base) {
-      UnreadBytesHandler.forget(base.channelHandlerContext().pipeline());
-      base.channelHandlerContext().close();
+      ChannelPipeline pipeline = base.channelHandlerContext().pipeline();
+      UnreadBytesHandler.forget(pipeline);
+      // From the front: TLS would wait to say goodbye to a client that does not read.
+      pipeline.firstContext().close();
     } else {
       http.close();
     }
@@ -156,9 +235,11 @@ public final class Connections {
   private boolean take(OpenConnection connection, long bytes) {
     Occupancy.Taking taking = occupancy.takeUnread(connection.client, bytes);
     for (int i = 0; taking == Occupancy.Taking.NONE_LEFT && i < MOST_EVICTED; i++) {
-      if (!evict(other -> other != connection && other.unreadBytes > 0)) {
+      OpenConnection other = firstToEnd(idle -> idle != connection && idle.unreadBytes > 0);
+      if (other == null) {
         break;
       }
+      evict(other);
       taking = occupancy.takeUnread(connection.client, bytes);
     }
     if (taking != Occupancy.Taking.TAKEN) {

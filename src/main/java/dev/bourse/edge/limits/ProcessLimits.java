@@ -29,6 +29,12 @@ public record ProcessLimits(
    */
   private static final int CONNECTION_BYTES = 12_288;
 
+  /**
+   * What TLS adds to it: its state was measured at 7 KB of the heap, and a record that is not whole
+   * waits in up to 32 KiB of direct memory, which is counted here because nobody else counts it.
+   */
+  private static final int TLS_BYTES = 36_864;
+
   /** Past this many, a process has other bounds than memory. */
   private static final int MAX_CONNECTIONS = 100_000;
 
@@ -50,7 +56,16 @@ public record ProcessLimits(
 
   /** What this process can carry, with its heap, its direct memory and its limit of open files. */
   public static ProcessLimits ofProcess() {
-    return of(Runtime.getRuntime().maxMemory(), PlatformDependent.maxDirectMemory(), maxFiles());
+    return ofProcess(false);
+  }
+
+  /** The same where connections speak TLS, or not. */
+  public static ProcessLimits ofProcess(boolean isSecure) {
+    return of(
+        Runtime.getRuntime().maxMemory(),
+        PlatformDependent.maxDirectMemory(),
+        maxFiles(),
+        CONNECTION_BYTES + (isSecure ? TLS_BYTES : 0));
   }
 
   /**
@@ -60,7 +75,12 @@ public record ProcessLimits(
    * and its garbage's. One address has a quarter of each but the second, which costs a token.
    */
   public static ProcessLimits of(long heapBytes, long directBytes, long files) {
-    long byHeap = heapBytes / 4 / CONNECTION_BYTES;
+    return of(heapBytes, directBytes, files, CONNECTION_BYTES);
+  }
+
+  private static ProcessLimits of(
+      long heapBytes, long directBytes, long files, int connectionBytes) {
+    long byHeap = heapBytes / 4 / connectionBytes;
     // A half of the files where those are few.
     long byFiles = Math.max(files / 2, files - OTHER_FILES);
     int connections = (int) Math.max(64, Math.min(MAX_CONNECTIONS, Math.min(byHeap, byFiles)));

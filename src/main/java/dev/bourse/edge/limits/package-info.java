@@ -5,7 +5,8 @@
  *
  * <p>{@link dev.bourse.edge.limits.Connections} ends the connections whose client keeps the service
  * waiting; {@code UnreadBytesHandler} counts the bytes that wait to be read; {@link
- * dev.bourse.edge.limits.Occupancy} adds up what all event loops hold.
+ * dev.bourse.edge.limits.Occupancy} adds up what all event loops hold. Where TLS is spoken, {@link
+ * dev.bourse.edge.limits.CountedHandshakes} has connections counted before their handshakes.
  *
  * <p>What a token may spend is counted by {@code Budgets}, or, for several processes, by {@link
  * dev.bourse.edge.limits.SharedBudgets} on a Redis server: the same bucket4j over Lettuce, the

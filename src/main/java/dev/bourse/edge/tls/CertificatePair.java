@@ -1,0 +1,238 @@
+package dev.bourse.edge.tls;
+
+import io.vertx.core.net.KeyCertOptions;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.MessageDigest;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.X509KeyManager;
+
+/**
+ * A certificate and its private key.
+ *
+ * @param chain the certificate, then each the issuer of the one before it
+ * @param key that of the first
+ */
+public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
+  /** A chain has some 10 KiB, and a key 3. */
+  private static final int MOST_BYTES = 256 * 1_024;
+
+  /** A chain has two or three. */
+  private static final int MOST_CERTIFICATES = 16;
+
+  private static final Pattern CERTIFICATE =
+      Pattern.compile("-----BEGIN CERTIFICATE-----([^-]*+)-----END CERTIFICATE-----");
+
+  private static final Pattern PRIVATE_KEY =
+      Pattern.compile("-----BEGIN ((?:RSA |EC )?)PRIVATE KEY-----([^-]*+)-----END");
+
+  /** What a key of each kind signs with, to see whether it is the certificate's. */
+  private static final Map<String, String> SIGNATURES =
+      Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA");
+
+  private static final String KEYS = "a PEM file with a private key, RSA or EC, without passphrase";
+
+  public CertificatePair {
+    chain = List.copyOf(chain);
+  }
+
+  /** Reads both files and tries whether they belong together. Blocks. */
+  static CertificatePair read(Path certificate, Path key) throws PairFault {
+    List<X509Certificate> chain = readChain(certificate);
+    PublicKey certified = chain.get(0).getPublicKey();
+    String signature = SIGNATURES.get(certified.getAlgorithm());
+    if (signature == null) {
+      throw new PairFault(
+          TlsConfig.CERTIFICATE,
+          certificate,
+          "a certificate with an RSA or EC key; this one's is " + certified.getAlgorithm());
+    }
+    CertificatePair pair = new CertificatePair(chain, readKey(key, certified));
+    if (!pair.isOne(signature)) {
+      throw new PairFault(
+          TlsConfig.KEY, key, "the private key of the certificate in " + certificate);
+    }
+    try {
+      pair.options();
+    } catch (GeneralSecurityException | IOException refused) {
+      throw new PairFault(
+          TlsConfig.CERTIFICATE,
+          certificate,
+          "the certificate first, then each the issuer of the one before it");
+    }
+    return pair;
+  }
+
+  private static List<X509Certificate> readChain(Path file) throws PairFault {
+    List<X509Certificate> chain = new ArrayList<>();
+    Matcher block = CERTIFICATE.matcher(readText(TlsConfig.CERTIFICATE, file));
+    try {
+      CertificateFactory factory = CertificateFactory.getInstance("X.509");
+      while (block.find()) {
+        byte[] encoded = Base64.getMimeDecoder().decode(block.group(1));
+        chain.add((X509Certificate) factory.generateCertificate(new ByteArrayInputStream(encoded)));
+      }
+    } catch (CertificateException | IllegalArgumentException malformed) {
+      throw new PairFault(
+          TlsConfig.CERTIFICATE,
+          file,
+          "a PEM file of certificates; number %d cannot be read".formatted(chain.size() + 1));
+    }
+    if (chain.isEmpty() || chain.size() > MOST_CERTIFICATES) {
+      throw new PairFault(
+          TlsConfig.CERTIFICATE,
+          file,
+          "a PEM file of 1 to %d certificates; there are %d"
+              .formatted(MOST_CERTIFICATES, chain.size()));
+    }
+    return chain;
+  }
+
+  private static PrivateKey readKey(Path file, PublicKey certified) throws PairFault {
+    Matcher block = PRIVATE_KEY.matcher(readText(TlsConfig.KEY, file));
+    if (!block.find()) {
+      throw new PairFault(TlsConfig.KEY, file, KEYS);
+    }
+    try {
+      byte[] encoded = Base64.getMimeDecoder().decode(block.group(2));
+      return KeyFactory.getInstance(certified.getAlgorithm())
+          .generatePrivate(
+              new PKCS8EncodedKeySpec(
+                  block.group(1).isEmpty() ? encoded : wrapped(encoded, certified)));
+    } catch (GeneralSecurityException | RuntimeException malformed) {
+      throw new PairFault(
+          TlsConfig.KEY,
+          file,
+          KEYS + "; this one cannot be read, or is not " + certified.getAlgorithm());
+    }
+  }
+
+  /**
+   * A key in the older form of its own algorithm, as PKCS #8 (RFC 5208) has it: version 0, the
+   * algorithm, the key. The algorithm and its curve are those of the key that is certified, which
+   * tells them in the same way.
+   */
+  private static byte[] wrapped(byte[] key, PublicKey certified) {
+    byte[] publicKey = certified.getEncoded();
+    // SEQUENCE { SEQUENCE { algorithm }, BIT STRING }
+    int outer = headerBytes(publicKey, 0);
+    int inner = headerBytes(publicKey, outer);
+    int algorithmBytes = inner + (publicKey[outer + 1] & 0xff);
+    ByteArrayOutputStream content = new ByteArrayOutputStream();
+    content.writeBytes(new byte[] {0x02, 0x01, 0x00});
+    content.write(publicKey, outer, algorithmBytes);
+    content.writeBytes(element(0x04, key));
+    return element(0x30, content.toByteArray());
+  }
+
+  /** Of an element, its tag and its length in bytes. */
+  private static int headerBytes(byte[] encoded, int at) {
+    int length = encoded[at + 1] & 0xff;
+    return length < 0x80 ? 2 : 2 + (length & 0x7f);
+  }
+
+  private static byte[] element(int tag, byte[] content) {
+    ByteArrayOutputStream element = new ByteArrayOutputStream();
+    element.write(tag);
+    int length = content.length;
+    if (length > 0xffff) {
+      throw new IllegalArgumentException("no key has " + length + " bytes");
+    }
+    if (length > 0xff) {
+      element.writeBytes(new byte[] {(byte) 0x82, (byte) (length >> 8)});
+    } else if (length > 0x7f) {
+      element.write(0x81);
+    }
+    element.write(length);
+    element.writeBytes(content);
+    return element.toByteArray();
+  }
+
+  private static String readText(String setting, Path file) throws PairFault {
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] bytes = in.readNBytes(MOST_BYTES + 1);
+      if (bytes.length > MOST_BYTES) {
+        throw new PairFault(setting, file, "a PEM file of at most %d bytes".formatted(MOST_BYTES));
+      }
+      return new String(bytes, StandardCharsets.ISO_8859_1);
+    } catch (NoSuchFileException missing) {
+      throw new PairFault(setting, file, "a PEM file; there is none");
+    } catch (AccessDeniedException denied) {
+      throw new PairFault(setting, file, "a PEM file that this process may read");
+    } catch (IOException unreadable) {
+      throw new PairFault(setting, file, "a PEM file: " + unreadable.getMessage());
+    }
+  }
+
+  /** Whether what the key signs is what the certificate says it signed. */
+  private boolean isOne(String signature) {
+    try {
+      byte[] text = "any".getBytes(StandardCharsets.US_ASCII);
+      Signature signing = Signature.getInstance(signature);
+      signing.initSign(key);
+      signing.update(text);
+      byte[] signed = signing.sign();
+      signing.initVerify(chain.get(0).getPublicKey());
+      signing.update(text);
+      return signing.verify(signed);
+    } catch (GeneralSecurityException unfit) {
+      return false;
+    }
+  }
+
+  /** The same as the server takes it. Encrypts it on the way, which takes some milliseconds. */
+  KeyCertOptions options() throws GeneralSecurityException, IOException {
+    char[] none = new char[0];
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    store.load(null, none);
+    store.setKeyEntry("tls", key, none, chain.toArray(new X509Certificate[0]));
+    KeyManagerFactory factory =
+        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    factory.init(store, none);
+    return KeyCertOptions.wrap((X509KeyManager) factory.getKeyManagers()[0]);
+  }
+
+  /** When the first of the chain ends. */
+  public Instant end() {
+    return chain.stream()
+        .map(certificate -> certificate.getNotAfter().toInstant())
+        .min(Comparator.naturalOrder())
+        .orElseThrow();
+  }
+
+  boolean isSame(CertificatePair other) {
+    return chain.equals(other.chain)
+        && MessageDigest.isEqual(key.getEncoded(), other.key.getEncoded());
+  }
+
+  /** Whom it certifies and until when; never the key. */
+  @Override
+  public String toString() {
+    return "%s, which ends %s".formatted(chain.get(0).getSubjectX500Principal().getName(), end());
+  }
+}
