@@ -64,7 +64,9 @@ public final class HoldService implements Holds {
   // Touched by one step at a time.
   private String after = "";
 
-  private volatile long behindMillis;
+  /** Up to when usage was posted at the last look; null before any, or with nothing posted. */
+  private volatile @Nullable Long throughMillis;
+
   private volatile boolean isWaiting;
 
   /**
@@ -116,23 +118,20 @@ public final class HoldService implements Holds {
   /** Looks at some organizations; whether there are more in this round. */
   public Future<Boolean> step() {
     OptionalLong now = time.confirmedMillis();
-    return now.isEmpty() ? Future.succeededFuture(false) : step(now.getAsLong());
-  }
-
-  private Future<Boolean> step(long now) {
-    return look(now).compose(mayGoOn -> mayGoOn ? checkSome(now) : Future.succeededFuture(false));
+    return look(now)
+        .compose(mayGoOn -> mayGoOn ? checkSome(now.getAsLong()) : Future.succeededFuture(false));
   }
 
   /** Looks only how far posting is, which every process shows; tells that there is no more. */
   public Future<Boolean> look() {
-    OptionalLong now = time.confirmedMillis();
-    return now.isEmpty()
-        ? Future.succeededFuture(false)
-        : look(now.getAsLong()).map(mayGoOn -> false);
+    return look(time.confirmedMillis()).map(mayGoOn -> false);
   }
 
-  /** Whether usage is posted so far that holds may move. */
-  private Future<Boolean> look(long now) {
+  /**
+   * Whether usage is posted so far that holds may move. How far it is posted is read while no time
+   * is confirmed too: that is why it falls behind, most often.
+   */
+  private Future<Boolean> look(OptionalLong now) {
     return new WatermarkStore(database)
         .find()
         .map(
@@ -140,15 +139,18 @@ public final class HoldService implements Holds {
               if (through.isEmpty()) {
                 return false;
               }
-              note(now, through.get().throughMillis());
+              throughMillis = through.get().throughMillis();
+              if (now.isEmpty()) {
+                return false;
+              }
+              note(now.getAsLong(), through.get().throughMillis());
               return !isWaiting;
             });
   }
 
   /** Logs when holds begin to wait and when they continue; nobody would notice otherwise. */
   private void note(long now, long through) {
-    behindMillis = Math.max(0, now - through);
-    boolean waits = behindMillis > MAX_BEHIND_MILLIS;
+    boolean waits = now - through > MAX_BEHIND_MILLIS;
     if (waits && !isWaiting) {
       LOG.warn(
           "usage is posted only up to {}, more than {} hours ago: billing holds wait for it",
@@ -160,9 +162,13 @@ public final class HoldService implements Holds {
     isWaiting = waits;
   }
 
-  /** How far posting was behind at the last look; at least an hour is as it should be. */
+  /**
+   * How far posting is behind, by this machine's clock; up to an hour and a little is as it should
+   * be. It grows by itself when nobody looks any more.
+   */
   public long behindMillis() {
-    return behindMillis;
+    Long through = throughMillis;
+    return through == null ? 0 : Math.max(0, clock.millis() - through);
   }
 
   /** Whether holds wait for posting. */

@@ -37,7 +37,7 @@ public final class Text {
 
   /** Text from elsewhere without what a terminal would act upon. */
   public static String plain(String text) {
-    return text.replaceAll("\\p{Cntrl}", "?");
+    return text.replaceAll("\\p{Cc}", "?");
   }
 
   /** The value with control characters replaced and cut to a length fit for one line. */

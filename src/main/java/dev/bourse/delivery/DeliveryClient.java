@@ -218,7 +218,7 @@ public final class DeliveryClient {
   private static String said(Buffer beginning) {
     String text =
         new String(beginning.getBytes(), StandardCharsets.UTF_8)
-            .replaceAll("[\\p{Cntrl}\\s]+", " ")
+            .replaceAll("[\\p{Cc}\\s]+", " ")
             .strip();
     return text.isEmpty() ? "" : ": " + Text.plain(shortened(text));
   }

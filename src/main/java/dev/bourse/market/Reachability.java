@@ -255,7 +255,7 @@ final class Reachability {
   }
 
   private static String shown(String why) {
-    String line = why.replaceAll("\\p{Cntrl}+", " ");
+    String line = why.replaceAll("\\p{Cc}+", " ");
     return line.length() > MAX_ERROR_CHARS ? line.substring(0, MAX_ERROR_CHARS - 1) + "…" : line;
   }
 }

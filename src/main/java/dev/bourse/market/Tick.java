@@ -40,7 +40,7 @@ final class Tick {
   private final Pool pool;
   private final long nowMillis;
   private final long swapFreshnessMillis;
-  private final long patienceMillis;
+  private final Patience patience;
   private final Allowance allowance;
   private final Notices notices;
   private final List<Cluster> clusters;
@@ -92,14 +92,14 @@ final class Tick {
         pool,
         views,
         swapFreshnessMillis,
-        MarketConfig.GANG_PATIENCE.toMillis(),
+        Patience.of(MarketConfig.GANG_PATIENCE.toMillis()),
         allowance,
         Notices.at(0, nowMillis),
         nowMillis);
   }
 
   /**
-   * @param patienceMillis how long a minimum may take to become active
+   * @param patience how long a minimum may take to become active
    * @param allowance what organizations may still commit to: slots they cannot afford are not bid
    *     for
    * @param notices what becomes of nodes that lose their seats
@@ -108,7 +108,7 @@ final class Tick {
       Pool pool,
       Collection<ClusterView> views,
       long swapFreshnessMillis,
-      long patienceMillis,
+      Patience patience,
       Allowance allowance,
       Notices notices,
       long nowMillis) {
@@ -117,7 +117,7 @@ final class Tick {
         allowance,
         notices,
         swapFreshnessMillis,
-        patienceMillis,
+        patience,
         nowMillis,
         views.stream().map(ClusterView::cluster).toList());
   }
@@ -127,11 +127,11 @@ final class Tick {
       Allowance allowance,
       Notices notices,
       long swapFreshnessMillis,
-      long patienceMillis,
+      Patience patience,
       long nowMillis,
       List<Cluster> standing) {
     this.pool = pool;
-    this.patienceMillis = patienceMillis;
+    this.patience = patience;
     this.allowance = allowance;
     this.notices = notices;
     this.swapFreshnessMillis = swapFreshnessMillis;
@@ -141,7 +141,10 @@ final class Tick {
   }
 
   private Cluster seen(Cluster cluster) {
-    List<Allocation> late = Gang.overdue(cluster, pool.gpusPerNode(), patienceMillis, nowMillis);
+    List<Allocation> late =
+        patience.isClockDoubted()
+            ? List.of()
+            : Gang.overdue(cluster, pool.gpusPerNode(), patience.millis(), nowMillis);
     if (late.isEmpty()) {
       return cluster;
     }
@@ -156,7 +159,7 @@ final class Tick {
         allowance,
         notices,
         swapFreshnessMillis,
-        patienceMillis,
+        patience,
         nowMillis,
         // It may be one that a tick has nothing to do with as it stands.
         Stream.concat(
@@ -309,7 +312,7 @@ final class Tick {
 
   /** Declared slots, as far as they can be afforded; no new ones for a gang that stands back. */
   private int slots(Cluster cluster, int held) {
-    if (Gang.standsBack(cluster, pool.gpusPerNode(), patienceMillis, nowMillis)) {
+    if (Gang.standsBack(cluster, pool.gpusPerNode(), patience.millis(), nowMillis)) {
       return held;
     }
     int declared = cluster.declaredSlots(pool.gpusPerNode());
@@ -431,7 +434,7 @@ final class Tick {
         bids ? Math.max(0, clearing.unseated().getOrDefault(cluster.name(), 0) - kept) : 0;
     boolean failing =
         (cluster.provisionFailures() >= FAILURES_MEANING_UNAVAILABLE
-                || Gang.standsBack(cluster, pool.gpusPerNode(), patienceMillis, nowMillis))
+                || Gang.standsBack(cluster, pool.gpusPerNode(), patience.millis(), nowMillis))
             && cluster.pending(pool.gpusPerNode()) > 0;
     Optional<Long> admission = Optional.ofNullable(clearing.admissionCents());
     Clearing.Shortfall shortfall = clearing.shortfalls().get(cluster.name());

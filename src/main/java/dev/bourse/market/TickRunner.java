@@ -122,7 +122,7 @@ final class TickRunner {
         terms,
         views,
         env.config().swapFreshnessMillis(),
-        env.config().gangPatienceMillis(),
+        new Patience(env.config().gangPatienceMillis(), env.time().undoubtedMillis().isEmpty()),
         allowance,
         notices,
         nowMillis);

@@ -430,6 +430,6 @@ public final class SshNodes implements NodeProvider {
   private static String logged(String output) {
     String shown =
         output.length() > MAX_LOGGED_CHARS ? output.substring(0, MAX_LOGGED_CHARS) : output;
-    return shown.strip().replaceAll("\\p{Cntrl}+", " ");
+    return shown.strip().replaceAll("\\p{Cc}+", " ");
   }
 }

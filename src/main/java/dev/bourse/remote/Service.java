@@ -13,9 +13,14 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -97,7 +102,7 @@ public final class Service {
   /**
    * Makes a request with the token, once more with another token where this one has run out.
    *
-   * @param timeout until the answer's head is there
+   * @param timeout until the answer is there; of one that is read as it comes, its head
    * @return the answer, whatever it says
    * @throws Refused when there is no answer
    */
@@ -122,7 +127,7 @@ public final class Service {
    * Makes a request without a token: to an address that is a permission by itself, or of those that
    * take none.
    *
-   * @param timeout until the answer's head is there
+   * @param timeout until the answer is there; of one that is read as it comes, its head
    */
   public <T> HttpResponse<T> open(Request request, BodyHandler<T> handler, Duration timeout)
       throws Refused {
@@ -168,14 +173,25 @@ public final class Service {
     if (token != null) {
       built.header("Authorization", "Bearer " + token);
     }
+    // The request's own limit ends with the answer's head; a body may stand still after it.
+    CompletableFuture<HttpResponse<T>> answer =
+        Connections.client().sendAsync(built.build(), handler);
     try {
-      return Connections.client().send(built.build(), handler);
-    } catch (IOException e) {
-      throw lost(e);
+      return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      answer.cancel(true);
+      throw lost(new HttpTimeoutException("the answer is not whole"));
+    } catch (ExecutionException e) {
+      throw lost(failure(e));
     } catch (InterruptedException e) {
+      answer.cancel(true);
       Thread.currentThread().interrupt();
       throw new Refused(ExitCode.UNAVAILABLE, "interrupted");
     }
+  }
+
+  private static IOException failure(ExecutionException e) {
+    return e.getCause() instanceof IOException failure ? failure : new IOException(e.getCause());
   }
 
   /** What a connection that failed is to whoever asked. */
@@ -200,7 +216,7 @@ public final class Service {
     String error = String.valueOf(json.getValue("error"));
     // Neither names nor values it repeats may steer the terminal.
     String detail =
-        (error + ": " + json.getValue("detail", "no detail")).replaceAll("\\p{Cntrl}", "?");
+        (error + ": " + json.getValue("detail", "no detail")).replaceAll("\\p{Cc}", "?");
     return switch (status) {
       case 401 -> new Refused(ExitCode.REFUSED, detail + '\n' + credential.advice(), status, json);
       case 429, 503 ->

@@ -124,7 +124,7 @@ public final class Table {
               .collect(Collectors.joining(" "));
     }
     // A control character of a name or an address must not reach the terminal.
-    String text = String.valueOf(value).replaceAll("\\p{Cntrl}", "?");
+    String text = String.valueOf(value).replaceAll("\\p{Cc}", "?");
     Matcher time = MILLIS.matcher(text);
     return time.matches() ? time.group(1) + 'Z' : text;
   }

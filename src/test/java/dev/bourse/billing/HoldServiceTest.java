@@ -102,6 +102,18 @@ class HoldServiceTest extends ExchangeFixture {
   }
 
   @Test
+  void postingFallsBehindInSightWhileNoTimeIsConfirmed() throws Exception {
+    long through = clock.millis();
+    await(new WatermarkStore(database).begin(through));
+    clock.confirm(false);
+    assertEquals(0, holds.behindMillis(), "nobody has looked");
+    await(holds.step());
+    clock.advance(HoldService.MAX_BEHIND_MILLIS + 1);
+    assertEquals(HoldService.MAX_BEHIND_MILLIS + 1, holds.behindMillis(), "without another look");
+    assertFalse(holds.isWaiting(), "holds do not move, but not for this");
+  }
+
+  @Test
   void aRetiredOrganizationLacksNothingAndItsHoldIsLifted() throws Exception {
     reachNotice();
     await(

@@ -226,6 +226,20 @@ class PatternRulesTest {
     return slow;
   }
 
+  @Test
+  void textWithoutControlCharactersHasNoneOfEitherSet() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of("openapi"))) {
+      for (Path file : files.filter(f -> f.toString().endsWith(".yaml")).toList()) {
+        for (String line : Files.readAllLines(file)) {
+          boolean isOfFirst =
+              line.contains("pattern:") && (line.contains("\\x1f") || line.contains("\\u001f"));
+          boolean isOfSecond = line.contains("\\x9f") || line.contains("\\u009f");
+          assertTrue(!isOfFirst || isOfSecond, () -> file + ": " + line);
+        }
+      }
+    }
+  }
+
   /** Short pieces over and over, with and without something at the end that fits nothing. */
   private static Set<String> hostile(String pattern, int length) {
     Set<String> atoms = new LinkedHashSet<>(List.of("a", "0", "=", ";", " ", "/", "-", ".", ":"));

@@ -272,7 +272,7 @@ class NoticeWalkTest {
         pool,
         Sample.views(pool, clusters),
         FRESHNESS,
-        MarketConfig.GANG_PATIENCE.toMillis(),
+        Patience.of(MarketConfig.GANG_PATIENCE.toMillis()),
         Allowance.UNLIMITED,
         Notices.at(notice, now),
         now);

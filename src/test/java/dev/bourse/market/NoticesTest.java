@@ -317,7 +317,7 @@ class NoticesTest {
         pool,
         Sample.views(all.toArray(new Cluster[0])),
         FRESHNESS,
-        MarketConfig.GANG_PATIENCE.toMillis(),
+        Patience.of(MarketConfig.GANG_PATIENCE.toMillis()),
         Allowance.UNLIMITED,
         Notices.at(notice, now),
         now);

@@ -407,7 +407,9 @@ abstract class SimulatedMarkets extends SimulatedBooks {
   }
 
   private Tick tick(Market market, List<ClusterView> views, Allowance allowance, Notices notices) {
-    return new Tick(market.pool, views, Sample.FRESHNESS, PATIENCE, allowance, notices, now());
+    boolean isDoubted = market.holder != null && market.holder.undoubtedMillis().isEmpty();
+    Patience patience = new Patience(PATIENCE, isDoubted);
+    return new Tick(market.pool, views, Sample.FRESHNESS, patience, allowance, notices, now());
   }
 
   /** As {@link Settlement} stores it, after the last however the clock was set. */

@@ -20,16 +20,21 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
+import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -90,6 +95,34 @@ class TickTest {
 
     assertEquals(2, outcome.supply().seats());
     assertEquals(List.of("n1"), free(outcome));
+  }
+
+  @Test
+  void aMinimumIsNotGivenUpByAClockInDoubt() {
+    Capacity.Declare two =
+        new Capacity.Declare(
+            Sample.ACTOR,
+            16,
+            new BigDecimal("2.00"),
+            Optional.empty(),
+            0,
+            Conditions.of(new JsonObject().put("min_gpus", 16)));
+    Cluster gang = Capacity.declare(Sample.empty(), two, TERMS, T0).next();
+    gang = granted(granted(gang, 0, null, T0), 1, null, T0);
+    long ahead = T0 + Duration.ofDays(1).toMillis();
+    for (boolean isDoubted : List.of(true, false)) {
+      Tick tick =
+          new Tick(
+              POOL,
+              Sample.views(gang),
+              FRESHNESS,
+              new Patience(Duration.ofMinutes(10).toMillis(), isDoubted),
+              Allowance.UNLIMITED,
+              Notices.at(0, ahead),
+              ahead);
+      Tick.Outcome outcome = tick.decide(new Tick.Nodes(nodes(2), Set.of(), Map.of()));
+      assertEquals(isDoubted ? 0 : 2, tick.preview(gang, outcome).lost().size());
+    }
   }
 
   @Test

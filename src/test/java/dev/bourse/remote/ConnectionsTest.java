@@ -2,13 +2,26 @@ package dev.bourse.remote;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.bourse.core.Text;
+import io.vertx.core.json.JsonObject;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,6 +29,8 @@ import org.junit.jupiter.api.Test;
 
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ConnectionsTest {
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+
   private HttpServer server;
 
   @BeforeEach
@@ -29,6 +44,7 @@ class ConnectionsTest {
           exchange.getResponseBody().write(answer);
           exchange.close();
         });
+    server.setExecutor(threads);
     server.start();
   }
 
@@ -36,6 +52,7 @@ class ConnectionsTest {
   void stop() {
     Connections.close();
     server.stop(0);
+    threads.shutdownNow();
   }
 
   private void call() throws Refused {
@@ -62,6 +79,55 @@ class ConnectionsTest {
     for (Thread thread : ours) {
       thread.join(5_000);
       assertFalse(thread.isAlive(), thread.getName());
+    }
+  }
+
+  @Test
+  void anAnswerWhoseBodyStandsStillEndsAsOneThatDoesNotCome() {
+    CountDownLatch end = new CountDownLatch(1);
+    server.createContext(
+        "/stalled",
+        exchange -> {
+          exchange.sendResponseHeaders(200, 10);
+          exchange.getResponseBody().write('{');
+          exchange.getResponseBody().flush();
+          try (exchange) {
+            end.await();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+        });
+    String url = "http://localhost:" + server.getAddress().getPort();
+    Service service = new Service(url, Credential.NONE);
+    try {
+      for (BodyHandler<?> handler :
+          List.<BodyHandler<?>>of(BodyHandlers.ofString(), BodyHandlers.discarding())) {
+        Service.Request request = Service.Request.of("GET", url + "/stalled", Map.of());
+        Refused refused =
+            assertTimeoutPreemptively(
+                Duration.ofSeconds(20),
+                () ->
+                    assertThrows(
+                        Refused.class,
+                        () -> service.open(request, handler, Duration.ofMillis(300))));
+        assertEquals(ExitCode.UNAVAILABLE, refused.exitCode());
+        assertTrue(refused.getMessage().contains("(no answer in time)"), refused.getMessage());
+      }
+    } finally {
+      end.countDown();
+    }
+  }
+
+  @Test
+  void noControlCharacterOfAnAnswerReachesTheTerminal() {
+    for (char c : "\u0007\u001b\u007f\u0085\u009b\u009d".toCharArray()) {
+      assertEquals("a?b", Table.cell("a" + c + "b"));
+      assertEquals("a?b", Text.plain("a" + c + "b"));
+      JsonObject told = new JsonObject().put("error", "bad-request").put("detail", "a" + c + "b");
+      Refused refused =
+          new Service("http://localhost", Credential.NONE)
+              .refusal(400, HttpHeaders.of(Map.of(), (name, value) -> true), told.encode());
+      assertEquals("bad-request: a?b", refused.getMessage());
     }
   }
 

@@ -40,6 +40,7 @@ class SetAnnouncementApiTest extends SetApiFixture {
             "a\u0000",
             "a\nb",
             "a\u007f",
+            "a\u009b",
             "x".repeat(1_025))) {
       refused(folder(path, bytes));
     }

@@ -69,7 +69,7 @@ final class BrowserLogin {
       if (!isKnown(page)) {
         return Optional.empty();
       }
-      show(page);
+      show(page, loopback);
       Map<String, String> answer =
           loopback.await(environment, LIMIT).orElseThrow(BrowserLogin::unanswered);
       String code = code(metadata, answer);
@@ -111,7 +111,8 @@ final class BrowserLogin {
     return status < 400;
   }
 
-  private void show(String page) {
+  /** A person who opens the page by hand needs the whole address, and no program is given it. */
+  private void show(String page, LoopbackAnswer loopback) {
     out.printf(
         "%s%n%n    %s%n%nWaiting for you to allow it there, for %d minutes at most.%n",
         browser.isPresent()
@@ -120,7 +121,8 @@ final class BrowserLogin {
         page,
         LIMIT.toMinutes());
     out.flush();
-    browser.ifPresent(shown -> shown.show(page));
+    browser.ifPresent(
+        shown -> shown.show(loopback.door(Ids.base62(environment.random(), STATE_LENGTH), page)));
   }
 
   private static Refused unanswered() {

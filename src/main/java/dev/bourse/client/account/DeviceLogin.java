@@ -19,7 +19,7 @@ final class DeviceLogin {
   /** RFC 8628, section 3.5. */
   private static final long SLOWER_SECONDS = 5;
 
-  /** A service that cannot be reached is polled less and less often, down to this. */
+  /** Polled no less often than this, whatever the service says or however long it is away. */
   private static final long SELDOM_SECONDS = 60;
 
   /** However long the code lasts, nobody waits longer than this. */
@@ -83,7 +83,9 @@ final class DeviceLogin {
 
   private JsonObject poll(ServerMetadata metadata, JsonObject begun) throws Refused {
     Instant end = environment.clock().instant().plusSeconds(lifeSeconds(begun));
-    long interval = Math.max(1, begun.getLong("interval", INTERVAL_SECONDS));
+    // A service that names no sensible one must not keep the terminal waiting.
+    long interval =
+        Math.min(SELDOM_SECONDS, Math.max(1, begun.getLong("interval", INTERVAL_SECONDS)));
     while (true) {
       environment.await(Duration.ofSeconds(interval));
       if (environment.clock().instant().isAfter(end)) {

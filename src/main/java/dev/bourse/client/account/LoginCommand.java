@@ -2,6 +2,7 @@ package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Text;
+import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -66,8 +67,8 @@ final class LoginCommand extends MemberCommand {
 
   @Override
   protected void run() throws Refused {
-    Profile profile = profile();
-    Service service = service();
+    Profile profile = profileToBe();
+    Service service = new Service(profile.url(), Credential.NONE);
     String url = service.baseUrl();
     if (isPlainElsewhere(url)) {
       err().println(url + " is not https: others on the network can read what is sent there");

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,18 @@ final class LoopbackAnswer implements AutoCloseable {
   /** So that a connection on which nothing comes does not keep the browser out. */
   private static final int THREADS = 4;
 
+  /** Where the browser begins, followed by a word that is told to it alone. */
+  private static final String DOOR = "/begin/";
+
+  /**
+   * Seconds a request may take to come whole: a browser on this machine needs none, and threads
+   * that wait for the rest of another's are free again. The JDK's server knows no such limit by
+   * itself, and reads this property when the first server is made.
+   */
+  private static final String REQUEST_LIMIT = "sun.net.httpserver.maxReqTime";
+
+  private static final String REQUEST_SECONDS = "5";
+
   private static final Duration LOOK = Duration.ofMillis(100);
 
   private static final String PAGE =
@@ -51,6 +64,11 @@ final class LoopbackAnswer implements AutoCloseable {
   private final ExecutorService threads;
   private final String state;
   private final AtomicReference<@Nullable Map<String, String>> answer = new AtomicReference<>();
+  private final AtomicReference<@Nullable Door> door = new AtomicReference<>();
+  private final AtomicInteger entries = new AtomicInteger();
+
+  /** An address of this machine that leads to a page. */
+  private record Door(String path, String page) {}
 
   private LoopbackAnswer(HttpServer server, String state) {
     this.server = server;
@@ -71,6 +89,9 @@ final class LoopbackAnswer implements AutoCloseable {
    * @param state a secret that the answer carries back
    */
   static LoopbackAnswer open(String state) throws Refused {
+    if (System.getProperty(REQUEST_LIMIT) == null) {
+      System.setProperty(REQUEST_LIMIT, REQUEST_SECONDS);
+    }
     try {
       InetAddress loopback = InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
       HttpServer server = HttpServer.create(new InetSocketAddress(loopback, 0), BACKLOG);
@@ -92,18 +113,48 @@ final class LoopbackAnswer implements AutoCloseable {
     return "http://127.0.0.1:" + server.getAddress().getPort() + PATH;
   }
 
-  /** Waits for the answer; empty when none came in time. */
+  /**
+   * An address that sends one visitor on to a page. What a program is started with can be read by
+   * everybody on this machine; so a browser is started with this, which tells nothing once it has
+   * been there. A second visitor ends the wait: one of the two was not the browser.
+   *
+   * @param word a secret of letters and digits
+   */
+  String door(String word, String page) {
+    String path = DOOR + word;
+    door.set(new Door(path, page));
+    return "http://127.0.0.1:" + server.getAddress().getPort() + path;
+  }
+
+  /**
+   * Waits for the answer; empty when none came in time.
+   *
+   * @throws Refused when the browser's address was opened twice
+   */
   Optional<Map<String, String>> await(CommandEnvironment environment, Duration atMost)
       throws Refused {
     Instant end = environment.clock().instant().plus(atMost);
-    while (answer.get() == null && environment.clock().instant().isBefore(end)) {
+    while (answer.get() == null
+        && entries.get() < 2
+        && environment.clock().instant().isBefore(end)) {
       environment.await(LOOK);
+    }
+    if (entries.get() > 1) {
+      throw new Refused(
+          ExitCode.REFUSED,
+          "the address that your browser was given was opened twice, perhaps by another user of"
+              + " this machine; nothing is stored; run bourse login again, or with --device");
     }
     return Optional.ofNullable(answer.get());
   }
 
   private void take(HttpExchange exchange) throws IOException {
     try (exchange) {
+      Door known = door.get();
+      if (known != null && isAt(exchange, known)) {
+        enter(exchange, known.page());
+        return;
+      }
       if (!PATH.equals(exchange.getRequestURI().getPath())) {
         show(exchange, 404, "There is nothing here.");
         return;
@@ -130,6 +181,23 @@ final class LoopbackAnswer implements AutoCloseable {
       // Last, for then the command goes on and ends this server.
       answer.compareAndSet(null, told);
     }
+  }
+
+  private static boolean isAt(HttpExchange exchange, Door door) {
+    return Secrets.same(door.path(), String.valueOf(exchange.getRequestURI().getPath()));
+  }
+
+  private void enter(HttpExchange exchange, String page) throws IOException {
+    if (!exchange.getRequestMethod().equals("GET")) {
+      show(exchange, 405, "Only a browser that opens the sign-in is expected here.");
+      return;
+    }
+    if (entries.incrementAndGet() > 1) {
+      show(exchange, 410, "This address was opened before. The sign-in is ended.");
+      return;
+    }
+    exchange.getResponseHeaders().set("Location", page);
+    show(exchange, 302, "The sign-in is elsewhere.");
   }
 
   /** The parameters of a query; none when it cannot be read or tells one twice. */

@@ -79,6 +79,11 @@ public abstract class MemberCommand implements Callable<Integer> {
     return options.profile(environment, credentials());
   }
 
+  /** The sign-in to be made. */
+  final Profile profileToBe() throws Refused {
+    return options.profileToBe(environment, credentials());
+  }
+
   /** The names that commands saw with this sign-in. */
   protected final KnownNames known() throws Refused {
     return new KnownNames(folder(), profile());

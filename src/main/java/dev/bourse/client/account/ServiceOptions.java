@@ -40,8 +40,26 @@ final class ServiceOptions {
           """)
   private @Nullable String profile;
 
-  /** The sign-in meant. */
+  /**
+   * The sign-in meant.
+   *
+   * @throws Refused when it is at another service than the one given: its token is for that alone
+   */
   Profile profile(CommandEnvironment environment, CredentialFile credentials) throws Refused {
+    Profile meant = profileToBe(environment, credentials);
+    Optional<Profile> kept =
+        meant.isNamed() ? credentials.findProfile(meant.name()) : Optional.empty();
+    if (kept.isPresent() && !kept.get().url().equals(meant.url())) {
+      throw new Refused(
+          ExitCode.USAGE,
+          "--url: profile %s is at %s, not at %s; leave out --url, or name another profile"
+              .formatted(meant.name(), Text.plain(kept.get().url()), meant.url()));
+    }
+    return meant;
+  }
+
+  /** The same for who signs in, which may replace what is kept by the name. */
+  Profile profileToBe(CommandEnvironment environment, CredentialFile credentials) throws Refused {
     String name = first(profile, environment.variables().get("BOURSE_PROFILE"));
     if (name != null) {
       return named(name, credentials);

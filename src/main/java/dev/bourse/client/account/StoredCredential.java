@@ -30,7 +30,7 @@ final class StoredCredential implements Credential {
 
   @Override
   public String token() throws Refused {
-    Account account = credentials.find(profile).orElse(null);
+    Account account = credentials.find(profile).filter(this::isHere).orElse(null);
     if (account == null || account.accessToken() == null) {
       throw new Refused(
           ExitCode.USAGE,
@@ -38,6 +38,11 @@ final class StoredCredential implements Credential {
     }
     String token = account.accessToken();
     return isFresh(account) ? token : renewed(token);
+  }
+
+  /** Another login may have taken the profile to another service since the command began. */
+  private boolean isHere(Account account) {
+    return account.url() == null || account.url().equals(profile.url());
   }
 
   private boolean isFresh(Account account) {
@@ -64,7 +69,7 @@ final class StoredCredential implements Credential {
     credentials.update(
         profile,
         found -> {
-          Account account = found.orElse(null);
+          Account account = found.filter(this::isHere).orElse(null);
           if (account == null || account.accessToken() == null) {
             isOver[0] = true;
             return null;

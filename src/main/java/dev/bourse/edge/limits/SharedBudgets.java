@@ -48,7 +48,7 @@ public final class SharedBudgets {
   private static final Pattern NEEDS_MENDING =
       Pattern.compile("(WRONGPASS|NOAUTH|NOPERM|ERR (invalid|AUTH|DB|Client sent AUTH)).*");
 
-  private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+  private static final Pattern CONTROL = Pattern.compile("\\p{Cc}");
 
   /** Longest part of a server's error in the log. */
   private static final int MAX_SHOWN = 300;

@@ -54,16 +54,23 @@ class BrowserLoginTest {
   private MemberShell desktop(Consumer<String> browser) {
     return new MemberShell(home)
         .inRealTime()
-        .browsing(page -> browsing.add(CompletableFuture.runAsync(() -> go(browser, page))));
+        .browsing(door -> browsing.add(CompletableFuture.runAsync(() -> go(browser, door))));
+  }
+
+  /** Where the address leads that a browser is started with. */
+  private static String entered(String door) {
+    HttpResponse<String> answer = ConsentBrowser.visit(door);
+    assertEquals(302, answer.statusCode());
+    return answer.headers().firstValue("location").orElseThrow();
   }
 
   /** A browser that fails ends the wait too, so that the test fails at once. */
-  private static void go(Consumer<String> browser, String page) {
+  private static void go(Consumer<String> browser, String door) {
     try {
-      browser.accept(page);
+      browser.accept(entered(door));
     } catch (AssertionError | RuntimeException e) {
-      Map<String, String> asked = ConsentBrowser.parameters(page);
-      ConsentBrowser.visit(asked.get("redirect_uri") + "?error=failed&state=" + asked.get("state"));
+      // The second visit does.
+      ConsentBrowser.visit(door);
       throw e;
     }
   }
@@ -86,6 +93,35 @@ class BrowserLoginTest {
     assertEquals("no-referrer", end.get(0).headers().firstValue("referrer-policy").orElse(""));
     shell.run("whoami").ended(0).says("alice");
     shell.run("logout").ended(0).says("Signed out");
+  }
+
+  @Test
+  void aBrowserIsStartedWithNothingOfTheSignInInItsArguments() {
+    List<String> doors = new ArrayList<>();
+    MemberShell shell = new MemberShell(home).browsing(doors::add);
+    shell.run("login", "--url", url).ended(1);
+    assertTrue(
+        doors.get(0).matches("http://127\\.0\\.0\\.1:\\d+/begin/[A-Za-z0-9]{43}"), doors.get(0));
+  }
+
+  @Test
+  void anAddressThatAnotherProgramOpenedTooEndsTheSignIn() {
+    List<Integer> statuses = new ArrayList<>();
+    MemberShell shell = new MemberShell(home).inRealTime();
+    shell.browsing(
+        door ->
+            browsing.add(
+                CompletableFuture.runAsync(
+                    () -> {
+                      assertEquals(404, ConsentBrowser.visit(door + "x").statusCode());
+                      String page = entered(door);
+                      statuses.add(ConsentBrowser.visit(door).statusCode());
+                      alice.decide(page, "allow");
+                    })));
+    shell.run("login", "--url", url).ended(1).says("was opened twice");
+    untilBrowsed();
+    assertEquals(List.of(410), statuses);
+    assertFalse(Files.exists(shell.credentials()));
   }
 
   @Test

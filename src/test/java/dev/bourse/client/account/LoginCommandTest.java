@@ -6,12 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.bourse.testing.DevicePage;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -105,6 +109,43 @@ class LoginCommandTest {
   }
 
   @Test
+  void aProfilesTokenGoesToNoOtherService(@TempDir Path home) throws IOException {
+    MemberShell shell = answering(home, "allow");
+    shell.run("login", "--profile", "work", "--url", url).ended(0);
+    AtomicInteger requests = new AtomicInteger();
+    HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    other.createContext(
+        "/",
+        exchange -> {
+          requests.incrementAndGet();
+          exchange.close();
+        });
+    other.start();
+    try {
+      String there = "http://127.0.0.1:" + other.getAddress().getPort();
+      String refusal = "profile work is at %s, not at %s; leave out --url".formatted(url, there);
+      for (List<String> command :
+          List.of(
+              List.of("whoami"),
+              List.of("status"),
+              List.of("quote"),
+              List.of("market", "pools"),
+              List.of("logout"))) {
+        List<String> typed = new ArrayList<>(command);
+        typed.addAll(List.of("--profile", "work", "--url", there));
+        shell.run(typed.toArray(String[]::new)).ended(2).says(refusal);
+      }
+      assertEquals(0, requests.get(), "requests to the other service");
+      // To sign in there is what replaces it.
+      shell.run("login", "--profile", "work", "--url", there).ended(3);
+      assertTrue(requests.get() > 0);
+    } finally {
+      other.stop(0);
+    }
+    shell.run("whoami", "--profile", "work", "--url", url + '/').ended(0);
+  }
+
+  @Test
   void noTokenIsEverPrinted(@TempDir Path home) {
     MemberShell shell = answering(home, "allow");
     MemberShell.Outcome login = shell.run("login", "--url", url).ended(0);
@@ -136,6 +177,49 @@ class LoginCommandTest {
     assertEquals(Duration.ofSeconds(10), shell.waits.get(2));
     assertEquals(Duration.ofSeconds(15), shell.waits.get(3));
     assertTrue(shell.waits.size() < 20, shell.waits::toString);
+  }
+
+  @Test
+  void aServiceThatAsksForAPollOncePerYearIsPolledEachMinute(@TempDir Path home)
+      throws IOException {
+    HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    String there = "http://127.0.0.1:" + other.getAddress().getPort();
+    JsonObject metadata =
+        new JsonObject()
+            .put("issuer", there)
+            .put("authorization_endpoint", there + "/authorize")
+            .put("device_authorization_endpoint", there + "/device")
+            .put("token_endpoint", there + "/token")
+            .put("revocation_endpoint", there + "/revoke")
+            .put("grant_types_supported", new JsonArray().add(ServerMetadata.DEVICE_GRANT));
+    JsonObject begun =
+        new JsonObject()
+            .put("device_code", "d")
+            .put("user_code", "WDJB-MJHT")
+            .put("verification_uri", there)
+            .put("interval", Duration.ofDays(365).toSeconds());
+    answer(other, "/.well-known/oauth-authorization-server", 200, metadata);
+    answer(other, "/device", 200, begun);
+    answer(other, "/token", 400, new JsonObject().put("error", "authorization_pending"));
+    other.start();
+    try {
+      MemberShell shell = new MemberShell(home);
+      shell.run("login", "--url", there).ended(1).says("the code has expired");
+      assertEquals(Duration.ofMinutes(1), shell.waits.get(0));
+    } finally {
+      other.stop(0);
+    }
+  }
+
+  private static void answer(HttpServer server, String path, int status, JsonObject body) {
+    byte[] bytes = body.encode().getBytes(StandardCharsets.UTF_8);
+    server.createContext(
+        path,
+        exchange -> {
+          exchange.sendResponseHeaders(status, bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
   }
 
   private static void expire(MemberShell shell) {

@@ -1,0 +1,69 @@
+package dev.bourse.client.account;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.remote.Refused;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The port to which the browser brings the service's answer. */
+@Tag("fast")
+class LoopbackAnswerTest {
+  /** As in a command: the JDK's server reads its limits once in a process. */
+  static final class Fresh {
+    private Fresh() {}
+
+    /** Prints the status that a visitor gets behind others whose requests never come whole. */
+    public static void main(String[] arguments) throws IOException, InterruptedException, Refused {
+      List<Socket> halfSent = new ArrayList<>();
+      try (LoopbackAnswer answer = LoopbackAnswer.open("state")) {
+        URI address = URI.create(answer.address() + "?state=another");
+        for (int i = 0; i < 6; i++) {
+          Socket socket = new Socket("127.0.0.1", address.getPort());
+          halfSent.add(socket);
+          socket.getOutputStream().write("GET / HT".getBytes(StandardCharsets.US_ASCII));
+        }
+        HttpRequest request =
+            HttpRequest.newBuilder(address).timeout(Duration.ofSeconds(20)).build();
+        System.out.print(
+            HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.discarding())
+                .statusCode());
+      } finally {
+        for (Socket socket : halfSent) {
+          socket.close();
+        }
+      }
+    }
+  }
+
+  @Test
+  void requestsThatNeverComeWholeDoNotKeepTheBrowserOut() throws Exception {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Fresh.class.getName())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try {
+      String printed =
+          new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      assertEquals("400", printed);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}
