@@ -44,7 +44,10 @@ public final class TrailProof {
    *
    * @param name {@code writes} or {@code reads}
    * @param rows how many are in the batches
-   * @param purgedBatches batches whose rows were past their time, and are proven by their seals
+   * @param purgedBatches batches without rows. The service sends those so whose rows are past their
+   *     time; anybody can make one so, for that the rows are gone is no part of the seal
+   * @param purged which these are, such as {@code 1-3, 7}, the first of them when there are many;
+   *     empty for none
    * @param firstBatch 1 when it is whole from its beginning
    * @param oldestMillis the earliest time of a row; 0 when there is none
    * @param newestMillis the latest
@@ -56,11 +59,15 @@ public final class TrailProof {
       int batches,
       long rows,
       int purgedBatches,
+      String purged,
       long firstBatch,
       long lastBatch,
       long oldestMillis,
       long newestMillis,
       String head) {}
+
+  /** Ranges of batches without rows that are named: a line or two. */
+  private static final int MAX_RANGES = 20;
 
   private final Map<Boolean, NavigableMap<Long, Proven>> chains = new TreeMap<>();
 
@@ -76,14 +83,30 @@ public final class TrailProof {
       JsonObject event = new JsonObject(text);
       requireForm(event);
       if (Integer.valueOf(OcsfSeal.CLASS_UID).equals(event.getValue("class_uid"))) {
-        seal(OcsfSeal.parse(event), place);
+        OcsfSeal told = OcsfSeal.parse(event);
+        requireAsSent(told.json(), text);
+        seal(told, place);
       } else {
-        row(OcsfRow.parse(event));
+        RecordedRow row = OcsfRow.parse(event);
+        requireAsSent(OcsfRow.of(row), text);
+        row(row);
       }
     } catch (DecodeException e) {
       throw new Unsound(place, "it is no JSON object");
     } catch (IllegalArgumentException e) {
       throw new Unsound(place, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /**
+   * What a reader makes of a line may hide some of it: one name twice, or a number that is cut to
+   * what fits. So nothing but the line that the service sends will do; what takes four bytes may
+   * stand in it as itself or as two escapes.
+   */
+  private static void requireAsSent(JsonObject event, String text) {
+    if (!event.toBuffer().toString().equals(text) && !event.encode().equals(text)) {
+      throw new IllegalArgumentException(
+          "it is not, letter by letter, the line that the service sends of the same values");
     }
   }
 
@@ -160,7 +183,8 @@ public final class TrailProof {
   }
 
   private boolean isOf(Seal seal) {
-    if (rows.size() != seal.rowCount()
+    if (rows.isEmpty()
+        || rows.size() != seal.rowCount()
         || !rows.get(0).chain().equals(seal.chain())
         || rows.get(0).id() != seal.firstId()
         || rows.get(rows.size() - 1).id() != seal.lastId()) {
@@ -208,6 +232,7 @@ public final class TrailProof {
         batches.size(),
         kept.stream().mapToLong(Seal::rowCount).sum(),
         batches.size() - kept.size(),
+        purged(batches),
         first.batch(),
         last.batch(),
         batches.values().stream()
@@ -217,6 +242,26 @@ public final class TrailProof {
             .orElse(0L),
         kept.stream().mapToLong(Seal::newestAtMillis).max().orElse(0),
         last.seal());
+  }
+
+  private static String purged(NavigableMap<Long, Proven> batches) {
+    List<String> ranges = new ArrayList<>();
+    long first = 0;
+    for (Proven each : batches.values()) {
+      long batch = each.seal().batch();
+      if (!each.seal().isPurged()) {
+        first = 0;
+      } else if (first > 0) {
+        ranges.set(ranges.size() - 1, first + "-" + batch);
+      } else if (ranges.size() == MAX_RANGES) {
+        ranges.add("…");
+        break;
+      } else {
+        first = batch;
+        ranges.add(String.valueOf(batch));
+      }
+    }
+    return String.join(", ", ranges);
   }
 
   private static void requireFollows(Proven before, Proven each) throws Unsound {

@@ -11,6 +11,15 @@ import org.jspecify.annotations.Nullable;
 public record Attempt(@Nullable Integer status, @Nullable String fault) {
   private static final int GONE = 410;
 
+  /** As too many hosts are looked up already; it is no fault of the receiver. */
+  static final Attempt NOT_MADE =
+      new Attempt(null, "too many hosts are being looked up; it was not sent");
+
+  /** Whether it was none, and counts for none: this process has no room for it now. */
+  public boolean isNotMade() {
+    return equals(NOT_MADE);
+  }
+
   public boolean isDelivered() {
     return fault == null;
   }

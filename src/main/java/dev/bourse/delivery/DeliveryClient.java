@@ -1,5 +1,7 @@
 package dev.bourse.delivery;
 
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Once;
 import dev.bourse.core.Text;
 import dev.bourse.outbound.PublicHosts;
@@ -17,11 +19,13 @@ import io.vertx.core.http.RequestOptions;
 import io.vertx.core.net.SocketAddress;
 import java.net.InetAddress;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
@@ -42,6 +46,14 @@ public final class DeliveryClient {
 
   /** Each is held by a name server that does not answer; others are known for half a minute. */
   private static final int RESOLVER_THREADS = 32;
+
+  /** For members who name an address and wait; none of those that deliveries need. */
+  private static final int CHECK_THREADS = 4;
+
+  /** Members who wait so, of an organization each: those behind four that hang wait in vain. */
+  private static final int MAX_CHECKS = 16;
+
+  private static final long RETRY_MILLIS = 5_000;
 
   /** For the beginning of an answer that is not wanted. */
   private static final long EXCERPT_MILLIS = 2_000;
@@ -68,6 +80,11 @@ public final class DeliveryClient {
 
   private final Terms terms;
   private final PublicHosts hosts;
+  private final PublicHosts checks;
+
+  /** Organizations of which an address is being looked up for a member. */
+  private final Set<String> checking = ConcurrentHashMap.newKeySet();
+
   private final Once<HttpClient> http;
 
   /**
@@ -75,7 +92,19 @@ public final class DeliveryClient {
    */
   public DeliveryClient(
       Vertx vertx, HttpClientOptions options, Terms terms, Set<String> privateHosts) {
+    this(vertx, options, terms, privateHosts, InetAddress::getAllByName);
+  }
+
+  DeliveryClient(
+      Vertx vertx,
+      HttpClientOptions options,
+      Terms terms,
+      Set<String> privateHosts,
+      PublicHosts.Resolver resolver) {
     this.terms = terms;
+    checks =
+        new PublicHosts(
+            vertx, terms.name() + " checks", CHECK_THREADS, MAX_CHECKS, privateHosts, resolver);
     hosts =
         new PublicHosts(
             vertx,
@@ -83,7 +112,7 @@ public final class DeliveryClient {
             RESOLVER_THREADS,
             terms.all(),
             privateHosts,
-            InetAddress::getAllByName);
+            resolver);
     http =
         new Once<>(
             () ->
@@ -109,7 +138,12 @@ public final class DeliveryClient {
           + MAX_URL
           + " characters, its host in small letters";
     }
-    URI uri = URI.create(url);
+    URI uri;
+    try {
+      uri = new URI(url);
+    } catch (URISyntaxException e) {
+      return "an address such as " + terms.example() + ", with two digits 0-9a-f behind each %";
+    }
     if (uri.getHost() == null) {
       return "an address that names a host";
     }
@@ -124,13 +158,39 @@ public final class DeliveryClient {
         : "an address without a port: https is at 443";
   }
 
-  /** Why an address cannot be called now, looked up as at an attempt; empty when it can be. */
-  public Future<Optional<String>> unreachable(String url) {
-    return hosts
+  /**
+   * Why an address that an organization names cannot be called now, looked up as at an attempt;
+   * empty when it can be. Fails with {@code overloaded} while another of the organization is looked
+   * up, or as many of others as may be: a name server that does not answer holds up those who named
+   * it, and no delivery.
+   */
+  public Future<Optional<String>> unreachable(String orgId, String url) {
+    if (!checking.add(orgId)) {
+      return Future.failedFuture(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED,
+              "another address of the organization is being looked up; nothing was changed",
+              RETRY_MILLIS));
+    }
+    return checks
         .resolve(URI.create(url))
+        // Not when nobody waits any more, but when the thread is free.
+        .onComplete(done -> checking.remove(orgId))
         .timeout(terms.attemptMillis(), TimeUnit.MILLISECONDS)
         .map(found -> Optional.<String>empty())
-        .otherwise(fault -> Optional.of(shown(fault)));
+        .recover(
+            fault ->
+                isBusy(fault)
+                    ? Future.failedFuture(
+                        ApiError.retryLater(
+                            ErrorCode.OVERLOADED,
+                            "as many addresses are being looked up as may; nothing was changed",
+                            RETRY_MILLIS))
+                    : Future.succeededFuture(Optional.of(shown(fault))));
+  }
+
+  private static boolean isBusy(Throwable fault) {
+    return fault instanceof PublicHosts.Refused refused && refused.isBusy();
   }
 
   /**
@@ -152,7 +212,7 @@ public final class DeliveryClient {
         .resolve(URI.create(message.url()))
         .timeout(terms.attemptMillis(), TimeUnit.MILLISECONDS)
         .compose(server -> send(server, message, begin))
-        .otherwise(fault -> new Attempt(null, shown(fault)));
+        .otherwise(fault -> isBusy(fault) ? Attempt.NOT_MADE : new Attempt(null, shown(fault)));
   }
 
   private Future<Attempt> send(SocketAddress server, Message message, long begin) {
@@ -246,6 +306,6 @@ public final class DeliveryClient {
 
   public Future<Void> close() {
     Future<Void> ended = http.find().map(HttpClient::close).orElseGet(Future::succeededFuture);
-    return Future.join(ended, hosts.close()).mapEmpty();
+    return Future.join(ended, hosts.close(), checks.close()).mapEmpty();
   }
 }

@@ -226,7 +226,9 @@ public final class DeliveryRounds {
                       turn -> {
                         if (done.failed()) {
                           LOG.debug("{} waits for the store: {}", queue, done.cause().toString());
-                          schedule.postponed(queue, clock.millis() + LOOK_MILLIS);
+                          // The store is away, which whatever came meanwhile does not change.
+                          long due = clock.millis() + LOOK_MILLIS;
+                          schedule.postponed(queue, due, due);
                         } else {
                           done.result().run();
                         }

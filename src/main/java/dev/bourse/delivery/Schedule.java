@@ -145,23 +145,33 @@ public final class Schedule {
     put(queue, nowMillis);
   }
 
-  /** An attempt failed, and is to be made again from a time on. */
-  public void failed(Queue queue, long dueMillis) {
+  /**
+   * An attempt failed, and is to be made again from a time on; at once when something came to wait
+   * meanwhile, as what is tried may have changed.
+   */
+  public void failed(Queue queue, long dueMillis, long nowMillis) {
+    long due = isFollowed(queue) ? nowMillis : dueMillis;
     end(queue).isFailing = true;
-    put(queue, dueMillis);
+    put(queue, due);
   }
 
-  /** No attempt was made: what waits is not due before a time. */
-  public void postponed(Queue queue, long dueMillis) {
+  /** No attempt was made: what waits is not due before a time, unless it changed meanwhile. */
+  public void postponed(Queue queue, long dueMillis, long nowMillis) {
+    long due = isFollowed(queue) ? nowMillis : dueMillis;
     end(queue);
-    put(queue, dueMillis);
+    put(queue, due);
+  }
+
+  private boolean isFollowed(Queue queue) {
+    Attempt attempt = endpoint(queue).underWay.get(queue);
+    return attempt != null && attempt.isFollowed;
   }
 
   /** No attempt was made: nothing waits in the queue, unless it came meanwhile. */
   public void emptied(Queue queue, long nowMillis) {
-    Attempt attempt = endpoint(queue).underWay.get(queue);
+    boolean isFollowed = isFollowed(queue);
     Endpoint endpoint = end(queue);
-    if (attempt != null && attempt.isFollowed) {
+    if (isFollowed) {
       put(queue, nowMillis);
     } else if (endpoint.waiting.isEmpty() && endpoint.underWay.isEmpty()) {
       endpoints.remove(queue.endpointId());

@@ -167,11 +167,14 @@ public final class ActivityStore {
    * many at most. One cluster's entries are committed in the order of their ids, so none is missed.
    *
    * @param atMillis when that entry was made, or when whoever asks began
+   * @param nowMillis what follows an entry of a clock that was ahead is not made after it
    */
   public Future<List<StoredActivity>> listToldAfter(
-      String cluster, long id, long atMillis, int limit) {
+      String cluster, long id, long atMillis, long nowMillis, int limit) {
     return database.read(
-        TOLD_AFTER, List.of(cluster, atMillis - SKEW_MILLIS, id, limit), ActivityStore::entry);
+        TOLD_AFTER,
+        List.of(cluster, Math.min(atMillis, nowMillis) - SKEW_MILLIS, id, limit),
+        ActivityStore::entry);
   }
 
   private static List<StoredActivity> newestFirst(List<List<StoredActivity>> lists) {

@@ -33,8 +33,20 @@ public final class PublicHosts {
   public static final class Refused extends RuntimeException {
     private static final long serialVersionUID = 1;
 
+    private final boolean isBusy;
+
     Refused(String why) {
+      this(why, false);
+    }
+
+    Refused(String why, boolean isBusy) {
       super(why, null, false, false);
+      this.isBusy = isBusy;
+    }
+
+    /** Whether it was not even looked up, as too many others are, and may be so a little later. */
+    public boolean isBusy() {
+      return isBusy;
     }
   }
 
@@ -95,7 +107,7 @@ public final class PublicHosts {
       return Future.failedFuture(new Refused("its address must not name a port"));
     }
     if (!resolving.tryAcquire()) {
-      return Future.failedFuture(new Refused("too many hosts are being looked up; try again"));
+      return Future.failedFuture(new Refused("too many hosts are being looked up; try again", true));
     }
     return threads
         .executeBlocking(() -> SocketAddress.inetSocketAddress(port, checked(host)), false)

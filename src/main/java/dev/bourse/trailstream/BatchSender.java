@@ -51,7 +51,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
   }
 
   /** Why a destination cannot be sent to, as what would do; empty when it can be. */
-  Future<Optional<String>> refusal(Destination destination) {
+  Future<Optional<String>> refusal(String orgId, Destination destination) {
     return address(destination)
         .compose(
             address -> {
@@ -59,7 +59,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
               return wrong != null
                   ? Future.succeededFuture(Optional.of(wrong))
                   : client
-                      .unreachable(address)
+                      .unreachable(orgId, address)
                       .map(found -> found.map(why -> "an address that can be called: " + why));
             });
   }
@@ -119,9 +119,12 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
     return new DeliveryClient.Message(HttpMethod.PUT, put.address(), put.headers(), batch.lines());
   }
 
-  /** What a batch is called below the prefix: by these names they are in order. */
+  /**
+   * What a batch is called below the prefix, which several organizations may have in common; by
+   * these names an organization's batches of a chain are in order.
+   */
   static String name(SealedBatch batch) {
-    return "%s/%012d.ndjson".formatted(batch.chainName(), batch.batch());
+    return "%s/%s/%012d.ndjson".formatted(batch.chain().orgId(), batch.chainName(), batch.batch());
   }
 
   private DeliveryClient.Message post(TrailStream stream, SealedBatch batch, List<byte[]> keys) {

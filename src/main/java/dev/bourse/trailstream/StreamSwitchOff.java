@@ -35,9 +35,8 @@ record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
         %s
 
         was switched off: %s. Nothing is lost while the trail is kept: once the receiver works, set
-        the stream again, and it goes on where it stopped:
-
-        bourse trail set-stream --destination '%s'
+        the stream again with the options it had, on the console (Trail, Stream) or with "bourse
+        trail set-stream", and it goes on where it stopped:
 
         %s/docs/guides/trail
         """
@@ -45,7 +44,6 @@ record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
                 stream.orgId(),
                 stream.destination().text(),
                 why(reason),
-                stream.destination().text(),
                 baseUrl.get()));
   }
 

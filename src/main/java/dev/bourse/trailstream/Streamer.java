@@ -34,6 +34,9 @@ final class Streamer implements DeliveryRounds.Work {
    */
   private static final int LOOK_SHARE = 20;
 
+  /** When there may be room for an attempt that was not made for the lack of it. */
+  private static final long ROOM_MILLIS = 1_000;
+
   /** Streams known at once, of 200 bytes each; those above are found when there is room. */
   private static final int MAX_STREAMS = 50_000;
 
@@ -160,7 +163,7 @@ final class Streamer implements DeliveryRounds.Work {
   private Future<Runnable> tried(Schedule.Queue queue, TrailStream stream) {
     long due = stream.progress().nextTryAtMillis();
     if (due > clock.millis()) {
-      return Future.succeededFuture(() -> schedule.postponed(queue, due));
+      return Future.succeededFuture(() -> schedule.postponed(queue, due, clock.millis()));
     }
     return store
         .findNext(stream)
@@ -177,7 +180,7 @@ final class Streamer implements DeliveryRounds.Work {
                             e ->
                                 e instanceof TrailStreamStore.Moved
                                     ? Future.succeededFuture(
-                                        () -> schedule.postponed(queue, clock.millis()))
+                                        () -> schedule.postponed(queue, clock.millis(), clock.millis()))
                                     : Future.failedFuture(e)));
   }
 
@@ -192,6 +195,9 @@ final class Streamer implements DeliveryRounds.Work {
   private Future<Runnable> concluded(
       Schedule.Queue queue, TrailStream stream, SealedBatch batch, Attempt attempt) {
     long now = clock.millis();
+    if (attempt.isNotMade()) {
+      return Future.succeededFuture(() -> schedule.postponed(queue, now + ROOM_MILLIS, now));
+    }
     if (attempt.isDelivered()) {
       taken.incrementAndGet();
       return store
@@ -212,10 +218,10 @@ final class Streamer implements DeliveryRounds.Work {
               attempt.isGone() ? TrailStream.Reason.GONE : TrailStream.Reason.FAILING,
               attempt,
               now)
-          .map(stored -> () -> schedule.failed(queue, clock.millis()));
+          .map(stored -> () -> schedule.failed(queue, clock.millis(), clock.millis()));
     }
     return store
         .failed(stream, attempt, next.getAsLong(), now)
-        .map(stored -> () -> schedule.failed(queue, next.getAsLong()));
+        .map(stored -> () -> schedule.failed(queue, next.getAsLong(), clock.millis()));
   }
 }

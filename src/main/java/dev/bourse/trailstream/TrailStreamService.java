@@ -114,7 +114,7 @@ final class TrailStreamService {
               // One that is known is looked up at each attempt, and may be paused when it is away.
               return (there.isPresent()
                       ? Future.<Void>succeededFuture()
-                      : demandReachable(destination))
+                      : demandReachable(caller, destination))
                   .compose(
                       reachable ->
                           found.isEmpty()
@@ -123,9 +123,9 @@ final class TrailStreamService {
             });
   }
 
-  private Future<Void> demandReachable(Destination destination) {
+  private Future<Void> demandReachable(Principal caller, Destination destination) {
     return sender
-        .refusal(destination)
+        .refusal(caller.org().orgId(), destination)
         .map(
             refusal -> {
               refusal.ifPresent(

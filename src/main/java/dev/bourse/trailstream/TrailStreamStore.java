@@ -283,7 +283,10 @@ final class TrailStreamStore {
                 batch - 1)));
   }
 
-  /** Another attempt is to follow. Fails with {@link Moved} when the stream was changed. */
+  /**
+   * Another attempt is to follow. Fails with {@link Moved} when the stream was changed, or the batch
+   * is no longer the next: another process had it taken.
+   */
   Future<Void> failed(TrailStream stream, Attempt attempt, long dueMillis, long nowMillis) {
     return database.commit(
         List.of(
@@ -292,7 +295,8 @@ final class TrailStreamStore {
                 """
                 UPDATE trail_stream SET tries = tries + 1,
                 first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, next_try_at = ?,
-                status = ?, fault = ? WHERE org_id = ? AND stream_id = ? AND revision = ?\
+                status = ?, fault = ? WHERE org_id = ? AND stream_id = ? AND revision = ?
+                AND writes_batch = ? AND COALESCE(reads_batch, -1) = ?\
                 """,
                 nowMillis,
                 nowMillis,
@@ -301,7 +305,9 @@ final class TrailStreamStore {
                 attempt.fault(),
                 stream.orgId(),
                 stream.streamId(),
-                stream.revision())));
+                stream.revision(),
+                stream.progress().writesBatch(),
+                readsBatch(stream))));
   }
 
   /** What switches a stream off by itself, where it stands. Fails with {@link Moved}. */
@@ -314,7 +320,8 @@ final class TrailStreamStore {
             UPDATE trail_stream SET disabled_at = ?, disabled_reason = ?, tries = tries + 1,
             first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, status = ?, fault = ?,
             revision = revision + 1
-            WHERE org_id = ? AND stream_id = ? AND revision = ? AND disabled_at IS NULL\
+            WHERE org_id = ? AND stream_id = ? AND revision = ? AND disabled_at IS NULL
+            AND writes_batch = ? AND COALESCE(reads_batch, -1) = ?\
             """,
             nowMillis,
             reason.label(),
@@ -324,7 +331,9 @@ final class TrailStreamStore {
             attempt.fault(),
             stream.orgId(),
             stream.streamId(),
-            stream.revision()),
+            stream.revision(),
+            stream.progress().writesBatch(),
+            readsBatch(stream)),
         AuditStore.insert(
             new AuditRow(
                 nowMillis,
@@ -334,6 +343,11 @@ final class TrailStreamStore {
                 stream.orgId(),
                 "destination=%s reason=%s"
                     .formatted(stream.destination().text(), reason.label()))));
+  }
+
+  private static long readsBatch(TrailStream stream) {
+    Long batch = stream.progress().readsBatch();
+    return batch == null ? -1 : batch;
   }
 
   // Upkeep.

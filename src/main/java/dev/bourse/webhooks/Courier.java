@@ -51,6 +51,9 @@ final class Courier implements DeliveryRounds.Work {
   private static final DeliveryRounds.Terms TERMS =
       new DeliveryRounds.Terms("delivery", 40_000, SignedSender.ATTEMPT_MILLIS + 5_000);
 
+  /** When there may be room for an attempt that was not made for the lack of it. */
+  private static final long ROOM_MILLIS = 1_000;
+
   /** Sources read at once: little beside what the store lets wait. */
   private static final int MAX_READING = 8;
 
@@ -188,7 +191,7 @@ final class Courier implements DeliveryRounds.Work {
                 orgs = Set.copyOf(found);
                 return Future.all(
                     store.listTrailsAhead(),
-                    store.listClustersAhead(),
+                    store.listClustersAhead(clock.millis()),
                     listStatementsAhead(),
                     store.listQueues(MAX_QUEUES));
               })
@@ -308,7 +311,12 @@ final class Courier implements DeliveryRounds.Work {
               .map(found -> found.stream().map(one -> Entry.of(source.orgId(), one)).toList());
       default ->
           activity
-              .listToldAfter(source.name(), cursor.position(), cursor.atMillis(), OutboxStore.PAGE)
+              .listToldAfter(
+                  source.name(),
+                  cursor.position(),
+                  cursor.atMillis(),
+                  clock.millis(),
+                  OutboxStore.PAGE)
               .map(found -> found.stream().map(Entry::of).toList());
     };
   }
@@ -366,7 +374,7 @@ final class Courier implements DeliveryRounds.Work {
               }
               long due = found.get().delivery().dueAtMillis();
               return due > now
-                  ? Future.succeededFuture(() -> schedule.postponed(queue, due))
+                  ? Future.succeededFuture(() -> schedule.postponed(queue, due, clock.millis()))
                   : sender
                       .send(
                           found.get().endpoint(),
@@ -379,6 +387,9 @@ final class Courier implements DeliveryRounds.Work {
   private Future<Runnable> concluded(Schedule.Queue queue, Head head, Attempt attempt) {
     Delivery delivery = head.delivery();
     long now = clock.millis();
+    if (attempt.isNotMade()) {
+      return Future.succeededFuture(() -> schedule.postponed(queue, now + ROOM_MILLIS, now));
+    }
     if (attempt.isDelivered()) {
       delivered.incrementAndGet();
       return store
@@ -404,10 +415,10 @@ final class Courier implements DeliveryRounds.Work {
                   e instanceof OutboxStore.Moved
                       ? Future.succeededFuture()
                       : Future.failedFuture(e))
-          .map(stored -> () -> schedule.failed(queue, clock.millis()));
+          .map(stored -> () -> schedule.failed(queue, clock.millis(), clock.millis()));
     }
     return store
         .failed(head, attempt, next.getAsLong(), now)
-        .map(stored -> () -> schedule.failed(queue, next.getAsLong()));
+        .map(stored -> () -> schedule.failed(queue, next.getAsLong(), clock.millis()));
   }
 }

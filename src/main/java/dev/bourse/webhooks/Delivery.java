@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An event for one endpoint.
  *
- * @param source the cluster it happened to; empty for the organization
+ * @param source the cluster it happened to; {@link WebhookEvent#ORGANIZATION} or {@link
+ *     WebhookEvent#STATEMENTS} for the organization
  * @param dueAtMillis when it is tried at the earliest
  * @param firstTryAtMillis when it was tried first; null before that, and since its endpoint moved
  * @param status of the last answer; null when there was none
@@ -37,12 +38,16 @@ record Delivery(
     return outcome == null;
   }
 
+  private boolean isOfOrganization() {
+    return source.equals(WebhookEvent.ORGANIZATION) || source.equals(WebhookEvent.STATEMENTS);
+  }
+
   JsonObject json() {
     return new JsonObject()
         .put("delivery_id", String.valueOf(id))
         .put("message_id", messageId)
         .put("type", kind)
-        .put("cluster", source.isEmpty() ? null : source)
+        .put("cluster", isOfOrganization() ? null : source)
         .put("state", outcome == null ? PENDING : outcome)
         .put("created_at", Times.rfc3339(madeAtMillis))
         .put("attempts", tries)

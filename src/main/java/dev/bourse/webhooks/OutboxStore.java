@@ -93,20 +93,25 @@ final class OutboxStore {
         row -> new Source(row.text("org_id"), WebhookEvent.ORGANIZATION));
   }
 
-  /** Clusters to which more has happened than was told. */
-  Future<List<Source>> listClustersAhead() {
+  /**
+   * Clusters to which more has happened than was told.
+   *
+   * @param nowMillis what follows an entry of a clock that was ahead is not made after it
+   */
+  Future<List<Source>> listClustersAhead(long nowMillis) {
     return database.read(
         """
         SELECT c.org_id, c.name FROM webhook_cursor s JOIN cluster c ON c.org_id = s.org_id
         LEFT JOIN webhook_cursor k ON k.org_id = c.org_id AND k.source = c.name
         WHERE s.source = '%s' AND EXISTS
         (SELECT 1 FROM activity a WHERE a.cluster = c.name AND a.kind IN ('action', 'request')
-        AND a.ts >= COALESCE(k.at, s.at) - CAST(? AS BIGINT)
+        AND a.ts >= CASE WHEN COALESCE(k.at, s.at) < CAST(? AS BIGINT)
+        THEN COALESCE(k.at, s.at) ELSE CAST(? AS BIGINT) END - CAST(? AS BIGINT)
         AND a.id > COALESCE(k.position, s.position)
         AND (a.kind = 'action' OR a.reason IS NOT NULL)) LIMIT %s\
         """
             .formatted(NEW_CLUSTERS, MAX_SOURCES),
-        List.of(ActivityStore.SKEW_MILLIS),
+        List.of(nowMillis, nowMillis, ActivityStore.SKEW_MILLIS),
         row -> new Source(row.text("org_id"), row.text("name")));
   }
 

@@ -106,7 +106,7 @@ final class WebhookService {
             1,
             null,
             1);
-    return demandReachable(asked.url())
+    return demandReachable(caller, asked.url())
         .compose(reachable -> demandClusters(orgId, asked))
         .compose(known -> Future.all(store.newestActivity(), trails.newestSettled()))
         .compose(
@@ -122,13 +122,13 @@ final class WebhookService {
         .map(stored -> new WithSecret(endpoint, Signature.text(secret)));
   }
 
-  private Future<Void> demandReachable(String url) {
+  private Future<Void> demandReachable(Principal caller, String url) {
     String refusal = client.refusal(url);
     if (refusal != null) {
       throw ApiError.badField("url", url, refusal);
     }
     return client
-        .unreachable(url)
+        .unreachable(caller.org().orgId(), url)
         .map(
             why -> {
               why.ifPresent(
@@ -171,7 +171,7 @@ final class WebhookService {
               WebhookEndpoint next = before.with(asked, clock.millis());
               boolean isMoved = !asked.url().equals(before.url());
               boolean isElsewhere = !Objects.equals(asked.clusters(), before.clusters());
-              return (isMoved ? demandReachable(asked.url()) : Future.<Void>succeededFuture())
+              return (isMoved ? demandReachable(caller, asked.url()) : Future.<Void>succeededFuture())
                   .compose(
                       reachable ->
                           isElsewhere

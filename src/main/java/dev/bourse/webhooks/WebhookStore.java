@@ -169,6 +169,9 @@ final class WebhookStore {
   /** Statements that make an end of an endpoint; what was sent to it goes with its time. */
   static List<Statement> deletion(WebhookEndpoint endpoint) {
     return List.of(
+        // Waits for whoever makes another, which is counted then, as that waits for this.
+        Statement.of(
+            "UPDATE org SET retired_at = retired_at WHERE org_id = ?", endpoint.orgId()),
         giveUp(endpoint.endpointId(), "the endpoint was deleted"),
         Statement.of("DELETE FROM webhook_endpoint WHERE endpoint_id = ?", endpoint.endpointId()),
         Statement.of(

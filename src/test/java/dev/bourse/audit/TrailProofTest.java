@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.TrailProof.ProvenChain;
 import io.vertx.core.json.JsonObject;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -112,6 +113,7 @@ class TrailProofTest {
     files.add(lines(writes.next(ROWS)));
     ProvenChain chain = proven().get(0);
     assertEquals(1, chain.purgedBatches());
+    assertEquals("1", chain.purged());
     assertEquals(ROWS, chain.rows());
     assertEquals(1, files.get(0).size());
   }
@@ -237,6 +239,44 @@ class TrailProofTest {
       files.add(List.of(line));
       unsound("f0:1", "it is no");
     }
+  }
+
+  @Test
+  void batchesWithoutRowsAreNamedByTheirRanges() throws Exception {
+    for (boolean isKept : new boolean[] {false, false, false, true, false, true}) {
+      files.add(lines(isKept ? writes.next(ROWS) : writes.nextPurged(ROWS)));
+    }
+    assertEquals("1-3, 5", proven().get(0).purged());
+  }
+
+  @Test
+  void aNumberThatIsCutToWhatFitsIsRefused() {
+    three();
+    String line = files.get(1).get(0);
+    long time = new JsonObject(line).getLong("time");
+    BigInteger other = BigInteger.ONE.shiftLeft(Long.SIZE).add(BigInteger.valueOf(time));
+    files.get(1).set(0, line.replace("\"time\":" + time, "\"time\":" + other));
+    unsound("f1:1", "");
+  }
+
+  @Test
+  void aNameThatStandsTwiceInARowOrASealIsRefused() {
+    for (int at : new int[] {0, ROWS}) {
+      files.clear();
+      files.add(lines(new SampleBatches(1, "acme", false).next(ROWS)));
+      files.get(0).set(at, "{\"message\":\"another\"," + files.get(0).get(at).substring(1));
+      unsound("f0:" + (at + 1), "it is not, letter by letter,");
+    }
+  }
+
+  @Test
+  void aKeptSealOfNoRowsIsRefused() {
+    Chain chain = new Chain("acme", false);
+    RowDigests none = new RowDigests.Gathered().all();
+    Seal seal = new Seal(chain, 1, 0, 0, 0, 0, none, "", 1, null);
+    Seal sealed = new Seal(chain, 1, 0, 0, 0, 0, none, seal.expected(""), 1, null);
+    files.add(List.of(new OcsfSeal(sealed, "").json().encode()));
+    unsound("f0:1", "the rows before it are not those of batch 1");
   }
 
   @Test

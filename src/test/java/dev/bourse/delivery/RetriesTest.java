@@ -45,6 +45,15 @@ class RetriesTest {
   }
 
   @Test
+  void nothingIsGivenUpForItsAgeBeforeTenTries() {
+    Random random = new Random(4);
+    for (int tries = 1; tries < Retries.LEAST_TRIES; tries++) {
+      assertTrue(retries.next(tries, 0, 9 * THREE_DAYS, random).isPresent(), "" + tries);
+    }
+    assertTrue(retries.next(Retries.LEAST_TRIES, 0, 9 * THREE_DAYS, random).isEmpty());
+  }
+
+  @Test
   void thePausesOfTwoDeliveriesDiffer() {
     Random random = new Random(3);
     assertEquals(

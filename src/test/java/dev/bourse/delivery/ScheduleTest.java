@@ -69,6 +69,20 @@ class ScheduleTest {
   }
 
   @Test
+  void whatComesWhileAnAttemptFailsOrIsPostponedIsTriedAtOnce() {
+    schedule.put(queue("a", 1), 0);
+    takeAll(0);
+    schedule.put(queue("a", 1), 0);
+    schedule.failed(queue("a", 1), 1_000, 1);
+    assertEquals(List.of(queue("a", 1)), takeAll(1));
+    schedule.put(queue("a", 1), 1);
+    schedule.postponed(queue("a", 1), 1_000, 2);
+    assertEquals(List.of(queue("a", 1)), takeAll(2));
+    schedule.failed(queue("a", 1), 1_000, 3);
+    assertEquals(List.of(), takeAll(999));
+  }
+
+  @Test
   void endpointsTakeTurnsHoweverManyQueuesTheyHave() {
     for (int source = 0; source < 50; source++) {
       schedule.put(queue("loud", source), 0);
@@ -86,7 +100,7 @@ class ScheduleTest {
     schedule.put(queue("a", 2), 0);
     schedule.put(queue("a", 3), 0);
     Queue one = schedule.take(0).orElseThrow();
-    schedule.failed(one, 1_000);
+    schedule.failed(one, 1_000, 0);
     Queue other = schedule.take(0).orElseThrow();
     assertEquals(List.of(), takeAll(0));
     schedule.delivered(other, 0);
@@ -100,7 +114,7 @@ class ScheduleTest {
     }
     List<Queue> taken = takeAll(0);
     while (!taken.isEmpty()) {
-      taken.forEach(queue -> schedule.failed(queue, 1));
+      taken.forEach(queue -> schedule.failed(queue, 1, 0));
       taken = takeAll(0);
     }
     assertEquals(MOST / 2, takeAll(1).size());
@@ -179,13 +193,13 @@ class ScheduleTest {
       }
       case 1 -> {
         long due = now + random.nextInt(20);
-        schedule.failed(queue, due);
+        schedule.failed(queue, due, now);
         model.failing.add(queue.endpointId());
-        model.put(queue, due);
+        model.put(queue, isFollowed ? now : due);
       }
       case 2 -> {
-        schedule.postponed(queue, now + 5);
-        model.put(queue, now + 5);
+        schedule.postponed(queue, now + 5, now);
+        model.put(queue, isFollowed ? now : now + 5);
       }
       default -> {
         schedule.emptied(queue, now);

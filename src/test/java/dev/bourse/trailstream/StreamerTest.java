@@ -1,12 +1,15 @@
 package dev.bourse.trailstream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Sealer;
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.MemberMails;
 import dev.bourse.delivery.Retries;
@@ -17,6 +20,7 @@ import dev.bourse.mail.OutboxMail;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.Receiver;
 import dev.bourse.trailstream.TrailStream.Progress;
+import io.vertx.core.Future;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -170,6 +174,8 @@ class StreamerTest extends StoreFixture {
       assertEquals(1, count("writes_batch = 0"));
       eventually("a mail is there", () -> mails().stream().anyMatch(m -> m.contains("acme")));
       assertTrue(mails().get(0).contains("To: ann@acme.example"), mails().get(0));
+      // A command would have to name all options of the stream, and quote what members named.
+      assertFalse(mails().get(0).contains("--destination"), mails().get(0));
     }
   }
 
@@ -220,6 +226,24 @@ class StreamerTest extends StoreFixture {
       assertEquals(old.received().get(0).text(), next.taken().get(0).text());
       assertEquals(2, next.taken().size());
     }
+  }
+
+  @Test
+  void aFailureThatIsToldWhenTheBatchIsTakenHarmsNotTheNext() throws Exception {
+    batches(2);
+    stream("http://localhost:1/");
+    TrailStream before = await(store.find("acme")).orElseThrow();
+    await(store.taken(before, before.chain(false), new Attempt(200, null), clock.millis()));
+    Attempt late = new Attempt(500, "late");
+    for (Future<Void> told :
+        List.of(
+            store.failed(before, late, clock.millis() + DAY, clock.millis()),
+            store.commit(
+                TrailStreamStore.switchOff(
+                    before, TrailStream.Reason.FAILING, late, clock.millis())))) {
+      assertThrows(TrailStreamStore.Moved.class, () -> await(told));
+    }
+    assertEquals(1, count("tries = 0 AND fault IS NULL AND disabled_at IS NULL"));
   }
 
   private void move(String url) {

@@ -458,7 +458,8 @@ class TrailStreamApiTest {
       List<String> bodies = objects(server, bucket);
       assertEquals(read().getJsonObject("writes").getString("head"), proven(bodies).get(0).head());
       String first = server.objects(bucket).get(0);
-      assertTrue(first.startsWith("acme/trail/writes/000000000001.ndjson"), first);
+      assertTrue(
+          first.startsWith("acme/trail/" + market.red() + "/writes/000000000001.ndjson"), first);
     }
     assertFalse(member.get(ROOT).toString().contains(S3Server.SECRET_KEY));
   }
@@ -517,6 +518,7 @@ class TrailStreamApiTest {
             "http://siem.example.com/",
             "https://93.184.216.34:22/",
             "https://user@siem.example.com/",
+            "https://h.example/%zz",
             "nonsense")) {
       refused(order(url), "destination: ");
     }

@@ -32,6 +32,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -281,6 +282,9 @@ class CourierTest extends StoreFixture {
       assertEquals(4, told.received().size());
       assertEquals(List.of(), others.received());
       assertEquals(4, count("webhook_delivery"));
+      List<Delivery> shown = await(store.listDeliveries("whk_1", 5, Optional.empty())).items();
+      assertEquals(4, shown.size());
+      assertTrue(shown.stream().allMatch(one -> one.json().getValue("cluster") == null));
     }
   }
 
@@ -360,6 +364,28 @@ class CourierTest extends StoreFixture {
           "it names the endpoint",
           () -> mails().stream().anyMatch(mail -> mail.contains(endpoint.endpointId())));
       assertTrue(mails().get(0).contains("To: ann@acme.example"), mails().get(0));
+    }
+  }
+
+  @Test
+  void whatHappensAfterAnEntryOfAClockThatWasAheadIsTold() throws Exception {
+    cluster();
+    try (Receiver receiver = new Receiver()) {
+      endpoint("whe_1", receiver.url());
+      await(
+          database.commit(
+              List.of(
+                  ActivityRows.insert(
+                      new Activity("system:market", new ClusterEvent.Granted("198.18.1.1")),
+                      Sample.empty().name(),
+                      clock.millis() + DAY))));
+      courier();
+      receiver.await(1);
+      await(couriers.get(0).stop());
+      grants(1);
+      courier();
+      receiver.await(2);
+      assertEquals(1, count("webhook_cursor WHERE source = 'c1' AND at > " + clock.millis()));
     }
   }
 

@@ -327,6 +327,7 @@ class WebhooksApiTest extends WebhookFixture {
             "https://93.184.216.34:22/",
             "https://user@hooks.example.com/",
             "https://[::1]/",
+            "https://h.example/%zz",
             "ftp://localhost/",
             "https://",
             "nonsense")) {

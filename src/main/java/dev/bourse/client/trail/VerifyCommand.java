@@ -12,6 +12,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -33,14 +35,18 @@ import picocli.CommandLine.Spec;
       "",
       "The files may be named in any order, and hold several batches each. Compare HEAD with what"
           + " the service shows, or showed when you noted it: what is missing after it shows"
-          + " nowhere else."
+          + " nowhere else.",
+      "",
+      "A batch whose rows were past their time is sent as its seal alone, and a file whose rows were"
+          + " cut out can be made to look the same. So batches without rows are named, and accepted"
+          + " with --allow-purged alone."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       " 0:all of it is whole",
       " 2:the command line is wrong, or a file cannot be read",
-      " 4:something is not as it was sealed; the first such line is named"
+      " 4:something is not as it was sealed; the first such line is named, or the batches without rows"
     })
 final class VerifyCommand implements Callable<Integer> {
   private static final String SUFFIX = ".ndjson";
@@ -50,6 +56,11 @@ final class VerifyCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description = "Files of batches; a folder stands for all *.ndjson files in it.")
   private List<Path> named = List.of();
+
+  @Option(
+      names = "--allow-purged",
+      description = "Accept batches without rows: they were past their time when they were sent.")
+  private boolean allowPurged;
 
   @Mixin private final MemberCaller.FormatOptions format = new MemberCaller.FormatOptions();
 
@@ -81,9 +92,30 @@ final class VerifyCommand implements Callable<Integer> {
       if (chains.isEmpty()) {
         throw new Refused(ExitCode.USAGE, "there is no batch in the files");
       }
+      requireRows(chains);
       return chains;
     } catch (TrailProof.Unsound unsound) {
       throw new Refused(ExitCode.NOT_WHOLE, String.valueOf(unsound.getMessage()));
+    }
+  }
+
+  private void requireRows(List<ProvenChain> chains) throws Refused {
+    if (allowPurged) {
+      return;
+    }
+    List<String> without = new ArrayList<>();
+    for (ProvenChain chain : chains) {
+      if (chain.purgedBatches() > 0) {
+        without.add(
+            "%s of the %s (%s)".formatted(chain.purgedBatches(), chain.name(), chain.purged()));
+      }
+    }
+    if (!without.isEmpty()) {
+      throw new Refused(
+          ExitCode.NOT_WHOLE,
+          "batches without rows: "
+              + String.join("; ", without)
+              + "; if their rows were past their time when they were sent, say --allow-purged");
     }
   }
 
@@ -101,6 +133,8 @@ final class VerifyCommand implements Callable<Integer> {
             .forEach(files::add);
       } catch (IOException e) {
         throw unreadable(path, e);
+      } catch (UncheckedIOException e) {
+        throw unreadable(path, e.getCause());
       }
     }
     return files;
@@ -137,6 +171,7 @@ final class VerifyCommand implements Callable<Integer> {
               .put("chain", chain.name())
               .put("batches", chain.batches())
               .put("purged", chain.purgedBatches())
+              .put("without_rows", chain.purged())
               .put("rows", chain.rows())
               .put("first_batch", chain.firstBatch())
               .put("last_batch", chain.lastBatch())

@@ -128,7 +128,7 @@ class LoginCommandTest {
           List.of(
               List.of("whoami"),
               List.of("status"),
-              List.of("quote"),
+              List.of("quote", "--gpus", "8", "--max-price", "2.00"),
               List.of("market", "pools"),
               List.of("logout"))) {
         List<String> typed = new ArrayList<>(command);

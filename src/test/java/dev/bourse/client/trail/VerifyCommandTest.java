@@ -1,6 +1,7 @@
 package dev.bourse.client.trail;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.bourse.audit.SampleBatches;
 import dev.bourse.audit.SealedBatch;
@@ -9,7 +10,9 @@ import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,6 +85,46 @@ class VerifyCommandTest {
     writes.next(3);
     Path third = file(writes.next(3));
     verify(first, third).ended(4).says(third + ":4: ").says("batch 2 is missing");
+  }
+
+  @Test
+  void aBatchWhoseRowsWereCutOutAndMadeToLookPurgedIsNoWholeOne() throws IOException {
+    Path first = file(writes.next(3));
+    Path second = file(writes.next(3));
+    List<String> lines = Files.readAllLines(second);
+    JsonObject seal = new JsonObject(lines.get(lines.size() - 1)).put("activity_name", "purged");
+    seal.getJsonObject("unmapped").put("kind", "purged");
+    Files.writeString(second, seal.encode() + "\n");
+    verify(first, second)
+        .ended(4)
+        .says("batches without rows: 1 of the writes (2)")
+        .says("--allow-purged");
+  }
+
+  @Test
+  void batchesWithoutRowsAreAcceptedAndNamedWhenThePersonSaysSo() throws IOException {
+    Path first = file(writes.nextPurged(3));
+    Path second = file(writes.next(3));
+    verify(first, second).ended(4).says("1 of the writes (1)");
+    JsonObject shown =
+        new JsonObject(verify(first, second, "--allow-purged", "-o", "json").ended(0).out())
+            .getJsonArray("chains")
+            .getJsonObject(0);
+    assertEquals(1, shown.getInteger("purged"));
+    assertEquals("1", shown.getString("without_rows"));
+  }
+
+  @Test
+  void aFolderThatCannotBeReadIsNamed() throws IOException {
+    file(writes.next(3));
+    Path closed = Files.createDirectories(folder.resolve("trail/closed"));
+    Files.setPosixFilePermissions(closed, Set.of());
+    try {
+      assumeFalse(Files.isReadable(closed), "the administrator reads all folders");
+      verify(folder.resolve("trail")).ended(2).says("cannot read");
+    } finally {
+      Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
+    }
   }
 
   @Test
