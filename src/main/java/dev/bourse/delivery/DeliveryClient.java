@@ -106,13 +106,7 @@ public final class DeliveryClient {
         new PublicHosts(
             vertx, terms.name() + " checks", CHECK_THREADS, MAX_CHECKS, privateHosts, resolver);
     hosts =
-        new PublicHosts(
-            vertx,
-            terms.name(),
-            RESOLVER_THREADS,
-            terms.all(),
-            privateHosts,
-            resolver);
+        new PublicHosts(vertx, terms.name(), RESOLVER_THREADS, terms.all(), privateHosts, resolver);
     http =
         new Once<>(
             () ->

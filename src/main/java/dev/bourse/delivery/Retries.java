@@ -8,8 +8,8 @@ import java.util.random.RandomGenerator;
  * six hours, each of them between a half and one and a half of that, so that receivers that come
  * back are not met by all at once.
  *
- * @param forMillis a delivery is given up when its next attempt would be so long after its first, and it
- *     was tried {@link #LEAST_TRIES} times
+ * @param forMillis a delivery is given up when its next attempt would be so long after its first,
+ *     and it was tried {@link #LEAST_TRIES} times
  */
 public record Retries(long forMillis) {
   private static final long FIRST_MILLIS = 5_000;

@@ -107,7 +107,8 @@ public final class PublicHosts {
       return Future.failedFuture(new Refused("its address must not name a port"));
     }
     if (!resolving.tryAcquire()) {
-      return Future.failedFuture(new Refused("too many hosts are being looked up; try again", true));
+      return Future.failedFuture(
+          new Refused("too many hosts are being looked up; try again", true));
     }
     return threads
         .executeBlocking(() -> SocketAddress.inetSocketAddress(port, checked(host)), false)

@@ -40,11 +40,7 @@ record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
 
         %s/docs/guides/trail
         """
-            .formatted(
-                stream.orgId(),
-                stream.destination().text(),
-                why(reason),
-                baseUrl.get()));
+            .formatted(stream.orgId(), stream.destination().text(), why(reason), baseUrl.get()));
   }
 
   private static String why(TrailStream.Reason reason) {

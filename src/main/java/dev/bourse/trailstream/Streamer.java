@@ -180,7 +180,9 @@ final class Streamer implements DeliveryRounds.Work {
                             e ->
                                 e instanceof TrailStreamStore.Moved
                                     ? Future.succeededFuture(
-                                        () -> schedule.postponed(queue, clock.millis(), clock.millis()))
+                                        () ->
+                                            schedule.postponed(
+                                                queue, clock.millis(), clock.millis()))
                                     : Future.failedFuture(e)));
   }
 

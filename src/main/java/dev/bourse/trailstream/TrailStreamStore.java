@@ -284,8 +284,8 @@ final class TrailStreamStore {
   }
 
   /**
-   * Another attempt is to follow. Fails with {@link Moved} when the stream was changed, or the batch
-   * is no longer the next: another process had it taken.
+   * Another attempt is to follow. Fails with {@link Moved} when the stream was changed, or the
+   * batch is no longer the next: another process had it taken.
    */
   Future<Void> failed(TrailStream stream, Attempt attempt, long dueMillis, long nowMillis) {
     return database.commit(

@@ -171,7 +171,9 @@ final class WebhookService {
               WebhookEndpoint next = before.with(asked, clock.millis());
               boolean isMoved = !asked.url().equals(before.url());
               boolean isElsewhere = !Objects.equals(asked.clusters(), before.clusters());
-              return (isMoved ? demandReachable(caller, asked.url()) : Future.<Void>succeededFuture())
+              return (isMoved
+                      ? demandReachable(caller, asked.url())
+                      : Future.<Void>succeededFuture())
                   .compose(
                       reachable ->
                           isElsewhere

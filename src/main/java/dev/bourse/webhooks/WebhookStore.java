@@ -170,8 +170,7 @@ final class WebhookStore {
   static List<Statement> deletion(WebhookEndpoint endpoint) {
     return List.of(
         // Waits for whoever makes another, which is counted then, as that waits for this.
-        Statement.of(
-            "UPDATE org SET retired_at = retired_at WHERE org_id = ?", endpoint.orgId()),
+        Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", endpoint.orgId()),
         giveUp(endpoint.endpointId(), "the endpoint was deleted"),
         Statement.of("DELETE FROM webhook_endpoint WHERE endpoint_id = ?", endpoint.endpointId()),
         Statement.of(

@@ -66,8 +66,7 @@ class DeliveryClientTest {
 
   private static void overloaded(Future<Optional<String>> asked) {
     assertThrows(AssertionError.class, () -> RunningBourse.await(asked));
-    assertEquals(
-        ErrorCode.OVERLOADED, assertInstanceOf(ApiError.class, asked.cause()).code());
+    assertEquals(ErrorCode.OVERLOADED, assertInstanceOf(ApiError.class, asked.cause()).code());
   }
 
   @Test
