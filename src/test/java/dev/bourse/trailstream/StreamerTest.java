@@ -2,6 +2,7 @@ package dev.bourse.trailstream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -30,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -241,7 +243,8 @@ class StreamerTest extends StoreFixture {
             store.commit(
                 TrailStreamStore.switchOff(
                     before, TrailStream.Reason.FAILING, late, clock.millis())))) {
-      assertThrows(TrailStreamStore.Moved.class, () -> await(told));
+      assertThrows(ExecutionException.class, () -> await(told));
+      assertInstanceOf(TrailStreamStore.Moved.class, told.cause());
     }
     assertEquals(1, count("tries = 0 AND fault IS NULL AND disabled_at IS NULL"));
   }
