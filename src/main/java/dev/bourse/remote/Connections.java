@@ -2,6 +2,8 @@ package dev.bourse.remote;
 
 import java.net.http.HttpClient;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of this process: commands make several {@link Service}s, and share them. */
@@ -16,11 +18,15 @@ public final class Connections {
 
   private static @Nullable HttpClient client;
 
+  /** Those that began with the client. */
+  private static List<Thread> threads = List.of();
+
   private Connections() {}
 
   static synchronized HttpClient client() {
     HttpClient made = client;
     if (made == null) {
+      List<Thread> others = waiting();
       made =
           HttpClient.newBuilder()
               .version(HttpClient.Version.HTTP_1_1)
@@ -28,8 +34,22 @@ public final class Connections {
               .sslContext(TlsOnDemand.context())
               .build();
       client = made;
+      threads = waiting();
+      threads.removeAll(others);
     }
     return made;
+  }
+
+  private static List<Thread> waiting() {
+    Thread[] all = new Thread[Thread.activeCount() + 16];
+    int count = Thread.enumerate(all);
+    List<Thread> waiting = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      if (all[i].getName().matches(THREAD)) {
+        waiting.add(all[i]);
+      }
+    }
+    return waiting;
   }
 
   /**
@@ -38,17 +58,9 @@ public final class Connections {
    * client can be closed from Java 21 on; before, its thread ends when it is interrupted.
    */
   public static synchronized void close() {
-    if (client == null) {
-      return;
-    }
     client = null;
-    Thread[] threads = new Thread[Thread.activeCount() + 16];
-    int count = Thread.enumerate(threads);
-    for (int i = 0; i < count; i++) {
-      if (threads[i].getName().matches(THREAD)) {
-        end(threads[i]);
-      }
-    }
+    threads.forEach(Connections::end);
+    threads = List.of();
   }
 
   private static void end(Thread thread) {

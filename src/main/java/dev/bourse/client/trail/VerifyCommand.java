@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -134,7 +135,7 @@ final class VerifyCommand implements Callable<Integer> {
       } catch (IOException e) {
         throw unreadable(path, e);
       } catch (UncheckedIOException e) {
-        throw unreadable(path, e.getCause());
+        throw unreadable(path, Objects.requireNonNull(e.getCause()));
       }
     }
     return files;

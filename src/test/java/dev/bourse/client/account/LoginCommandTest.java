@@ -14,6 +14,7 @@ import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -113,7 +114,8 @@ class LoginCommandTest {
     MemberShell shell = answering(home, "allow");
     shell.run("login", "--profile", "work", "--url", url).ended(0);
     AtomicInteger requests = new AtomicInteger();
-    HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    HttpServer other =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     other.createContext(
         "/",
         exchange -> {
@@ -182,7 +184,8 @@ class LoginCommandTest {
   @Test
   void aServiceThatAsksForAPollOncePerYearIsPolledEachMinute(@TempDir Path home)
       throws IOException {
-    HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    HttpServer other =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     String there = "http://127.0.0.1:" + other.getAddress().getPort();
     JsonObject metadata =
         new JsonObject()

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.remote.Refused;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -30,7 +31,7 @@ class LoopbackAnswerTest {
       try (LoopbackAnswer answer = LoopbackAnswer.open("state")) {
         URI address = URI.create(answer.address() + "?state=another");
         for (int i = 0; i < 6; i++) {
-          Socket socket = new Socket("127.0.0.1", address.getPort());
+          Socket socket = new Socket(InetAddress.getLoopbackAddress(), address.getPort());
           halfSent.add(socket);
           socket.getOutputStream().write("GET / HT".getBytes(StandardCharsets.US_ASCII));
         }
