@@ -46,7 +46,12 @@ final class OutboxStore {
         row -> new Source(row.text("org_id"), WebhookEvent.STATEMENTS));
   }
 
-  /** How far a source was told; {@code isNew} while that is where all clusters begin. */
+  /**
+   * How far a source was told.
+   *
+   * @param isNew whether nothing was told of it: position and time are where the organization's
+   *     clusters begin, and of its statements the time alone counts
+   */
   record Cursor(long position, long atMillis, boolean isNew) {}
 
   /** Another process was told further meanwhile, or the organization has no endpoint any more. */

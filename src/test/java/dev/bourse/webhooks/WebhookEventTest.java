@@ -13,11 +13,16 @@ import dev.bourse.capacity.Hold;
 import dev.bourse.contract.Contract;
 import dev.bourse.events.ActivityStore.StoredActivity;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -101,6 +106,28 @@ class WebhookEventTest {
     assertEquals(
         CONTRACT.getJsonObject("webhooks").fieldNames(),
         Set.copyOf(EventKind.labels(EnumSet.allOf(EventKind.class))));
+  }
+
+  @Test
+  void consoleAndGuideHaveTheKindsThatThereAre() throws IOException {
+    Set<String> labels = Set.copyOf(EventKind.labels(EnumSet.allOf(EventKind.class)));
+    assertEquals(labels, found("console/components/webhook.js", "\\{ name: '([a-z-]+)', text:"));
+    assertEquals(labels, found("console/components/webhook.js", "[{|] ?'([a-z-]+)'"));
+    String guide = resource("guides/webhooks.md");
+    assertEquals(
+        List.of(), labels.stream().filter(label -> !guide.contains('`' + label + '`')).toList());
+  }
+
+  private static Set<String> found(String resource, String pattern) throws IOException {
+    return Pattern.compile(pattern)
+        .matcher(resource(resource))
+        .results()
+        .map(one -> one.group(1))
+        .collect(Collectors.toSet());
+  }
+
+  private static String resource(String name) throws IOException {
+    return Files.readString(Path.of("src/main/resources", name));
   }
 
   private static void assertDescribed(WebhookEvent event, Set<EventKind> seen) {
