@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
  * seed and the command that shows how it came to it.
  */
 class SimulationTest {
-  /** About a minute on two cores. */
-  private static final int SEEDS = 1_000;
+  /** Some two minutes on two cores; {@code scripts/simulate} takes as many as there is time for. */
+  private static final int SEEDS = 400;
 
   @Test
-  void everyInvariantHoldsInAThousandWorlds() throws Exception {
+  void everyInvariantHoldsInHundredsOfWorlds() throws Exception {
     Simulate.SeedRun run =
         Simulate.SeedRun.of(
             0, SEEDS, Runtime.getRuntime().availableProcessors(), Bug.NONE, Integer.MAX_VALUE);

@@ -50,6 +50,8 @@ public final class Certificates {
       Path file = Files.createTempDirectory(folder, "keys").resolve("store.p12");
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+      // Most of its second is its start.
+      command.addAll(List.of("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"));
       command.addAll(List.of("-genkeypair", "-alias", "it", "-keyalg", kind));
       command.addAll(List.of("-keystore", file.toString(), "-storetype", "PKCS12"));
       command.addAll(List.of("-storepass", new String(PASSWORD), "-dname", "CN=localhost"));
