@@ -13,6 +13,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The steps that make a schema, applied in order, each in one commit together with the row of table
@@ -21,8 +24,14 @@ import java.util.regex.Pattern;
  * <p>A folder on the class path holds {@code 0001-name.sql}, {@code 0002-…} and a file {@code
  * migrations.index} naming them one a line, because a jar's folders cannot be listed portably. A
  * step is never edited after it was released: its digest is compared with the recorded one.
+ *
+ * <p>A step whose first line is {@code -- serves-from: N} only expands the schema: a program that
+ * knows the first N steps can still be started on a store that has it. So a release can be taken
+ * back. Without that line a program must know the step.
  */
 public final class Migrations {
+  private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
+
   private static final Pattern FILE_NAME = Pattern.compile("(\\d{4})-([a-z0-9-]+)\\.sql");
 
   /** A statement ends with a semicolon at the end of a line, so triggers with a body cannot. */
@@ -30,7 +39,14 @@ public final class Migrations {
 
   private static final Pattern COMMENT_LINE = Pattern.compile("(?m)^[ \\t]*--.*$");
 
-  private record Step(int number, String name, String sha256, List<Statement> statements) {}
+  private static final Pattern SERVES_FROM = Pattern.compile("-- serves-from: (\\d{1,4})\n");
+
+  private record Step(
+      int number,
+      String name,
+      String sha256,
+      List<Statement> statements,
+      @Nullable Integer servesFrom) {}
 
   private record Applied(int number, String name, String sha256) {}
 
@@ -69,10 +85,25 @@ public final class Migrations {
               folder + ": migration " + (steps.size() + 1) + " cannot be '" + fileName + "'");
         }
         String sql = resource(folder + "/" + fileName);
-        steps.add(new Step(steps.size() + 1, parts.group(2), sha256(sql), split(sql)));
+        int number = steps.size() + 1;
+        steps.add(
+            new Step(number, parts.group(2), sha256(sql), split(sql), servesFrom(number, sql)));
       }
     }
     return new Migrations(steps);
+  }
+
+  private static @Nullable Integer servesFrom(int number, String sql) {
+    Matcher told = SERVES_FROM.matcher(sql);
+    if (!told.lookingAt()) {
+      return null;
+    }
+    int from = Integer.parseInt(told.group(1));
+    if (from < 1 || from >= number) {
+      throw new IllegalArgumentException(
+          "migration %d cannot serve programs from step %d".formatted(number, from));
+    }
+    return from;
   }
 
   /** How many steps there are: the version this program's schema has. */
@@ -88,23 +119,62 @@ public final class Migrations {
    * @param session one that no other process migrates beside
    */
   public Future<List<Migration>> apply(SchemaSession session, Clock clock) {
-    return pending(session)
+    return pending(session).compose(pending -> apply(session, clock, pending));
+  }
+
+  /**
+   * The same for a program that is about to serve: it takes a newer store as well, when all that it
+   * does not know there serves it still, and leaves that as it is.
+   */
+  public Future<List<Migration>> applyOrServe(SchemaSession session, Clock clock) {
+    return applied(session)
         .compose(
-            pending -> {
-              Future<Void> done =
-                  session.commit(
-                      List.of(
-                          Statement.of(
-                              """
-                              CREATE TABLE IF NOT EXISTS migration (
-                              number INTEGER PRIMARY KEY, name TEXT NOT NULL,
-                              sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)\
-                              """)));
-              for (Step step : steps.subList(steps.size() - pending.size(), steps.size())) {
-                done = done.compose(v -> session.commit(recorded(step, clock)));
-              }
-              return done.map(pending);
+            applied -> {
+              checkDigests(applied);
+              return applied.size() > steps.size()
+                  ? serves(session).map(v -> List.of())
+                  : apply(session, clock, lacking(applied));
             });
+  }
+
+  /** Fails where the store has a step that this program has to know and does not. */
+  private Future<Void> serves(SchemaSession session) {
+    return session
+        .read(
+            """
+            SELECT number, name FROM migration
+            WHERE number > ? AND (serves_from IS NULL OR serves_from > ?) ORDER BY number LIMIT 1\
+            """,
+            List.of(steps.size(), steps.size()),
+            row -> new Migration(row.smallInteger("number"), row.text("name")))
+        .map(
+            unknown -> {
+              if (!unknown.isEmpty()) {
+                throw newer(unknown.get(0).number(), unknown.get(0).name());
+              }
+              LOG.warn(
+                  "the store is newer than this program, which knows {} of its steps; it still"
+                      + " serves it",
+                  steps.size());
+              return null;
+            });
+  }
+
+  private Future<List<Migration>> apply(
+      SchemaSession session, Clock clock, List<Migration> pending) {
+    Future<Void> done =
+        session.commit(
+            List.of(
+                Statement.of(
+                    """
+                    CREATE TABLE IF NOT EXISTS migration (
+                    number INTEGER PRIMARY KEY, name TEXT NOT NULL,
+                    sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)\
+                    """)));
+    for (Step step : steps.subList(steps.size() - pending.size(), steps.size())) {
+      done = done.compose(v -> session.commit(recorded(step, clock)));
+    }
+    return done.map(pending);
   }
 
   /**
@@ -112,6 +182,19 @@ public final class Migrations {
    * is not one this program can bring up to date.
    */
   public Future<List<Migration>> pending(SchemaSession session) {
+    return applied(session)
+        .map(
+            applied -> {
+              checkDigests(applied);
+              if (applied.size() > steps.size()) {
+                Applied unknown = applied.get(steps.size());
+                throw newer(unknown.number, unknown.name);
+              }
+              return lacking(applied);
+            });
+  }
+
+  private static Future<List<Applied>> applied(SchemaSession session) {
     return session
         .hasMigrationTable()
         .compose(
@@ -123,14 +206,13 @@ public final class Migrations {
                         row ->
                             new Applied(
                                 row.smallInteger("number"), row.text("name"), row.text("sha256")))
-                    : Future.succeededFuture(List.<Applied>of()))
-        .map(
-            applied -> {
-              check(applied);
-              return steps.subList(applied.size(), steps.size()).stream()
-                  .map(step -> new Migration(step.number, step.name))
-                  .toList();
-            });
+                    : Future.succeededFuture(List.of()));
+  }
+
+  private List<Migration> lacking(List<Applied> applied) {
+    return steps.subList(applied.size(), steps.size()).stream()
+        .map(step -> new Migration(step.number, step.name))
+        .toList();
   }
 
   private static List<Statement> recorded(Step step, Clock clock) {
@@ -142,27 +224,35 @@ public final class Migrations {
             step.name,
             step.sha256,
             clock.millis()));
+    if (step.servesFrom != null) {
+      // A statement of its own: the column is there from the first step that says so.
+      statements.add(
+          Statement.of(
+              "UPDATE migration SET serves_from = ? WHERE number = ?",
+              step.servesFrom,
+              step.number));
+    }
     return statements;
   }
 
-  private void check(List<Applied> applied) {
-    for (int i = 0; i < applied.size(); i++) {
+  private void checkDigests(List<Applied> applied) {
+    for (int i = 0; i < Math.min(applied.size(), steps.size()); i++) {
       Applied had = applied.get(i);
-      String shown = "migration " + had.number + " (" + had.name + ")";
-      if (i >= steps.size()) {
-        throw StoreRefused.of(
-            "the store is newer than this program: it has %s, this program knows %s",
-            shown, steps.size());
-      }
       if (had.number != i + 1 || !had.sha256.equals(steps.get(i).sha256)) {
         throw StoreRefused.of(
             """
-            the store was made by another program: its %s has digest %s, this program's \
-            migration %s (%s) has %s\
+            the store was made by another program: its migration %d (%s) has digest %s, this \
+            program's migration %s (%s) has %s\
             """,
-            shown, had.sha256, i + 1, steps.get(i).name, steps.get(i).sha256);
+            had.number, had.name, had.sha256, i + 1, steps.get(i).name, steps.get(i).sha256);
       }
     }
+  }
+
+  private StoreRefused newer(int number, String name) {
+    return StoreRefused.of(
+        "the store is newer than this program: it has migration %d (%s), this program knows %s",
+        number, name, steps.size());
   }
 
   private static List<Statement> split(String sql) {

@@ -24,10 +24,11 @@
  * migrate, contract. A step only adds: tables, indexes, columns that may be null or have a default.
  * The release that adds a column writes both forms and reads either; rows are brought over by its
  * own work, in small commits. Only the release after may make a column required or drop what nobody
- * reads any more. A step that is released is never edited. What the release before says to the
- * schema is kept with the tests and put to every new schema on both engines. Steps are numbered
- * alike on both engines; one that concerns a single engine is an empty file for the other. Step 9
- * broke this rule before it was one.
+ * reads any more. A step that is released is never edited. It says from which program on it serves,
+ * so that the release before can be started again. What that release says to the schema is kept
+ * with the tests and put to every new schema on both engines. Steps are numbered alike on both
+ * engines; one that concerns a single engine is an empty file for the other. Step 9 broke this rule
+ * before it was one.
  */
 @NullMarked
 package dev.bourse.store;

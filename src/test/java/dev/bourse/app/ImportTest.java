@@ -163,7 +163,7 @@ class ImportTest extends MoveFixture {
     Path data = Files.createTempDirectory(folder, "newer");
     List<String> store = List.of("--data", data.toString());
     CommandRun.on(store, "migrate").succeeded();
-    sqlite(data, "INSERT INTO migration VALUES (999, 'future', 'x', 0)");
+    sqlite(data, "INSERT INTO migration VALUES (999, 'future', 'x', 0, NULL)");
     for (CommandRun run :
         List.of(
             CommandRun.on(store, "migrate"),

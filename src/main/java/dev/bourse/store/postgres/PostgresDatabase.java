@@ -98,7 +98,7 @@ public final class PostgresDatabase implements Database {
               PostgresSchemaSession session = new PostgresSchemaSession(guard);
               return session
                   .lock()
-                  .compose(v -> schema.apply(session, clock))
+                  .compose(v -> schema.applyOrServe(session, clock))
                   .eventually(guard::close)
                   .recover(failure -> Future.failedFuture(PostgresGuard.lost(config, failure)));
             })

@@ -76,7 +76,7 @@ final class SqliteWriter implements Runnable {
       // The steps are flushed with the first commit that is acknowledged. A power failure before it
       // undoes the last of them, each whole, and the next start carries them out again.
       open.execute("PRAGMA synchronous = NORMAL");
-      SqliteSchemaSession.settled(schema.apply(new SqliteSchemaSession(open), clock));
+      SqliteSchemaSession.settled(schema.applyOrServe(new SqliteSchemaSession(open), clock));
       open.execute("PRAGMA synchronous = FULL");
     } catch (Exception e) {
       open.close();

@@ -153,6 +153,28 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   @Test
+  void aNewerStoreIsOpenedWhereAllThatIsUnknownServesTheProgram() throws Exception {
+    String url = POSTGRES.server().newDatabase();
+    Database newer = await(openAt(url));
+    await(newer.commit(List.of(note(1, "n"))));
+    for (int from = 2; from >= 1; from--) {
+      await(
+          newer.commit(
+              List.of(
+                  Statement.of("UPDATE migration SET serves_from = ? WHERE number > 1", from))));
+      Future<PostgresDatabase> older =
+          PostgresDatabase.open(vertx, config(url), "db/postgres-older", CLOCK, new Random());
+      if (from == 2) {
+        assertInstanceOf(StoreRefused.class, failureOf(older));
+      } else {
+        await(await(older).close());
+      }
+    }
+    await(newer.commit(List.of(note(2, "n"))));
+    await(newer.close());
+  }
+
+  @Test
   void changesAreHeardByOtherProcessesInTheOrderOfTheCommitsAndNotByTheirOwn() throws Exception {
     String url = POSTGRES.server().newDatabase();
     Database one = await(openAt(url));

@@ -202,6 +202,38 @@ class SqliteDatabaseTest extends DatabaseContractTest {
   }
 
   @Test
+  void aNewerStoreThatStillServesTheProgramIsOpenedAndKept() throws Exception {
+    await(database.commit(List.of(note(1, "n"))));
+    serveFrom(1);
+    await(database.close());
+
+    database = await(reopen("db/sqlite-older"));
+    await(database.commit(List.of(note(2, "n"))));
+    await(database.close());
+
+    database = await(reopen("db/sqlite-contract"));
+    assertEquals(2, notes());
+  }
+
+  @Test
+  void aNewerStoreThatServesOnlyYoungerProgramsIsRefused() throws Exception {
+    serveFrom(2);
+    await(database.close());
+    StoreRefused refusal =
+        assertInstanceOf(StoreRefused.class, failureOf(reopen("db/sqlite-older")));
+    assertTrue(
+        String.valueOf(refusal.getMessage()).startsWith("the store is newer than this program"),
+        refusal.getMessage());
+  }
+
+  /** Has the steps after the first serve programs that know so many. */
+  private void serveFrom(int steps) throws Exception {
+    await(
+        database.commit(
+            List.of(Statement.of("UPDATE migration SET serves_from = ? WHERE number > 1", steps))));
+  }
+
+  @Test
   void aStoreMadeFromAnotherTextOfAMigrationIsRefused() throws Exception {
     await(database.close());
     StoreRefused refusal =
