@@ -9,6 +9,9 @@ import java.util.regex.Pattern;
  * gives way to the service's own.
  */
 record Guide(String name, String title, String summary, String markdown) {
+  /** What each release brings; it has an address that does not change with the guides'. */
+  static final String CHANGES = "changes";
+
   /** The guides in the order in which they are listed. */
   static final List<String> NAMES =
       List.of(
@@ -23,7 +26,8 @@ record Guide(String name, String title, String summary, String markdown) {
           "checkpoints",
           "money",
           "operators",
-          "cells");
+          "cells",
+          CHANGES);
 
   private static final String DEMO = "http://localhost:8080";
 
@@ -49,6 +53,6 @@ record Guide(String name, String title, String summary, String markdown) {
   }
 
   static String path(String name) {
-    return "/docs/guides/" + name;
+    return name.equals(CHANGES) ? "/docs/changes" : "/docs/guides/" + name;
   }
 }

@@ -9,14 +9,18 @@ import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.Scrape;
 import dev.bourse.testing.TestMarket;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -95,6 +99,38 @@ class SignalsTest {
     String page = text("/docs/guides/operators");
     found("runbook: /docs/guides/operators#(\\w+)", rules)
         .forEach(id -> assertTrue(page.contains("id=\"" + id + "\""), id));
+  }
+
+  @Test
+  void dashboardsShowNumbersAndLabelsThatThereAre() throws IOException {
+    Set<String> labels = new TreeSet<>(Set.of("instance", "le", "job"));
+    labels.addAll(found("(?m)^\\| `([a-z]+)` \\| [^|]+ \\|$", text("/docs/guides/signals.md")));
+    List<Path> files;
+    try (Stream<Path> all = Files.list(Path.of("conf/dashboards"))) {
+      files = all.toList();
+    }
+    assertEquals(5, files.size());
+    for (Path file : files) {
+      JsonArray panels = new JsonObject(Files.readString(file)).getJsonArray("panels");
+      assertTrue(panels.size() >= 6, file::toString);
+      for (Object panel : panels) {
+        for (Object target : ((JsonObject) panel).getJsonArray("targets")) {
+          String shown = ((JsonObject) target).getString("expr");
+          Set<String> names = found("\\b((?:bourse|process|jvm)_[a-z_]+)\\b", shown);
+          names.removeIf(name -> guide().contains(name.replaceAll("_(bucket|sum|count)$", "")));
+          assertEquals(Set.of(), names, shown);
+          String grouped = String.join(",", found("by \\(([^)]*)\\)", shown));
+          String said = ((JsonObject) target).getString("legendFormat");
+          Set<String> used = found("([a-z]+)", grouped);
+          Set<String> told = found("\\{\\{([a-z]+)}}", said);
+          assertEquals(Set.of(), without(used, labels), shown);
+          assertEquals(Set.of(), without(told, labels), said);
+          if (!grouped.isEmpty()) {
+            assertEquals(without(used, Set.of("le")), told, "one line for each: " + shown);
+          }
+        }
+      }
+    }
   }
 
   private static Set<String> found(String pattern, String text) {

@@ -2,7 +2,12 @@ package dev.bourse.docs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.store.Migrations;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -36,5 +41,22 @@ class GuideTest {
         assertEquals(true, Guide.NAMES.contains(links.group(1)), name + ": " + links.group(1));
       }
     }
+  }
+
+  @Test
+  void theNewestChangesAreThoseOfThisProgramAndItsSchema() throws IOException {
+    Matcher pom =
+        Pattern.compile("<artifactId>bourse</artifactId>\\s*<version>([^<]+)</version>")
+            .matcher(Files.readString(Path.of("pom.xml")));
+    assertTrue(pom.find());
+    Matcher newest =
+        Pattern.compile("(?s)^.*?\n## (\\S+)\n.*?The schema: (\\d+) steps")
+            .matcher(Guide.load(Guide.CHANGES, BASE).markdown());
+    assertTrue(newest.find());
+    assertEquals(pom.group(1), newest.group(1));
+    assertEquals(
+        String.valueOf(Migrations.load("db/sqlite").version()),
+        newest.group(2),
+        "the steps of the schema, as the newest release tells them");
   }
 }

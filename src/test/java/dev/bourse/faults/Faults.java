@@ -16,7 +16,8 @@ import java.util.function.Supplier;
  *
  * <p>Arguments: options, names of scenarios (none for all), {@code --} and what starts the service.
  * {@code --folder} is where everything is left, {@code --kills} how often each engine is killed,
- * {@code --seed} what chances are drawn from, {@code --plant} a fault of the run's own.
+ * {@code --seed} what chances are drawn from, {@code --plant} a fault of the run's own, {@code
+ * --previous} the jar of the release before.
  */
 public final class Faults {
   private static final Map<String, Supplier<Scenario>> SCENARIOS = new LinkedHashMap<>();
@@ -31,12 +32,14 @@ public final class Faults {
     SCENARIOS.put("database", Databases::new);
     SCENARIOS.put("network", Networks::new);
     SCENARIOS.put(ObjectStores.NAME, ObjectStores::new);
+    SCENARIOS.put(Upgrades.NAME, Upgrades::new);
   }
 
   private Path folder = Path.of("target", "faults");
   private int kills = 100;
   private long seed = System.nanoTime();
   private Plant plant = Plant.NONE;
+  private Path previous = Path.of("");
   private final List<String> names = new ArrayList<>();
   private List<String> launch = List.of();
 
@@ -57,6 +60,7 @@ public final class Faults {
         case "--kills" -> kills = Integer.parseInt(arguments.get(++i));
         case "--seed" -> seed = Long.parseLong(arguments.get(++i));
         case "--plant" -> plant = Plant.of(arguments.get(++i));
+        case "--previous" -> previous = Path.of(arguments.get(++i)).toAbsolutePath();
         case "--" -> {
           launch = arguments.subList(i + 1, arguments.size());
           i = arguments.size();
@@ -72,14 +76,14 @@ public final class Faults {
     }
     if (names.isEmpty()) {
       names.addAll(SCENARIOS.keySet());
-      // It takes a server of somebody else's, which whoever asks for it has started.
-      names.remove(ObjectStores.NAME);
+      // These take what whoever asks for them has made: a server of somebody else's, another jar.
+      names.removeAll(List.of(ObjectStores.NAME, Upgrades.NAME));
     }
   }
 
   private boolean runAll() throws IOException {
     folder = Files.createDirectories(folder.resolve(Long.toString(seed)));
-    Run run = new Run(launch, folder, seed, kills, plant);
+    Run run = new Run(launch, previous, folder, seed, kills, plant);
     for (String name : names) {
       long began = System.nanoTime();
       try {

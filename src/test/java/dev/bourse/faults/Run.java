@@ -24,6 +24,7 @@ final class Run {
       Map.of("fsync", "on", "synchronous_commit", "on", "full_page_writes", "on");
 
   private final List<String> launch;
+  private final Path previous;
   private final Path folder;
   private final long seed;
   private final int kills;
@@ -33,10 +34,12 @@ final class Run {
 
   /**
    * @param launch the JVM, its options and the jar, as processes of the service are started
+   * @param previous the jar of the release before
    * @param kills how often processes are killed on each engine
    */
-  Run(List<String> launch, Path folder, long seed, int kills, Plant plant) {
+  Run(List<String> launch, Path previous, Path folder, long seed, int kills, Plant plant) {
     this.launch = launch;
+    this.previous = previous;
     this.folder = folder;
     this.seed = seed;
     this.kills = kills;
@@ -45,6 +48,16 @@ final class Run {
 
   List<String> launch() {
     return launch;
+  }
+
+  /** The jar of this release. */
+  Path jar() {
+    return Path.of(launch.get(launch.indexOf("-jar") + 1));
+  }
+
+  /** The jar of the release before. */
+  Path previous() {
+    return previous;
   }
 
   Path folder() {

@@ -122,6 +122,21 @@ final class ServiceProcess {
     awaitReady();
   }
 
+  /** Has it be of another jar from its next start on. */
+  void jar(Path jar) {
+    command.set(command.indexOf("-jar") + 1, jar.toString());
+  }
+
+  /** Ends it as an operator would. */
+  void stop() throws IOException, InterruptedException {
+    baseUrl = null;
+    signal("TERM");
+    Process running = process;
+    if (running != null && !running.waitFor(START_SECONDS, TimeUnit.SECONDS)) {
+      throw new Violated(name + " does not stop; see " + log);
+    }
+  }
+
   /** Ends it as a power cut would, whatever it is at. */
   void kill() {
     baseUrl = null;

@@ -1,0 +1,122 @@
+package dev.bourse.faults;
+
+import dev.bourse.faults.Http.Answer;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** Clients behind a proxy, with every method there is, of whose requests none may fail. */
+final class ProxiedClients {
+  /** Nothing that the other clients of a run write to. */
+  private static final String CLUSTER = "acme-batch";
+
+  private final FaultWorld world;
+  private final String proxy;
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final List<Future<?>> clients = new ArrayList<>();
+  private final AtomicLong answered = new AtomicLong();
+  private volatile boolean isOver;
+
+  ProxiedClients(FaultWorld world, String proxy) {
+    this.world = world;
+    this.proxy = proxy;
+  }
+
+  private interface Client {
+    void ask(int turn) throws IOException;
+  }
+
+  void start() throws IOException {
+    String acme = world.token("acme");
+    String openlab = "/api/operator/orgs/openlab";
+    String capacity = "/api/vm/capacity?cluster=" + CLUSTER;
+    Random random = new Random(1);
+    AtomicLong version = new AtomicLong(must("GET", capacity, acme, null).getLong("version"));
+    run(turn -> must("GET", turn % 2 == 0 ? capacity : "/api/market/feed", acme, null));
+    run(
+        turn -> {
+          JsonObject order =
+              new JsonObject()
+                  .put("cluster", CLUSTER)
+                  .put("max_gpus", turn % 2 * 8)
+                  .put("max_price_per_gpu_hour", 2.5)
+                  .put("expected_version", version.get());
+          version.set(must("PUT", "/api/vm/capacity", acme, order).getLong("version"));
+        });
+    run(
+        turn -> {
+          String keys = "/api/vm/orgs/globex/ssh-keys";
+          JsonObject key =
+              new JsonObject().put("name", "p" + turn).put("public_key", Keys.next(random));
+          String id = must("POST", keys, world.token("globex"), key).getString("key_id");
+          must("DELETE", keys + "/" + id, world.token("globex"), null);
+        });
+    run(
+        turn -> {
+          JsonObject display = new JsonObject().put("display", "Open lab " + turn);
+          must("PATCH", openlab, world.operatorToken(), display);
+        });
+  }
+
+  private void run(Client client) {
+    clients.add(
+        threads.submit(
+            () -> {
+              for (int turn = 0; !isOver; turn++) {
+                client.ask(turn);
+              }
+              return null;
+            }));
+  }
+
+  private JsonObject must(String method, String path, String token, @Nullable JsonObject body)
+      throws IOException {
+    Answer answer = Http.send(proxy, method, path, token, body);
+    if (!answer.isOk()) {
+      throw new Violated(method + " " + path + " through the proxy answers " + answer);
+    }
+    answered.incrementAndGet();
+    return answer.body();
+  }
+
+  /** Waits until so many more requests are answered, and fails when one has failed. */
+  void untilAnswered(int more) throws InterruptedException {
+    long before = answered.get();
+    FaultWorld.until(
+        "requests through the proxy are answered",
+        60,
+        () -> answered.get() >= before + more || clients.stream().anyMatch(Future::isDone));
+    for (Future<?> client : clients) {
+      if (client.isDone()) {
+        end();
+      }
+    }
+  }
+
+  /** Has all end with the request they are at; how many were answered. */
+  long end() throws InterruptedException {
+    isOver = true;
+    try {
+      for (Future<?> client : clients) {
+        client.get(2 * Http.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      }
+      return answered.get();
+    } catch (ExecutionException e) {
+      throw new Violated("a request through the proxy failed: " + e.getCause(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new Violated("a client behind the proxy has had no answer for a minute", e);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}
