@@ -33,6 +33,9 @@ final class Serving {
   private static final long RETRY_STORE_MILLIS = 1_000;
 
   /** Somebody has to make room first; who asks again sooner only adds to the load. */
+  /** A proxy with work asks on each connection it keeps within that; it stops using the rest. */
+  private static final long LAST_ANSWERS_MILLIS = 1_000;
+
   private static final long RETRY_FULL_MILLIS = 60_000;
 
   /** How soon a certificate that was renewed is in use. */
@@ -184,16 +187,22 @@ final class Serving {
   }
 
   /**
-   * Tells load balancers and clients to go elsewhere, and goes on answering for as long as they may
-   * take to notice.
+   * Tells load balancers to go elsewhere and goes on as before for as long as they may take to
+   * notice; open connections stay, so that a proxy has little reason to open others. Then no more
+   * are taken, and those that are open are each told with their next answer, for which they have a
+   * moment: what a connection brings at the very time that it is closed would be lost.
    */
   private Future<Void> drain() {
     readiness.set(false);
-    Objects.requireNonNull(edge, "not started").drain();
+    Edge api = Objects.requireNonNull(edge, "not started");
     long drainMillis = context.config().drainMillis();
     return drainMillis == 0
-        ? Future.succeededFuture()
-        : context.vertx().timer(drainMillis, TimeUnit.MILLISECONDS).mapEmpty();
+        ? api.drain()
+        : after(drainMillis).compose(v -> api.drain()).compose(v -> after(LAST_ANSWERS_MILLIS));
+  }
+
+  private Future<Void> after(long millis) {
+    return context.vertx().timer(millis, TimeUnit.MILLISECONDS).mapEmpty();
   }
 
   private Future<Void> noteBaseUrl(String baseUrl) {

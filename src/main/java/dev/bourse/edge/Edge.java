@@ -51,6 +51,7 @@ public final class Edge {
   private final Occupancy occupancy;
   private final @Nullable Renewal renewal;
   private final CountedHandshakes handshakes = new CountedHandshakes();
+  private final Listeners listeners = new Listeners();
   private final Map<String, Integer> streamsOfTokens = new ConcurrentHashMap<>();
   private final AtomicInteger streams = new AtomicInteger();
   private volatile int actualPort;
@@ -185,11 +186,17 @@ public final class Edge {
   }
 
   /**
-   * The service is about to stop: requests are answered as before, and each answer tells the client
-   * to look for another connection and ends its own.
+   * The service is about to stop: no connection is taken any more. On those that are open requests
+   * are answered as before, and each answer tells the client to look for another connection and
+   * ends its own.
    */
-  public void drain() {
+  public Future<Void> drain() {
     draining = true;
+    return listeners.close();
+  }
+
+  Listeners listeners() {
+    return listeners;
   }
 
   boolean isDraining() {

@@ -50,7 +50,11 @@ final class EdgeVerticle extends AbstractVerticle {
     HttpServer listening =
         vertx
             .createHttpServer(options)
-            .connectionHandler(loop.connections()::opened)
+            .connectionHandler(
+                connection -> {
+                  edge.listeners().arrived(connection);
+                  loop.connections().opened(connection);
+                })
             .requestHandler(router::handle)
             .invalidRequestHandler(router::handleInvalid);
     server = listening;

@@ -59,7 +59,8 @@ final class ProxiedClients {
           JsonObject key =
               new JsonObject().put("name", "p" + turn).put("public_key", Keys.next(random));
           String id = must("POST", keys, world.token("globex"), key).getString("key_id");
-          must("DELETE", keys + "/" + id, world.token("globex"), null);
+          // The other process may not have heard of it yet, and does within a second.
+          FaultWorld.until("the key is deleted", 3, () -> isDeleted(keys + "/" + id));
         });
     run(
         turn -> {
@@ -81,7 +82,23 @@ final class ProxiedClients {
 
   private JsonObject must(String method, String path, String token, @Nullable JsonObject body)
       throws IOException {
-    Answer answer = Http.send(proxy, method, path, token, body);
+    return answered(Http.send(proxy, method, path, token, body), method, path);
+  }
+
+  private boolean isDeleted(String path) {
+    try {
+      Answer answer = Http.send(proxy, "DELETE", path, world.token("globex"), null);
+      if (answer.status() == 404) {
+        return false;
+      }
+      answered(answer, "DELETE", path);
+      return true;
+    } catch (IOException e) {
+      throw new Violated("DELETE " + path + " through the proxy is not answered", e);
+    }
+  }
+
+  private JsonObject answered(Answer answer, String method, String path) {
     if (!answer.isOk()) {
       throw new Violated(method + " " + path + " through the proxy answers " + answer);
     }
@@ -112,7 +129,7 @@ final class ProxiedClients {
       }
       return answered.get();
     } catch (ExecutionException e) {
-      throw new Violated("a request through the proxy failed: " + e.getCause(), e.getCause());
+      throw new Violated("a request through the proxy failed: " + e.getCause(), e);
     } catch (TimeoutException e) {
       throw new Violated("a client behind the proxy has had no answer for a minute", e);
     } finally {

@@ -64,7 +64,7 @@ final class Upgrades implements Scenario {
     FaultWorld world = new FaultWorld(run, NAME);
     // As long as it is by default: so long a process that stops takes requests of a proxy that has
     // not heard.
-    String url = run.addReplicas(world, "drain-delay=2s", "proxies=127.0.0.1");
+    String url = run.addReplicas(world, "drain-delay=2s", "proxies=127.0.0.1", "management.port=0");
     for (ServiceProcess process : world.processes()) {
       process.listenAt(Ports.free());
       process.jar(run.previous());
