@@ -309,7 +309,10 @@ final class FaultWorld {
   private static Optional<Row> rowOf(String org, JsonObject entry, Map<String, String> tokenNames) {
     String detail = entry.getString("detail");
     return switch (entry.getString("action")) {
-      case "vm_capacity_put" -> put(entry.getString("subject"), detail);
+      case "vm_capacity_put" ->
+          CLUSTERS.containsKey(entry.getString("subject"))
+              ? put(entry.getString("subject"), detail)
+              : Optional.empty();
       case "vm_key_add" -> ours(Kind.ADD, keysOf(org), found(NAMED, detail));
       case "vm_key_revoke" -> ours(Kind.REMOVE, keysOf(org), found(NAMED, detail));
       case "vm_token_mint" -> ours(Kind.ADD, tokensOf(org), found(NAMED, detail));
