@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory;
  * Tells systemd that the process is ready, that it lives, and that it stops, where a unit of {@code
  * Type=notify} runs it; elsewhere nobody is told.
  *
- * <p>systemd listens at a datagram socket of the file system, which Java's sockets cannot reach. Its
- * own program can, so each word is a short process of {@code systemd-notify}: one at the start, one
- * at the stop, and two in each {@code WatchdogSec}.
+ * <p>systemd listens at a datagram socket of the file system, which Java's sockets cannot reach.
+ * Its own program can, so each word is a short process of {@code systemd-notify}: one at the start,
+ * one at the stop, and two in each {@code WatchdogSec}.
  *
  * <p>A word that the process lives says nothing of its event loops: {@link Watchdog} ends it when
  * they stand still. This is for what stops that as well, such as a heap in which nothing but the
@@ -28,7 +28,9 @@ final class ServiceManager {
   /** It takes some milliseconds; systemd itself waits no longer than this for the answer. */
   private static final long WORD_SECONDS = 5;
 
-  /** More often, it would cost more than it tells; a watchdog under half a second ends the process. */
+  /**
+   * More often, it would cost more than it tells; a watchdog under half a second ends the process.
+   */
   private static final long LEAST_PERIOD_MILLIS = 200;
 
   private final List<String> program;
@@ -60,7 +62,8 @@ final class ServiceManager {
     this.program = program;
     this.isListening = !environment.getOrDefault("NOTIFY_SOCKET", "").isEmpty();
     String awaited = environment.getOrDefault("WATCHDOG_PID", "");
-    boolean isAwaited = isListening && (awaited.isEmpty() || awaited.equals(Long.toString(process)));
+    boolean isAwaited =
+        isListening && (awaited.isEmpty() || awaited.equals(Long.toString(process)));
     this.periodMillis = isAwaited ? periodMillis(environment.getOrDefault("WATCHDOG_USEC", "")) : 0;
   }
 
@@ -88,9 +91,7 @@ final class ServiceManager {
    * @param mostSeconds how long it may take, whatever the unit's time-out is
    */
   void stopping(long mostSeconds) {
-    tell(
-        List.of(
-            "STOPPING=1", "EXTEND_TIMEOUT_USEC=" + TimeUnit.SECONDS.toMicros(mostSeconds)));
+    tell(List.of("STOPPING=1", "EXTEND_TIMEOUT_USEC=" + TimeUnit.SECONDS.toMicros(mostSeconds)));
     words.shutdown();
   }
 

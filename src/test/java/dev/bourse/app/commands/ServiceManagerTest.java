@@ -38,8 +38,7 @@ class ServiceManagerTest {
   @Test
   void aStopSaysHowLongItMayTake() throws Exception {
     manager(Map.of("NOTIFY_SOCKET", "@")).stopping(32);
-    assertEquals(
-        List.of("STOPPING=1 EXTEND_TIMEOUT_USEC=32000000"), said(lines -> true, 1));
+    assertEquals(List.of("STOPPING=1 EXTEND_TIMEOUT_USEC=32000000"), said(lines -> true, 1));
   }
 
   @Test
@@ -80,7 +79,9 @@ class ServiceManagerTest {
   /** It says its words with a program that takes a line for each. */
   private ServiceManager manager(Map<String, String> environment) {
     return new ServiceManager(
-        environment, PROCESS, List.of("/bin/sh", "-c", "echo \"$*\" >>'" + notes() + "'", "notify"));
+        environment,
+        PROCESS,
+        List.of("/bin/sh", "-c", "echo \"$*\" >>'" + notes() + "'", "notify"));
   }
 
   private Path notes() {
