@@ -22,7 +22,7 @@ class ServiceManagerTest {
   private static final long PROCESS = 4711;
   private static final long DEADLINE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-  @TempDir private Path folder;
+  @TempDir private Path folder = Path.of("");
 
   @Test
   void aReadyServiceSaysSoAndThenThatItLives() throws Exception {
