@@ -71,9 +71,10 @@ final class ServeCommand implements Callable<Integer> {
     Vertx vertx = Bourse.newVertx(config);
     watch(vertx, config.loopTimeoutMillis());
     Bourse bourse = new Bourse(vertx, config, demo);
+    ServiceManager manager = ServiceManager.ofProcess();
     tellStart(config);
     try {
-      Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx, bourse), "stop"));
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx, bourse, manager), "stop"));
       bourse.start().await(START_MINUTES, TimeUnit.MINUTES);
     } catch (Exception e) {
       if (Main.isExpected(e)) {
@@ -87,6 +88,7 @@ final class ServeCommand implements Callable<Integer> {
     }
     System.out.println("ready " + bourse.baseUrl());
     System.out.flush();
+    manager.ready();
     return 0;
   }
 
@@ -151,15 +153,17 @@ final class ServeCommand implements Callable<Integer> {
     Runtime.getRuntime().halt(Main.EXIT_STUCK);
   }
 
-  private static void stop(Vertx vertx, Bourse bourse) {
+  private static void stop(Vertx vertx, Bourse bourse, ServiceManager manager) {
     LOG.info("stopping");
+    long mostSeconds = STOP_SECONDS + bourse.drainMillis() / 1_000;
+    manager.stopping(mostSeconds + LAST_WORD_MILLIS / 1_000);
     try {
       bourse
           .stop()
           .eventually(vertx::close)
           .toCompletionStage()
           .toCompletableFuture()
-          .get(STOP_SECONDS + bourse.drainMillis() / 1_000, TimeUnit.SECONDS);
+          .get(mostSeconds, TimeUnit.SECONDS);
       LOG.info("stopped");
     } catch (Exception e) {
       LOG.error("not stopped cleanly", e);
