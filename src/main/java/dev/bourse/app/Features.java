@@ -28,6 +28,7 @@ import dev.bourse.k8s.K8sService;
 import dev.bourse.mail.MailSender;
 import dev.bourse.market.HostKeyRoutes;
 import dev.bourse.market.MarketRoutes;
+import dev.bourse.market.MarketStatus;
 import dev.bourse.market.NodeService;
 import dev.bourse.market.RetirementService;
 import dev.bourse.oauth.AuthorizationServer;
@@ -37,6 +38,7 @@ import dev.bourse.operator.ClockRoutes;
 import dev.bourse.operator.ClusterAdminRoutes;
 import dev.bourse.operator.NodeAdminRoutes;
 import dev.bourse.operator.PoolAdminRoutes;
+import dev.bourse.operator.StatusRoutes;
 import dev.bourse.operator.SwitchRoutes;
 import dev.bourse.org.Directory;
 import dev.bourse.org.LocalDirectory;
@@ -47,6 +49,7 @@ import dev.bourse.org.WhoamiView;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.signin.SignIn;
 import dev.bourse.sshkeys.SshKeyRoutes;
+import dev.bourse.status.StatusService;
 import dev.bourse.store.Database;
 import dev.bourse.trailstream.TrailStreams;
 import dev.bourse.webhooks.Webhooks;
@@ -278,6 +281,7 @@ final class Features {
     new NodeAdminRoutes(
             nodes, new RetirementService(database, core.owners(), nodes, context.clock()))
         .bind(operations);
+    new StatusRoutes(status(clusters), context.time()::view).bind(operations);
     new SwitchRoutes(core.switches()).bind(operations);
     new ClockRoutes(context.time()::view).bind(operations);
     new AuditAdminRoutes(new TrailStore(database), new SealService(context.vertx(), database))
@@ -286,6 +290,20 @@ final class Features {
         new BillingAdminService(database, core.billing(), core.holds(), context.clock());
     new BillingAdminRoutes(billingAdmin).bind(operations);
     bindSelfService(clusterAdmin, billingAdmin);
+  }
+
+  private StatusService status(Clusters clusters) {
+    return new StatusService(
+        database,
+        new MarketStatus(database, clusters, context.clock()),
+        new StatusService.Process(
+            ProgramVersion.text(),
+            core.market().processId(),
+            () ->
+                context
+                    .vertx()
+                    .executeBlocking(() -> DataFolder.disk(context.config().data()), false),
+            context.time()::view));
   }
 
   /** What members do by themselves that operators do for them. */

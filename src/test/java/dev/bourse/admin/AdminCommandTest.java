@@ -51,14 +51,19 @@ class AdminCommandTest {
     TreeSet<String> verbs = new TreeSet<>();
     line.getSubcommands()
         .forEach(
-            (noun, nounLine) ->
-                nounLine
-                    .getSubcommands()
-                    .forEach(
-                        (verb, verbLine) -> {
-                          verbs.add(noun + " " + verb);
-                          assertTrue(verbLine.getUsageMessage().contains("--output"), verb);
-                        }));
+            (noun, nounLine) -> {
+              if (nounLine.getSubcommands().isEmpty()) {
+                verbs.add(noun);
+                assertTrue(nounLine.getUsageMessage().contains("--output"), noun);
+              }
+              nounLine
+                  .getSubcommands()
+                  .forEach(
+                      (verb, verbLine) -> {
+                        verbs.add(noun + " " + verb);
+                        assertTrue(verbLine.getUsageMessage().contains("--output"), verb);
+                      });
+            });
     long operations =
         ContractCheck.operations().stream()
             .filter(operation -> operation.path().startsWith("/api/operator/"))
@@ -78,6 +83,19 @@ class AdminCommandTest {
             .put("spend_limit_enforced", false)
             .put("billing_hold_enforced", false),
         admin("switches", "show", "--output", "json").json());
+  }
+
+  @Test
+  void theStatusIsAScreenForPeopleAndJsonForPrograms() {
+    String screen = admin("status").out();
+    assertTrue(screen.startsWith("bourse "), screen);
+    for (String told :
+        List.of("demo-h100", "RUN_BY", "nodes in quarantine: 0", "reviews waiting: ", "clock: ")) {
+      assertTrue(screen.contains(told), told + " in: " + screen);
+    }
+    JsonObject status = admin("status", "-o", "json").json();
+    assertEquals(
+        16, status.getJsonArray("pools").getJsonObject(0).getJsonObject("nodes").getInteger("all"));
   }
 
   @Test

@@ -253,6 +253,8 @@ public record ContractCase(
               "updatePool", POOLS + "/demo-h100", "{\"swaps_enabled\":true}", List.of()),
           new ContractCase("listNodes", POOLS + "/demo-h100/nodes", null, List.of()),
           new ContractCase("addNode", POOLS + "/demo-h100/nodes", "{\"node_id\":\"n\"}", List.of()),
+          new ContractCase("findNodes", "/api/operator/nodes", null, List.of()),
+          new ContractCase("readStatus", "/api/operator/status", null, List.of()),
           new ContractCase("readNode", NODE, null, List.of()),
           new ContractCase("updateNode", NODE, "{\"cordoned\":false}", List.of()),
           new ContractCase("releaseNode", NODE + "/release", null, List.of()),

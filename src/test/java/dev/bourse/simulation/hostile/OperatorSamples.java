@@ -204,6 +204,7 @@ final class OperatorSamples {
                 "token_id",
                 created("operators", new JsonObject().put("name", world.fresh("op")))
                     .getString("token_id")));
+    world.add("readStatus", s -> s);
     world.add("readClock", s -> s);
     world.add("readSwitches", s -> s);
     world.add(
@@ -277,6 +278,7 @@ final class OperatorSamples {
 
   private void addNodes() {
     list("listPools", Map.of());
+    list("findNodes", Map.of("pool", "demo-h100", "site", "demo", "state", "free"));
     list("listNodes", Map.of("pool", "demo-h100", "status", "live"));
     world.add("createPool", s -> s.json(pool(world.fresh("pool"))));
     world.add("readPool", s -> s.value("pool", "demo-h100"));
