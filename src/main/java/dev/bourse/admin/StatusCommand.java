@@ -80,12 +80,13 @@ final class StatusCommand implements Callable<Integer> {
     text.append(Table.rows(objects(status, "quarantined_longest")));
     JsonObject holds = status.getJsonObject("holds");
     text.append(
-        "organizations on hold: grace %s, notice %s, enforce %s; not acted upon %s\n"
+        "on hold for money: grace %s, notice %s, enforce %s, not acted upon %s; by operators: %s\n"
             .formatted(
                 holds.getValue("grace"),
                 holds.getValue("notice"),
                 holds.getValue("enforce"),
-                holds.getValue("not_acted_upon")));
+                holds.getValue("not_acted_upon"),
+                holds.getValue("by_operators")));
     text.append(Table.rows(objects(status, "held_longest")));
     text.append(queue(status, "reviews", "reviews waiting"));
     text.append(queue(status, "uploads", "uploads open"));
@@ -119,7 +120,11 @@ final class StatusCommand implements Callable<Integer> {
         .put("reclaiming", nodes.getValue("reclaiming"))
         .put("wanted", pool.getValue("demand_nodes"))
         .put("price", pool.getValue("clearing_price_per_gpu_hour"))
-        .put("tick", tick(pool.getLong("tick_overdue_ms")))
+        .put(
+            "tick",
+            pool.getValue("paused_since") == null
+                ? tick(pool.getLong("tick_overdue_ms"))
+                : "paused: " + Table.cell(pool.getValue("pause_reason")))
         .put("run_by", lease == null ? "nobody" : lease.getValue("process"))
         .put("since", lease == null ? null : lease.getValue("since"));
   }

@@ -73,6 +73,7 @@ final class Features {
 
   private final ServiceContext context;
   private final Database database;
+  private final long schema;
   private final ServiceCore core;
   private final Supplier<String> baseUrl;
   private final AccessControl access;
@@ -82,11 +83,18 @@ final class Features {
   private volatile @Nullable PageTemplates templates;
 
   /**
+   * @param schema the version of the store's schema
    * @param baseUrl what clients call the service; asked for once requests are served
    */
-  Features(ServiceContext context, Database database, ServiceCore core, Supplier<String> baseUrl) {
+  Features(
+      ServiceContext context,
+      Database database,
+      long schema,
+      ServiceCore core,
+      Supplier<String> baseUrl) {
     this.context = context;
     this.database = database;
+    this.schema = schema;
     this.core = core;
     this.baseUrl = baseUrl;
     access = core.access();
@@ -156,7 +164,14 @@ final class Features {
               MemberConsole.start(
                   context, operations, database, access, org, signIn, oauth.applications());
               OrgAdministration.start(
-                  context, operations, database, access, signIn.links(), core.orgs(), baseUrl);
+                  context,
+                  operations,
+                  database,
+                  access,
+                  signIn.links(),
+                  core.orgs(),
+                  billingAdmin(),
+                  baseUrl);
               return null;
             });
   }
@@ -267,6 +282,7 @@ final class Features {
   private WhoamiView whoami() {
     return new WhoamiView(
         context.config().edge().requestsPerMinute(),
+        new WhoamiView.Served(ProgramVersion.text(), schema),
         cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson()));
   }
 
@@ -286,10 +302,13 @@ final class Features {
     new ClockRoutes(context.time()::view).bind(operations);
     new AuditAdminRoutes(new TrailStore(database), new SealService(context.vertx(), database))
         .bind(operations);
-    BillingAdminService billingAdmin =
-        new BillingAdminService(database, core.billing(), core.holds(), context.clock());
+    BillingAdminService billingAdmin = billingAdmin();
     new BillingAdminRoutes(billingAdmin).bind(operations);
     bindSelfService(clusterAdmin, billingAdmin);
+  }
+
+  private BillingAdminService billingAdmin() {
+    return new BillingAdminService(database, core.billing(), core.holds(), context.clock());
   }
 
   private StatusService status(Clusters clusters) {

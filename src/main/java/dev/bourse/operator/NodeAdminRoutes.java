@@ -35,6 +35,7 @@ public final class NodeAdminRoutes {
         .ok("releaseNode", call -> nodes.releaseNode(call.actor(), node(call)), NodeView::toJson)
         .ok("retryNode", call -> nodes.retryNode(call.actor(), node(call)), NodeView::toJson)
         .ok("retireNode", call -> retirement.retireNode(call.actor(), node(call)), NodeView::toJson)
+        .ok("evictNode", this::evict, NodeView::toJson)
         .ok(
             "replaceNodeHostKey",
             call ->
@@ -46,6 +47,15 @@ public final class NodeAdminRoutes {
                 retirement.endReclaim(
                     call.actor(), node(call), call.body().getBoolean("back_to_market")),
             NodeView::toJson);
+  }
+
+  private Future<NodeView> evict(Call call) {
+    JsonObject body = call.body();
+    return retirement.evictNode(
+        call.actor(),
+        node(call),
+        Optional.ofNullable(body.getString("cluster")),
+        body.getString("reason"));
   }
 
   private static String node(Call call) {

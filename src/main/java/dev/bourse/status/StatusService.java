@@ -61,15 +61,16 @@ public final class StatusService {
     Future<Long> processes = store.countProcesses();
     Future<List<StatusStore.HeldCount>> held = store.countHeld();
     Future<List<StatusStore.HeldOrg>> longest = store.listHeld(MOST_HELD);
+    Future<Long> byOperators = store.countHeldByOperators();
     Future<StatusStore.Queue> reviews = store.readReviews();
     Future<StatusStore.Queue> uploads = store.readUploads(process.clock().get().nowMillis());
     Future<StatusStore.Queue> mails = store.readMails();
     Future<StatusStore.Queue> deliveries = store.readDeliveries();
     // A disk that cannot be asked is no reason to tell nothing of the rest.
-    Future<@Nullable Disk> disk = process.disk().get().otherwiseEmpty();
+    Future<Disk> disk = process.disk().get().otherwiseEmpty();
     return Future.all(
             List.of(
-                standing, schema, processes, held, longest, reviews, uploads, mails, deliveries,
+                standing, schema, processes, held, longest, byOperators, reviews, uploads, mails, deliveries,
                 disk))
         .map(
             read ->
@@ -79,7 +80,7 @@ public final class StatusService {
                     // The process that answers is there, whether or not its row says so by now.
                     Math.max(1, processes.result()),
                     standing.result(),
-                    new StatusView.Held(held.result(), longest.result()),
+                    new StatusView.Held(held.result(), longest.result(), byOperators.result()),
                     new StatusView.Queues(
                         reviews.result(), uploads.result(), mails.result(), deliveries.result()),
                     disk.result()));

@@ -1,6 +1,7 @@
 package dev.bourse.status;
 
 import dev.bourse.store.Database;
+import dev.bourse.store.Migrations;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;
 import java.util.List;
@@ -33,10 +34,9 @@ final class StatusStore {
   record HeldOrg(
       String orgId, String stage, @Nullable String reason, long sinceMillis, boolean enforced) {}
 
-  /** The number of the last step that made the store's schema. */
+  /** The version of the store's schema, which a newer program may have made newer meanwhile. */
   Future<Long> readSchema() {
-    return database.readOne(
-        "SELECT MAX(number) AS version FROM migration", List.of(), row -> row.integer("version"));
+    return Migrations.readVersion(database);
   }
 
   /** Processes that said within the last minutes that they are there. */
@@ -74,6 +74,14 @@ final class StatusStore {
                 row.textOrNull("hold_reason"),
                 row.integer("hold_since"),
                 row.truth("hold_enforced")));
+  }
+
+  /** Organizations that operators hold by hand. */
+  Future<Long> countHeldByOperators() {
+    return database.readOne(
+        "SELECT COUNT(*) AS n FROM billing_org WHERE operator_hold_stage IS NOT NULL",
+        List.of(),
+        row -> row.integer("n"));
   }
 
   /** Public files that wait for a decision. */

@@ -24,7 +24,8 @@ public final class StatusView {
   private final StatusService.@Nullable Disk disk;
 
   /** Organizations that are held: how many in each stage, and those held longest. */
-  record Held(List<StatusStore.HeldCount> counts, List<StatusStore.HeldOrg> longest) {
+  record Held(
+      List<StatusStore.HeldCount> counts, List<StatusStore.HeldOrg> longest, long byOperators) {
 
     private long orgs(String stage) {
       return counts.stream()
@@ -98,11 +99,14 @@ public final class StatusView {
 
   private JsonObject pool(MarketStatus.PoolStatus status) {
     Pool pool = status.pool();
+    Pool.Pause pause = pool.pause();
     Quote quote = status.quote().filter(told -> told.tickAtMillis() > 0).orElse(null);
     LeaseStore.Holder holder = status.holder().orElse(null);
     return new JsonObject()
         .put("pool", pool.name())
         .put("site", pool.site())
+        .put("paused_since", pause == null ? null : Times.rfc3339(pause.sinceMillis()))
+        .put("pause_reason", pause == null ? null : pause.reason())
         .put("nodes", nodes(status))
         .put("demand_nodes", quote == null ? null : quote.demand().nodes())
         .put(
@@ -149,7 +153,8 @@ public final class StatusView {
         .put("grace", held.orgs("GRACE"))
         .put("notice", held.orgs("NOTICE"))
         .put("enforce", held.orgs("ENFORCE"))
-        .put("not_acted_upon", held.notActedUpon());
+        .put("not_acted_upon", held.notActedUpon())
+        .put("by_operators", held.byOperators());
   }
 
   private JsonArray heldLongest() {

@@ -202,6 +202,8 @@ public record ContractCase(
               List.of()),
           new ContractCase("readOrg", ORG, null, List.of()),
           new ContractCase("updateOrg", ORG, "{\"display\":\"O\"}", List.of()),
+          new ContractCase("holdOrg", ORG + "/hold", "{\"reason\":\"r\"}", List.of()),
+          new ContractCase("liftOrg", ORG + "/hold", null, List.of()),
           new ContractCase("retireOrg", ORG, null, List.of()),
           new ContractCase("listOrgMembers", ORG + "/members", null, List.of()),
           new ContractCase(
@@ -259,6 +261,7 @@ public record ContractCase(
           new ContractCase("updateNode", NODE, "{\"cordoned\":false}", List.of()),
           new ContractCase("releaseNode", NODE + "/release", null, List.of()),
           new ContractCase("retryNode", NODE + "/retry", null, List.of()),
+          new ContractCase("evictNode", NODE + "/evict", "{\"reason\":\"r\"}", List.of()),
           new ContractCase("retireNode", NODE, null, List.of()),
           new ContractCase(
               "replaceNodeHostKey", NODE + "/host-key", "{\"host_key\":\"k\"}", List.of()),

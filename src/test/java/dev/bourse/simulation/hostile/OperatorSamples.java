@@ -111,6 +111,12 @@ final class OperatorSamples {
     world.add(
         "retireOrg",
         s -> s.value("org", created("orgs", org(world.fresh("going"))).getString("org_id")));
+    world.add(
+        "holdOrg",
+        s ->
+            s.value("org", "hostile")
+                .json(new JsonObject().put("stage", "notice").put("reason", "r")));
+    world.add("liftOrg", s -> s.value("org", "hostile"));
     world.add("addMember", s -> s.value("org", "hostile").json(member(world.fresh("m"))));
     world.add(
         "updateMember",
@@ -196,6 +202,7 @@ final class OperatorSamples {
             s.json(
                 new JsonObject()
                     .put("name", world.fresh("op"))
+                    .put("read_only", false)
                     .put("expires_at", "2999-01-01T00:00:00Z")));
     world.add(
         "revokeOperator",
@@ -297,6 +304,7 @@ final class OperatorSamples {
                   "ssh_port")) {
             changed.remove(fixed);
           }
+          changed.put("paused", true).put("pause_reason", "w");
           return s.value("pool", "spare").json(changed);
         });
     world.add(
@@ -309,6 +317,12 @@ final class OperatorSamples {
     world.add("releaseNode", s -> s.value("node_id", node));
     world.add("retryNode", s -> s.value("node_id", node));
     world.add("retireNode", s -> s.value("node_id", newNode()));
+    world.add(
+        "evictNode",
+        s ->
+            s.value("node_id", node)
+                .json(new JsonObject().put("reason", "r").put("cluster", "hostile-vm"))
+                .refused());
     world.add(
         "replaceNodeHostKey",
         s ->
