@@ -72,6 +72,11 @@ class WhoamiApiTest {
         whoami.getJsonArray("clusters").getJsonObject(1).getString("kind"),
         "Kubernetes clusters, too");
     assertEquals(100_000, whoami.getJsonObject("rate_limit").getInteger("requests_per_minute"));
+    JsonObject service = whoami.getJsonObject("service");
+    assertEquals(
+        bourse.operator().get("/api/operator/status").ok().getLong("schema"),
+        service.getLong("schema"));
+    assertFalse(service.getString("version").isEmpty());
   }
 
   @Test
