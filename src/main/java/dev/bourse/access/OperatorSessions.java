@@ -79,7 +79,8 @@ public final class OperatorSessions implements SessionAuthenticator {
             known.tokenId(),
             now,
             tokenEnd == null ? end : Math.min(end, tokenEnd));
-    OperatorSession session = session(new OperatorSessionStore.Live(row, known.name(), known.readOnly()), secret);
+    OperatorSession session =
+        session(new OperatorSessionStore.Live(row, known.name(), known.readOnly()), secret);
     return store
         .start(
             row,

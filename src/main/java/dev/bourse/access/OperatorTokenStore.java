@@ -74,7 +74,8 @@ final class OperatorTokenStore {
                 "last",
                 "token %s is the last live operator token that is not read-only; mint another first",
                 revokedId),
-        "%s AND EXISTS (SELECT 1 FROM operator_token WHERE read_only = 0 AND %s)".formatted(OLDEST, LIVE),
+        "%s AND EXISTS (SELECT 1 FROM operator_token WHERE read_only = 0 AND %s)"
+            .formatted(OLDEST, LIVE),
         nowMillis);
   }
 

@@ -16,8 +16,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /**
  * {@code audit verify}: has both chains of a trail's seals verified from the first batch to the
  * last, so many batches a call, and tells the first batch and row at fault. Without an organization
- * it goes through the platform's trail and those of all organizations, one after the other, and goes
- * on past one that is at fault.
+ * it goes through the platform's trail and those of all organizations, one after the other, and
+ * goes on past one that is at fault.
  */
 final class VerifyCommand implements Callable<Integer> {
   /** The platform's trail, as the operation names it. */
@@ -129,8 +129,7 @@ final class VerifyCommand implements Callable<Integer> {
    * @param shown what goes before each line of the report
    */
   private boolean verify(
-      Service service, String org, String shown, PrintWriter out, PrintWriter err)
-      throws Refused {
+      Service service, String org, String shown, PrintWriter out, PrintWriter err) throws Refused {
     boolean whole = true;
     for (String kind : new String[] {"writes", "reads"}) {
       whole &= verifyChain(service, org, kind, shown + kind, out, err);

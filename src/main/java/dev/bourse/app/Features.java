@@ -315,7 +315,7 @@ final class Features {
     return new StatusService(
         database,
         new MarketStatus(database, clusters, context.clock()),
-        new StatusService.Process(
+        new StatusService.ServingProcess(
             ProgramVersion.text(),
             core.market().processId(),
             () ->

@@ -128,9 +128,9 @@ public final class BillingAdminService {
   }
 
   /**
-   * Holds an organization by hand: at once, for as long as no operator lifts it. Told the
-   * same again, it stays as it is. Refused with {@code not-found}, and with {@code conflict}
-   * when it is retired.
+   * Holds an organization by hand: at once, for as long as no operator lifts it. Told the same
+   * again, it stays as it is. Refused with {@code not-found}, and with {@code conflict} when it is
+   * retired.
    *
    * @param actor the operator
    * @param reason why, as the organization reads it
@@ -171,9 +171,7 @@ public final class BillingAdminService {
 
   /** The hold that an operator has put on an organization; {@code not-found} without one. */
   public Future<OperatorHold> readHold(String orgId) {
-    return accounts
-        .get(orgId, Month.at(clock.millis()))
-        .map(AccountStore.Account::operatorHold);
+    return accounts.get(orgId, Month.at(clock.millis())).map(AccountStore.Account::operatorHold);
   }
 
   /** Adds the whole ledger up and tells what does not fit. */

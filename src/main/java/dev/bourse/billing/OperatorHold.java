@@ -1,6 +1,7 @@
 package dev.bourse.billing;
 
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.Hold.Stage;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param by the operator who put it on; null without one
  */
 public record OperatorHold(
-    Hold.@Nullable Stage stage, long sinceMillis, @Nullable String reason, @Nullable String by) {
+    @Nullable Stage stage, long sinceMillis, @Nullable String reason, @Nullable String by) {
   /** What clusters show as its reason. */
   static final String LABEL = "operator";
 
@@ -24,7 +25,7 @@ public record OperatorHold(
   static final OperatorHold NONE = new OperatorHold(null, 0, null, null);
 
   public OperatorHold {
-    if ((stage == null) != (reason == null) || stage == Hold.Stage.GRACE) {
+    if ((stage == null) != (reason == null) || stage == Stage.GRACE) {
       throw new IllegalArgumentException(
           "a hold by hand in stage %s for '%s'".formatted(stage, reason));
     }
@@ -40,7 +41,7 @@ public record OperatorHold(
     if (stage == null || (money != null && money.stage().compareTo(stage) >= 0)) {
       return money;
     }
-    return new Hold(stage, LABEL, stage == Hold.Stage.ENFORCE ? (Long) sinceMillis : null);
+    return new Hold(stage, LABEL, stage == Stage.ENFORCE ? (Long) sinceMillis : null);
   }
 
   /** As contracts have it; null without one. */

@@ -143,8 +143,8 @@ public final class OperatorCommands {
 
   /**
    * Takes a node from the cluster at once, a pinned one too; it is cleaned like any other. A
-   * replacement on its way fills the slot by itself from now on. Refused with {@code not-found} when
-   * the cluster has no such allocation or gives it back already.
+   * replacement on its way fills the slot by itself from now on. Refused with {@code not-found}
+   * when the cluster has no such allocation or gives it back already.
    */
   public static Command evict(String allocationId) {
     return (cluster, now) -> {

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *     first tag and the first word of its operationId, in a command line's terms
  * @param method GET, POST …
  * @param path with its parameters in braces
- * @param asks what cannot be undone of it, told before it is called, with path parameters in braces;
- *     empty when it is called without asking
+ * @param asks what cannot be undone of it, told before it is called, with path parameters in
+ *     braces; empty when it is called without asking
  * @param summary one line of help
  * @param description more help
  * @param arguments its path parameters, in the path's order

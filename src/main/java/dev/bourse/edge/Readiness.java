@@ -9,7 +9,9 @@ public final class Readiness {
   private volatile String served = "";
   private volatile Supplier<Optional<String>> fault = Optional::empty;
 
-  /** Tells what is served, for whoever asks whether it is: the version of the program and the like. */
+  /**
+   * Tells what is served, for whoever asks whether it is: the version of the program and the like.
+   */
   public void describe(String description) {
     served = description;
   }

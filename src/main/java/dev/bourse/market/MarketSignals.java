@@ -152,9 +152,7 @@ final class MarketSignals {
         "1 while an operator has the pool's market paused, 0 while it goes on.",
         List.of(Label.POOL),
         readings ->
-            clusters
-                .pools()
-                .forEach(pool -> readings.put(pool.isPaused() ? 1 : 0, pool.name())));
+            clusters.pools().forEach(pool -> readings.put(pool.isPaused() ? 1 : 0, pool.name())));
   }
 
   private void showQuotes(Clusters clusters, LongSupplier now) {

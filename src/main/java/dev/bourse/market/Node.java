@@ -80,9 +80,7 @@ public record Node(
     return nowMillis + AHEAD_MILLIS;
   }
 
-  /**
-   * Why it is quarantined, in words for operators; null when it is not.
-   */
+  /** Why it is quarantined, in words for operators; null when it is not. */
   @Nullable String quarantineReason() {
     if (quarantinedAtMillis == null) {
       return null;

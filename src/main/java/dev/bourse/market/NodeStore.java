@@ -52,9 +52,7 @@ public final class NodeStore {
       " LEFT JOIN allocation a ON a.node_id = n.node_id AND a.gone_at IS NULL";
 
   private static final String STORED_NODES =
-      NODES
-          + ", a.cluster, a.state, a.allocation_id FROM node n"
-          + HELD_BY;
+      NODES + ", a.cluster, a.state, a.allocation_id FROM node n" + HELD_BY;
 
   /** What {@link NodeView#state} says of a row; takes the present time twice, the second by far. */
   private static final String STATE =
@@ -188,7 +186,9 @@ public final class NodeStore {
               parameters.add(site);
             });
     NodeView.State state = sought.state().orElse(null);
-    where.append(" AND n.retired_at IS ").append(state == NodeView.State.RETIRED ? "NOT NULL" : "NULL");
+    where
+        .append(" AND n.retired_at IS ")
+        .append(state == NodeView.State.RETIRED ? "NOT NULL" : "NULL");
     if (state == NodeView.State.QUARANTINED) {
       where.append(" AND n.quarantined_at IS NOT NULL");
     } else if (state != null) {

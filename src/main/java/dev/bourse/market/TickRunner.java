@@ -86,7 +86,8 @@ final class TickRunner {
         () -> {
           Set<String> over = noticeClock.over(views, nowMillis);
           Notices notices = new Notices(noticeMillis(terms), a -> over.contains(a.allocationId()));
-          Tick.Outcome outcome = tick(terms, views, allowance, notices, nowMillis).decide(nodes, standingCents);
+          Tick.Outcome outcome =
+              tick(terms, views, allowance, notices, nowMillis).decide(nodes, standingCents);
           noticeClock.given(outcome.decided().values(), nowMillis);
           return outcome;
         },

@@ -64,9 +64,7 @@ public final class OrgAdminRoutes {
     return orgs.read(orgId)
         .compose(
             org ->
-                billing
-                    .readHold(orgId)
-                    .map(hold -> json(org).put("operator_hold", hold.toJson())));
+                billing.readHold(orgId).map(hold -> json(org).put("operator_hold", hold.toJson())));
   }
 
   private JsonObject json(Org org) {

@@ -15,7 +15,7 @@ public final class StatusService {
 
   private final StatusStore store;
   private final MarketStatus markets;
-  private final Process process;
+  private final ServingProcess process;
 
   // Guarded by this object.
   private @Nullable Future<StatusView> underWay;
@@ -28,7 +28,7 @@ public final class StatusService {
    * @param disk reads how full the disk of its data folder is
    * @param clock what it knows of the clocks
    */
-  public record Process(
+  public record ServingProcess(
       String version, String id, Supplier<Future<Disk>> disk, Supplier<ClockView> clock) {}
 
   /**
@@ -39,7 +39,7 @@ public final class StatusService {
    */
   public record Disk(long freeBytes, long totalBytes) {}
 
-  public StatusService(Database database, MarketStatus markets, Process process) {
+  public StatusService(Database database, MarketStatus markets, ServingProcess process) {
     this.store = new StatusStore(database);
     this.markets = markets;
     this.process = process;
@@ -70,7 +70,16 @@ public final class StatusService {
     Future<Disk> disk = process.disk().get().otherwiseEmpty();
     return Future.all(
             List.of(
-                standing, schema, processes, held, longest, byOperators, reviews, uploads, mails, deliveries,
+                standing,
+                schema,
+                processes,
+                held,
+                longest,
+                byOperators,
+                reviews,
+                uploads,
+                mails,
+                deliveries,
                 disk))
         .map(
             read ->

@@ -55,8 +55,7 @@ final class StatusStore {
         """,
         List.of(),
         row ->
-            new HeldCount(
-                row.text("hold_stage"), row.truth("hold_enforced"), row.integer("orgs")));
+            new HeldCount(row.text("hold_stage"), row.truth("hold_enforced"), row.integer("orgs")));
   }
 
   /** So many of them, those that have been held longest first. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** How the whole site stands, as operators see it. */
 public final class StatusView {
-  private final StatusService.Process process;
+  private final StatusService.ServingProcess process;
   private final long schema;
   private final long processes;
   private final MarketStatus.Standing standing;
@@ -50,7 +50,7 @@ public final class StatusView {
       StatusStore.Queue deliveries) {}
 
   StatusView(
-      StatusService.Process process,
+      StatusService.ServingProcess process,
       long schema,
       long processes,
       MarketStatus.Standing standing,

@@ -56,8 +56,7 @@ class OperatorHoldApiTest {
     return market
         .bourse()
         .operator()
-        .put(
-            path(market.red()), new JsonObject().put("stage", stage).put("reason", "stolen card"));
+        .put(path(market.red()), new JsonObject().put("stage", stage).put("reason", "stolen card"));
   }
 
   private static JsonObject lift(TestMarket market) {
@@ -140,8 +139,7 @@ class OperatorHoldApiTest {
     JsonObject goesOn = new JsonObject().put("paused", false);
     bourse.operator().patch("/api/operator/pools/" + market.name(), goesOn).ok();
     red.untilHeld(0);
-    assertTrue(
-        red.activity().stream().anyMatch(entry -> "hold".equals(entry.getString("reason"))));
+    assertTrue(red.activity().stream().anyMatch(entry -> "hold".equals(entry.getString("reason"))));
   }
 
   @Test
@@ -247,13 +245,15 @@ class OperatorHoldApiTest {
     bourse.operator().put(path("nobody"), why).refused(ErrorCode.NOT_FOUND);
     bourse.operator().delete(path("nobody")).refused(ErrorCode.NOT_FOUND);
     refused(bourse.operator().put(path(market.red()), new JsonObject()), "reason");
-    refused(
-        bourse.operator().put(path(market.red()), why.copy().put("stage", "grace")), "stage");
+    refused(bourse.operator().put(path(market.red()), why.copy().put("stage", "grace")), "stage");
     assertEquals("notice", stage(bourse.operator().put(path(market.red()), why).ok()));
     bourse.operator().delete("/api/operator/orgs/" + market.blue()).ok();
     assertEquals(
         "retired",
-        bourse.operator().put(path(market.blue()), why).refused(ErrorCode.CONFLICT)
+        bourse
+            .operator()
+            .put(path(market.blue()), why)
+            .refused(ErrorCode.CONFLICT)
             .getString("reason"));
   }
 

@@ -58,9 +58,7 @@ class ReadOnlyOperatorTest {
     HttpAnswer answer =
         bourse
             .with(null)
-            .post(
-                "/api/operator/session",
-                new JsonObject().put("token", token.getString("token")));
+            .post("/api/operator/session", new JsonObject().put("token", token.getString("token")));
     assertEquals(true, answer.ok().getBoolean("read_only"));
     String cookie = answer.header("set-cookie");
     return cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';'));
@@ -157,7 +155,11 @@ class ReadOnlyOperatorTest {
   @Test
   void theLastTokenThatIsNotReadOnlyStays() {
     JsonObject first =
-        bourse.operator().get("/api/operator/operators?limit=500").ok().getJsonArray("operators")
+        bourse
+            .operator()
+            .get("/api/operator/operators?limit=500")
+            .ok()
+            .getJsonArray("operators")
             .stream()
             .map(JsonObject.class::cast)
             .filter(t -> t.getString("name").equals("first"))

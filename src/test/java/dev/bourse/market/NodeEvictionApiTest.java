@@ -52,10 +52,7 @@ class NodeEvictionApiTest {
   /** The node at an address. */
   private static String at(TestMarket market, String ip) {
     return ClusterClient.objects(
-            operator
-                .get("/api/operator/nodes?pool=" + market.name())
-                .ok()
-                .getJsonArray("nodes"))
+            operator.get("/api/operator/nodes?pool=" + market.name()).ok().getJsonArray("nodes"))
         .stream()
         .filter(node -> node.getString("public_ip").equals(ip))
         .map(node -> node.getString("node_id"))
@@ -69,9 +66,7 @@ class NodeEvictionApiTest {
     ClusterClient red = market.redA();
     String ip = red.hold(1, 2).get(0);
     // Protected by the market and pinned by an operator, for what that is worth.
-    operator
-        .send("PUT", "/api/operator/clusters/" + red.cluster() + "/pins/" + ip, null)
-        .ok();
+    operator.send("PUT", "/api/operator/clusters/" + red.cluster() + "/pins/" + ip, null).ok();
     String node = at(market, ip);
     try (EventReader reader =
         new EventReader(
@@ -122,16 +117,10 @@ class NodeEvictionApiTest {
     red.declare(0, 2);
     until(
         "it is clean",
-        () ->
-            operator
-                .get("/api/operator/nodes/" + node)
-                .ok()
-                .getString("state")
-                .equals("free"));
+        () -> operator.get("/api/operator/nodes/" + node).ok().getString("state").equals("free"));
     ClusterClient blue = market.blueA();
     blue.hold(TestMarket.NODES, 3);
-    JsonObject late =
-        evict(node, why().put("cluster", red.cluster())).refused(ErrorCode.CONFLICT);
+    JsonObject late = evict(node, why().put("cluster", red.cluster())).refused(ErrorCode.CONFLICT);
     assertEquals("wrong-status", late.getString("reason"));
     assertTrue(late.getString("detail").contains(blue.cluster() + " holds it"), late.encode());
     assertEquals(TestMarket.NODES, blue.active().size());
@@ -162,8 +151,7 @@ class NodeEvictionApiTest {
     refused(evict(node, new JsonObject()), "reason");
     refused(evict(node, new JsonObject().put("reason", "")), "reason");
     operator.send("DELETE", "/api/operator/nodes/" + node, null).ok();
-    assertEquals(
-        "retired", evict(node, why()).refused(ErrorCode.CONFLICT).getString("reason"));
+    assertEquals("retired", evict(node, why()).refused(ErrorCode.CONFLICT).getString("reason"));
     assertEquals(
         List.of(),
         bourse.audit(Trails.PLATFORM, false).stream()

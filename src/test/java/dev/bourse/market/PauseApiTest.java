@@ -94,8 +94,7 @@ class PauseApiTest {
     TestMarket market = bourse.market();
     pause(market);
     ClusterClient red = bid(market.redA(), 2, 2);
-    JsonObject preview =
-        red.caller().post("/api/vm/capacity/preview", red.order(2, 2)).ok();
+    JsonObject preview = red.caller().post("/api/vm/capacity/preview", red.order(2, 2)).ok();
     assertTrue(preview.getBoolean("paused"));
     assertEquals(0, preview.getInteger("nodes_won"));
     JsonObject tried =
@@ -119,10 +118,7 @@ class PauseApiTest {
     red.untilHeld(2);
     assertNull(quote(market).getValue("paused_since"));
     assertFalse(
-        red.caller()
-            .post("/api/vm/capacity/preview", red.order(2, 2))
-            .ok()
-            .getBoolean("paused"));
+        red.caller().post("/api/vm/capacity/preview", red.order(2, 2)).ok().getBoolean("paused"));
   }
 
   @Test
@@ -181,8 +177,7 @@ class PauseApiTest {
     red.untilHeld(2);
     long before = accrued(market);
     until("it is billed on", () -> accrued(market) > before);
-    JsonObject ending =
-        red.order(2, 2).put("until", Instant.now().plusSeconds(3).toString());
+    JsonObject ending = red.order(2, 2).put("until", Instant.now().plusSeconds(3).toString());
     red.put(ending).ok();
     red.untilHeld(0);
   }
@@ -291,10 +286,8 @@ class PauseApiTest {
               "a tick",
               () -> !Objects.equals(before, quote(bare, market.name()).getString("tick_at")));
         }
-        assertEquals(
-            1.5, quote(bare, market.name()).getDouble("clearing_price_per_gpu_hour"));
-        assertEquals(
-            held, new ClusterClient(bare, red.orgId(), red.cluster()).active());
+        assertEquals(1.5, quote(bare, market.name()).getDouble("clearing_price_per_gpu_hour"));
+        assertEquals(held, new ClusterClient(bare, red.orgId(), red.cluster()).active());
       } finally {
         second.stop();
       }

@@ -63,7 +63,9 @@ class PausedTickTest {
   @Test
   void nobodyLosesANodeToAHoldUntilItGoesOn() {
     Cluster held =
-        DirectChange.hold(new Hold(Hold.Stage.ENFORCE, "balance", NOW)).apply(active(1), NOW).next();
+        DirectChange.hold(new Hold(Hold.Stage.ENFORCE, "balance", NOW))
+            .apply(active(1), NOW)
+            .next();
     assertEquals(List.of(), reclaims(tick(PAUSED, Optional.of(150L), 1, held)));
     assertEquals(List.of("a0"), reclaims(tick(POOL, Optional.empty(), 1, held)));
   }
@@ -78,10 +80,7 @@ class PausedTickTest {
                     List.of(),
                     List.of(),
                     new NoticeOrders(
-                        Map.of(
-                            "a0",
-                            new Allocation.Notice(
-                                Allocation.Reason.OUTBID, NOW - 1)),
+                        Map.of("a0", new Allocation.Notice(Allocation.Reason.OUTBID, NOW - 1)),
                         List.of()),
                     active(1).verdict(),
                     FRESHNESS,
@@ -112,15 +111,15 @@ class PausedTickTest {
   @Test
   void aSwapWaits() {
     Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, NOW).next();
-    assertEquals(
-        List.of(), tick(PAUSED, Optional.of(150L), 2, swapping).clearing().grants());
+    assertEquals(List.of(), tick(PAUSED, Optional.of(150L), 2, swapping).clearing().grants());
     assertEquals(1, tick(POOL, Optional.empty(), 2, swapping).clearing().grants().size());
   }
 
   @Test
   void whoHoldsANodePaysTheReservePriceWhereNoneWasEverStored() {
     assertEquals(
-        POOL.reserveCents(), tick(PAUSED, Optional.empty(), 1, active(1)).clearing().clearingCents());
+        POOL.reserveCents(),
+        tick(PAUSED, Optional.empty(), 1, active(1)).clearing().clearingCents());
     assertNull(tick(PAUSED, Optional.empty(), 1, declared(8)).clearing().clearingCents());
   }
 

@@ -1,6 +1,7 @@
 package dev.bourse.org;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.core.ErrorCode;

@@ -105,8 +105,7 @@ class StatusApiTest {
             + " made_at, due_at, tries) VALUES (1, 'whe_none', '', 1, 'm', 'k', '', 2000, 9000000000000000, 0)");
     JsonObject status = status();
     assertEquals(1, status.getJsonObject("mails").getInteger("waiting"));
-    assertEquals(
-        "1970-01-01T00:00:01.000Z", status.getJsonObject("mails").getString("oldest_at"));
+    assertEquals("1970-01-01T00:00:01.000Z", status.getJsonObject("mails").getString("oldest_at"));
     assertEquals(1, status.getJsonObject("webhook_deliveries").getInteger("waiting"));
     assertEquals(0, status.getJsonObject("reviews").getInteger("waiting"));
     assertNull(status.getJsonObject("uploads").getString("oldest_at"));
@@ -134,10 +133,13 @@ class StatusApiTest {
     TestMarket market = bourse.market();
     String pool = market.name();
     // Each in a state of its own; the market has read them and writes none of this.
-    store("UPDATE node SET quarantined_at = 1000, unclean_after = 'alc_1' WHERE node_id = ?", node(market, 1));
+    store(
+        "UPDATE node SET quarantined_at = 1000, unclean_after = 'alc_1' WHERE node_id = ?",
+        node(market, 1));
     store("UPDATE node SET cordoned = 1 WHERE node_id = ?", node(market, 2));
     long soon = System.currentTimeMillis() + 60_000;
-    store("UPDATE node SET usable_after = ?, failures = 1 WHERE node_id = ?", soon, node(market, 3));
+    store(
+        "UPDATE node SET usable_after = ?, failures = 1 WHERE node_id = ?", soon, node(market, 3));
     Map<String, String> expected =
         Map.of(
             node(market, 1), "quarantined",
