@@ -379,6 +379,9 @@ class Declaration extends Element {
         ${figure('Nodes won', preview.nodes_won, preview.nodes_won === preview.nodes_granted ? 'at the next tick' : `${preview.nodes_granted} of them at the next tick`)}
         ${figure('Left pending', preview.nodes_unfilled, preview.nodes_unfilled > 0 ? 'nodes' : nothing)}
       </dl>
+      ${preview.paused
+        ? html`<p class="notice warn" id="market-paused">An operator has the market of this pool paused: it grants and takes nothing. What is declared waits until it goes on.</p>`
+        : nothing}
       ${preview.minimum_missed
         ? html`<p class="notice warn" id="minimum-missed">${preview.minimum_missed === 'price'
             ? 'The minimum would not be won at this ceiling; a higher one could win it. Until then nothing is granted.'
@@ -386,7 +389,7 @@ class Declaration extends Element {
         : nothing}
       ${!preview.minimum_missed && preview.nodes_unfilled > 0 && preview.admission_price_per_gpu_hour !== null && preview.admission_price_per_gpu_hour > Number(this.form.values[PRICE])
         ? html`<p class="notice warn">Rivals bid more: ${dollars(preview.admission_price_per_gpu_hour)} would be admitted at the next tick.</p>`
-        : !preview.minimum_missed && preview.nodes_unfilled > 0
+        : !preview.paused && !preview.minimum_missed && preview.nodes_unfilled > 0
           ? html`<p class="notice warn">There is not enough for all of it now, or the spend limit does not allow more. The rest stays pending, and is tried again by itself.</p>`
           : nothing}
       ${preview.victims.length > 0

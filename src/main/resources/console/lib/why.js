@@ -75,6 +75,11 @@ function holdWords(hold) {
   if (!hold) {
     return null;
   }
+  if (hold.reason === 'operator') {
+    return hold.stage === 'enforce'
+      ? 'All capacity is reclaimed: an operator holds the organization.'
+      : 'New capacity is paused: an operator holds the organization.';
+  }
   const reason = hold.reason === 'spend-limit' ? 'the monthly spend limit is reached' : 'the balance has run out';
   if (hold.state === 'grace') {
     return `In grace, because ${reason}: nothing is paused yet.`;

@@ -79,6 +79,7 @@ class Organization extends Page {
         ${figure('Spend limit', billing.spend_limit_micros === null ? 'none' : micros(billing.spend_limit_micros), billing.spend_limit_enforced ? 'enforced' : 'recorded only')}
         ${figure('Hold', billing.hold ? badge(billing.hold.stage, billing.hold.stage === 'grace' ? 'warn' : 'bad') : badge('none', 'good'), billing.hold ? billing.hold.reason : nothing)}
       </dl>
+      ${billing.operator_hold ? html`<p class="notice bad" role="status">Held by an operator in stage ${billing.operator_hold.stage}, because: ${billing.operator_hold.reason}.</p>` : nothing}
       <form class="sheet" @submit=${onSubmit(() => this.setLimit())}><h2>Spend limit</h2>
         ${field(this.limit, { name: 'limit_usd', label: 'A month', type: 'number', unit: '$', step: '0.01', required: true })}
         ${formFault(this.limit)}

@@ -55,6 +55,7 @@ class Pool extends Page {
   view(/** @type {any} */ { pool, nodes, next }) {
     const count = (/** @type {string} */ state) => nodes.filter((/** @type {any} */ node) => node.state === state).length;
     return html`
+      ${pool.paused ? html`<p class="notice bad" role="status">The market is paused by ${pool.paused_by}, because: ${pool.pause_reason}. It grants and takes nothing.</p>` : nothing}
       <dl class="figures-row">
         ${figure('GPUs of a node', pool.gpus_per_node, `${pool.gpu_vendor} ${pool.gpu_model ?? ''}`)}
         ${figure('Notice', pool.notice_ms === null ? 'as the service' : pool.notice_ms === 0 ? 'none' : duration(pool.notice_ms), 'before a rival takes a node')}

@@ -33,6 +33,7 @@ const COLUMNS = [
   { title: 'Reserve price', numeric: true, value: (pool) => pool.reserve_price_per_gpu_hour, cell: (pool) => dollars(pool.reserve_price_per_gpu_hour) },
   { title: 'Highest price', numeric: true, value: (pool) => pool.max_price_cap_per_gpu_hour, cell: (pool) => dollars(pool.max_price_cap_per_gpu_hour) },
   { title: 'Notice', numeric: true, value: (pool) => pool.notice_ms, cell: (pool) => (pool.notice_ms === null ? html`<span class="faint">as the service</span>` : duration(pool.notice_ms)) },
+  { title: 'Market', value: (pool) => String(pool.paused), cell: (pool) => (pool.paused ? html`${badge('paused', 'bad')} ${pool.pause_reason}` : badge('goes on', 'good')) },
   { title: 'Self-service', value: (pool) => String(pool.self_service), cell: (pool) => (pool.self_service ? badge('open', 'good') : badge('closed')) },
 ];
 

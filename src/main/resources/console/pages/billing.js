@@ -130,6 +130,11 @@ function month({ balance, outlook, days }) {
       ${figure('Committed', micros(outlook.committed_micros), 'to nodes that are still protected')}
     </dl>
     ${hold(balance)}
+    ${balance.operator_hold
+      ? html`<div class="notice bad" role="status" id="operator-hold">
+          <p><strong>Held by an operator</strong> since ${at(balance.operator_hold.since)}: ${balance.operator_hold.reason}. ${balance.operator_hold.stage === 'enforce' ? 'All capacity is reclaimed.' : 'New capacity is paused.'}</p>
+        </div>`
+      : nothing}
     <div class="sheet-head"><h2>Usage by day, ${days.month}</h2></div>
     <bourse-table caption=${`Usage by day, ${days.month}`} .columns=${DAYS} .rows=${days.days} .key=${(/** @type {any} */ row) => `day-${row.day}-${row.cluster}`}
       ?search=${days.days.length > 8} .empty=${empty('Nothing was used this month', 'A node is billed from when it can be used until it is given back.')}></bourse-table>

@@ -262,7 +262,9 @@ final class ArchitectureTest {
                   "checkpoint",
                   "scrub",
                   "move",
-                  "uploads")));
+                  "status",
+                  "uploads")),
+          entry("status", List.of("core", "store", "pools", "capacity", "market")));
 
   /** The libraries each package may use, besides the JDK. */
   private static final Map<String, List<String>> MAY_USE =
@@ -371,6 +373,7 @@ final class ArchitectureTest {
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),
+          entry("status", List.of("io.vertx.core..")),
           entry("world", List.of("io.vertx.core..", "org.yaml.snakeyaml..", "org.slf4j")),
           entry("app", List.of("io.vertx.core..", "org.slf4j")),
           entry("app.commands", List.of("io.vertx.core..", "picocli", "org.slf4j")));

@@ -28,6 +28,7 @@ public final class AccessStore {
       Columns.<OperatorToken>of("operator_token")
           .fixed("token_id", OperatorToken::tokenId)
           .fixed("name", OperatorToken::name)
+          .fixed("read_only", OperatorToken::readOnly)
           .fixed("secret_sha256", OperatorToken::secretSha256)
           .fixed("created_by", OperatorToken::createdBy)
           .fixed("created_at", OperatorToken::createdAtMillis)
@@ -174,6 +175,7 @@ public final class AccessStore {
     return new OperatorToken(
         row.text("token_id"),
         row.text("name"),
+        row.truth("read_only"),
         row.text("secret_sha256"),
         row.text("created_by"),
         row.integer("created_at"),

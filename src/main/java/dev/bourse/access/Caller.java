@@ -21,4 +21,9 @@ public sealed interface Caller permits Principal, Operator {
 
   /** Whether it may do what a scope stands for. */
   boolean may(Scope scope);
+
+  /** Whether it may do more than look, as far as its scopes go. */
+  default boolean mayWrite() {
+    return true;
+  }
 }

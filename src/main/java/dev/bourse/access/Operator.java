@@ -5,17 +5,19 @@ package dev.bourse.access;
  *
  * @param tokenId the operator token's public part; of a session, that of the token it began with
  * @param name what the token was minted for, such as a person's name
+ * @param isReadOnly whether the operator may look at everything and change nothing
  * @param scheme of what the operator showed: the token or the cookie of a session
  */
-public record Operator(String tokenId, String name, String scheme) implements Caller {
+public record Operator(String tokenId, String name, boolean isReadOnly, String scheme)
+    implements Caller {
   public static final String SCHEME = "operatorToken";
 
   /** Of browsers in which an operator is signed in. */
   public static final String SESSION_SCHEME = "operatorSession";
 
-  /** Who showed the token itself. */
+  /** Who showed the token itself and may do all. */
   public Operator(String tokenId, String name) {
-    this(tokenId, name, SCHEME);
+    this(tokenId, name, false, SCHEME);
   }
 
   @Override
@@ -31,5 +33,10 @@ public record Operator(String tokenId, String name, String scheme) implements Ca
   @Override
   public boolean may(Scope scope) {
     return false;
+  }
+
+  @Override
+  public boolean mayWrite() {
+    return !isReadOnly;
   }
 }

@@ -26,7 +26,7 @@ final class OperatorSessionStore {
   /** Those whose token is not revoked. */
   private static final String LIVE =
       """
-      SELECT %s, t.name FROM operator_session s
+      SELECT %s, t.name, t.read_only FROM operator_session s
       JOIN operator_token t ON t.token_id = s.token_id
       WHERE t.revoked_at IS NULL AND s.session_sha256 IN\
       """
@@ -45,8 +45,9 @@ final class OperatorSessionStore {
    * A session whose token is not revoked.
    *
    * @param name the token's
+   * @param readOnly the token's
    */
-  record Live(Stored session, String name) {}
+  record Live(Stored session, String name, boolean readOnly) {}
 
   Future<Optional<Live>> find(String id) {
     return database.readFirst(LIVE + " (?)", List.of(id), OperatorSessionStore::live);
@@ -105,6 +106,7 @@ final class OperatorSessionStore {
             row.text("token_id"),
             row.integer("created_at"),
             row.integer("expires_at")),
-        row.text("name"));
+        row.text("name"),
+        row.truth("read_only"));
   }
 }

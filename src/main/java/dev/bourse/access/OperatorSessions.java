@@ -79,7 +79,8 @@ public final class OperatorSessions implements SessionAuthenticator {
             known.tokenId(),
             now,
             tokenEnd == null ? end : Math.min(end, tokenEnd));
-    OperatorSession session = session(new OperatorSessionStore.Live(row, known.name()), secret);
+    OperatorSession session =
+        session(new OperatorSessionStore.Live(row, known.name(), known.readOnly()), secret);
     return store
         .start(
             row,
@@ -117,7 +118,7 @@ public final class OperatorSessions implements SessionAuthenticator {
     OperatorSessionStore.Stored row = live.session();
     return new OperatorSession(
         row.id(),
-        new Operator(row.tokenId(), live.name(), Operator.SESSION_SCHEME),
+        new Operator(row.tokenId(), live.name(), live.readOnly(), Operator.SESSION_SCHEME),
         Secrets.derived(secret, CSRF),
         row.createdAtMillis(),
         row.expiresAtMillis());

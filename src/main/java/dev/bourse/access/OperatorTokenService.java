@@ -54,14 +54,20 @@ public final class OperatorTokenService {
    */
   public record Minted(OperatorToken token, TokenSecret secret) {}
 
-  /** Mints one; {@code conflict} past {@link #MAX_LIVE}. */
-  public Future<Minted> mint(String actor, String name, @Nullable Long expiresAtMillis) {
+  /**
+   * Mints one; {@code conflict} past {@link #MAX_LIVE}.
+   *
+   * @param readOnly whether it may look at everything and change nothing
+   */
+  public Future<Minted> mint(
+      String actor, String name, boolean readOnly, @Nullable Long expiresAtMillis) {
     long now = clock.millis();
     TokenSecret secret = TokenSecret.mint(TokenSecret.Kind.OPERATOR, random);
     OperatorToken token =
         new OperatorToken(
             secret.tokenId(),
             name,
+            readOnly,
             HexFormat.of().formatHex(secret.sha256()),
             actor,
             now,
@@ -84,10 +90,11 @@ public final class OperatorTokenService {
             token.createdAtMillis(),
             token.createdBy(),
             "operator_mint",
-            "token_id=%s name=%s%s"
+            "token_id=%s name=%s%s%s"
                 .formatted(
                     token.tokenId(),
                     token.name(),
+                    token.readOnly() ? " read_only=true" : "",
                     expiresAt == null ? "" : " expires_at=" + Times.rfc3339(expiresAt))));
   }
 

@@ -33,7 +33,7 @@ final class OperatorTokenStore {
     return database
         .read(
             """
-            SELECT token_id, name, created_by, created_at, expires_at, revoked_at
+            SELECT token_id, name, read_only, created_by, created_at, expires_at, revoked_at
             FROM operator_token WHERE token_id > ? ORDER BY token_id LIMIT ?\
             """,
             List.of(after.orElse(""), limit + 1),
@@ -66,13 +66,16 @@ final class OperatorTokenStore {
         tokenId);
   }
 
-  /** Demands that some other operator's token is live. */
+  /** Demands that some other operator's token is live and may do more than look. */
   static Statement demandAnyLive(String revokedId, long nowMillis) {
     return Statement.guarded(
         () ->
             conflict(
-                "last", "token %s is the last live operator token; mint another first", revokedId),
-        "%s AND EXISTS (SELECT 1 FROM operator_token WHERE %s)".formatted(OLDEST, LIVE),
+                "last",
+                "token %s is the last live operator token that is not read-only; mint another first",
+                revokedId),
+        "%s AND EXISTS (SELECT 1 FROM operator_token WHERE read_only = 0 AND %s)"
+            .formatted(OLDEST, LIVE),
         nowMillis);
   }
 
@@ -84,6 +87,7 @@ final class OperatorTokenStore {
     return new OperatorTokenView(
         row.text("token_id"),
         row.text("name"),
+        row.truth("read_only"),
         row.text("created_by"),
         row.integer("created_at"),
         row.integerOrNull("expires_at"),

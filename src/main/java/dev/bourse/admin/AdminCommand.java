@@ -104,6 +104,10 @@ public final class AdminCommand implements Caller {
     Map<String, CommandSpec> nouns = new LinkedHashMap<>();
     JsonObject contract = Contract.resolvedDocument("operator");
     for (RemoteOperation operation : RemoteOperation.listOf(contract, TOKEN)) {
+      if (operation.operationId().equals("readStatus")) {
+        line.addSubcommand(operation.command(), new StatusCommand(admin, operation).spec());
+        continue;
+      }
       CommandSpec noun =
           nouns.computeIfAbsent(operation.noun(), name -> noun(name, about(contract, name)));
       CommandSpec verb =

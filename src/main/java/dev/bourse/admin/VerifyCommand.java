@@ -9,13 +9,28 @@ import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
  * {@code audit verify}: has both chains of a trail's seals verified from the first batch to the
- * last, so many batches a call, and tells the first batch and row at fault.
+ * last, so many batches a call, and tells the first batch and row at fault. Without an organization
+ * it goes through the platform's trail and those of all organizations, one after the other, and
+ * goes on past one that is at fault.
  */
 final class VerifyCommand implements Callable<Integer> {
+  /** The platform's trail, as the operation names it. */
+  private static final String PLATFORM = "_platform";
+
+  private static final String ORGS = "/api/operator/orgs?limit=500";
+
+  /** As often is one call made that the service has no time for; with budgets, for some minutes. */
+  private static final int TRIES = 10;
+
+  /** The longest that is waited for at once, whatever the service says. */
+  private static final long LONGEST_WAIT_SECONDS = 60;
+
   private final AdminCommand admin;
   private final RemoteOperation operation;
   private final CommandSpec spec;
@@ -30,12 +45,17 @@ final class VerifyCommand implements Callable<Integer> {
     spec.usageMessage()
         .description(
             "Proves an organization's trail whole, or names the first batch and row that differ.",
+            "Without ORG: the platform's trail and that of every organization.",
             "",
             """
             Keep the heads it prints: whoever can write to the store could seal a changed \
             trail anew, but not so that it has the old heads.\
             """);
-    spec.addPositional(OperationCommand.argument(operation.arguments().get(0), 0));
+    spec.addPositional(
+        PositionalParamSpec.builder(OperationCommand.argument(operation.arguments().get(0), 0))
+            .required(false)
+            .arity("0..1")
+            .build());
   }
 
   CommandSpec spec() {
@@ -48,10 +68,9 @@ final class VerifyCommand implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     try {
       Service service = admin.service();
-      boolean whole = true;
-      for (String kind : new String[] {"writes", "reads"}) {
-        whole &= verify(service, kind, out, err);
-      }
+      String org = spec.positionalParameters().get(0).getValue();
+      boolean whole =
+          org == null ? verifyAll(service, out, err) : verify(service, org, "", out, err);
       return (whole ? ExitCode.OK : ExitCode.NOT_WHOLE).code();
     } catch (Refused refused) {
       err.println(refused.getMessage());
@@ -62,9 +81,65 @@ final class VerifyCommand implements Callable<Integer> {
     }
   }
 
-  private boolean verify(Service service, String kind, PrintWriter out, PrintWriter err)
+  /** A page of organizations at a time, so that there may be any number. */
+  private boolean verifyAll(Service service, PrintWriter out, PrintWriter err) throws Refused {
+    boolean whole = verify(service, PLATFORM, PLATFORM + ' ', out, err);
+    long trails = 1;
+    boolean more = true;
+    String after = "";
+    while (more) {
+      JsonObject page = patiently(service, ORGS + after, err);
+      for (Object listed : page.getJsonArray("orgs")) {
+        String org = ((JsonObject) listed).getString("org_id");
+        whole &= verify(service, org, org + ' ', out, err);
+        out.flush();
+        trails++;
+      }
+      more = page.getBoolean("more");
+      after = "&after=" + Service.encoded(page.getString("next", ""));
+    }
+    out.printf("trails: %d, %s%n", trails, whole ? "all whole" : "NOT ALL WHOLE");
+    return whole;
+  }
+
+  /** Many trails take more calls than a minute's budget has: it waits as long as it is told to. */
+  private static JsonObject patiently(Service service, String path, PrintWriter err)
       throws Refused {
-    String org = spec.positionalParameters().get(0).getValue();
+    for (int tries = 1; ; tries++) {
+      try {
+        return service.call("GET", path, null);
+      } catch (Refused refused) {
+        if (!refused.isTransient() || refused.status() == 0 || tries == TRIES) {
+          throw refused;
+        }
+        long seconds = Math.min(LONGEST_WAIT_SECONDS, Math.max(1, refused.retryAfterSeconds()));
+        err.printf("waiting for %d s: %s%n", seconds, refused.error());
+        err.flush();
+        try {
+          TimeUnit.SECONDS.sleep(seconds);
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+          throw refused;
+        }
+      }
+    }
+  }
+
+  /**
+   * @param shown what goes before each line of the report
+   */
+  private boolean verify(
+      Service service, String org, String shown, PrintWriter out, PrintWriter err) throws Refused {
+    boolean whole = true;
+    for (String kind : new String[] {"writes", "reads"}) {
+      whole &= verifyChain(service, org, kind, shown + kind, out, err);
+    }
+    return whole;
+  }
+
+  private boolean verifyChain(
+      Service service, String org, String kind, String shown, PrintWriter out, PrintWriter err)
+      throws Refused {
     String path =
         operation
             .path()
@@ -74,13 +149,13 @@ final class VerifyCommand implements Callable<Integer> {
     long purged = 0;
     Object after = 0;
     while (true) {
-      JsonObject answer = service.call("GET", path + "?kind=" + kind + "&after=" + after, null);
+      JsonObject answer = patiently(service, path + "?kind=" + kind + "&after=" + after, err);
       batches += answer.getLong("batches");
       rows += answer.getLong("rows");
       purged += answer.getLong("purged_batches");
       JsonObject fault = answer.getJsonObject("fault");
       if (fault != null) {
-        out.println(kind + ": NOT WHOLE");
+        out.println(shown + ": NOT WHOLE");
         out.print(Table.fields(fault));
         return false;
       }
@@ -89,7 +164,7 @@ final class VerifyCommand implements Callable<Integer> {
         JsonObject head = answer.getJsonObject("head");
         out.printf(
             "%s: whole; rows: %d, batches: %d, purged: %d, sealed up to id: %d%s%n",
-            kind,
+            shown,
             rows,
             batches,
             purged,
@@ -97,7 +172,7 @@ final class VerifyCommand implements Callable<Integer> {
             head == null ? "" : "; head " + head.getString("seal"));
         return true;
       }
-      err.printf("%s: rows: %d, batches: %d so far%n", kind, rows, batches);
+      err.printf("%s: rows: %d, batches: %d so far%n", shown, rows, batches);
       err.flush();
     }
   }

@@ -10,6 +10,7 @@ import dev.bourse.signals.LoopSignals;
 import dev.bourse.signals.ProcessSignals;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
+import dev.bourse.store.Migrations;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.UpkeepShares;
 import dev.bourse.store.sqlite.SqliteConfig;
@@ -123,13 +124,20 @@ public final class Bourse {
             told,
             door::baseUrl,
             opened.isShared() ? replication::knownAsOfNanos : context.nanoTime());
+    return Migrations.readVersion(told)
+        .compose(schema -> startOn(told, schema, door, access, opened.isShared()));
+  }
+
+  private Future<Void> startOn(
+      Database told, long schema, Serving door, AccessControl access, boolean isShared) {
+    door.describe("version %s, schema %d\n".formatted(ProgramVersion.text(), schema));
     return ServiceCore.start(context, told, access, ports(), files)
         .compose(
             started -> {
               core = started;
               started.follow(replication);
-              replication.show(context.signals(), opened.isShared());
-              Features features = new Features(context, told, started, door::baseUrl);
+              replication.show(context.signals(), isShared);
+              Features features = new Features(context, told, schema, started, door::baseUrl);
               return features
                   .start()
                   .compose(bound -> started.open())

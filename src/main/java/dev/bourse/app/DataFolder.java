@@ -1,8 +1,10 @@
 package dev.bourse.app;
 
 import dev.bourse.core.PrivateFile;
+import dev.bourse.status.StatusService;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -47,6 +49,12 @@ final class DataFolder {
   static void open(Path data) throws IOException {
     PrivateFile.createFolders(data);
     wider(data).forEach(LOG::warn);
+  }
+
+  /** How full its disk is. Blocks. */
+  static StatusService.Disk disk(Path data) throws IOException {
+    FileStore disk = Files.getFileStore(data);
+    return new StatusService.Disk(disk.getUsableSpace(), disk.getTotalSpace());
   }
 
   /** What others may do something with, each with the command that ends it. */

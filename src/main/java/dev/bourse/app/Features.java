@@ -28,6 +28,7 @@ import dev.bourse.k8s.K8sService;
 import dev.bourse.mail.MailSender;
 import dev.bourse.market.HostKeyRoutes;
 import dev.bourse.market.MarketRoutes;
+import dev.bourse.market.MarketStatus;
 import dev.bourse.market.NodeService;
 import dev.bourse.market.RetirementService;
 import dev.bourse.oauth.AuthorizationServer;
@@ -37,6 +38,7 @@ import dev.bourse.operator.ClockRoutes;
 import dev.bourse.operator.ClusterAdminRoutes;
 import dev.bourse.operator.NodeAdminRoutes;
 import dev.bourse.operator.PoolAdminRoutes;
+import dev.bourse.operator.StatusRoutes;
 import dev.bourse.operator.SwitchRoutes;
 import dev.bourse.org.Directory;
 import dev.bourse.org.LocalDirectory;
@@ -47,6 +49,7 @@ import dev.bourse.org.WhoamiView;
 import dev.bourse.pages.PageTemplates;
 import dev.bourse.signin.SignIn;
 import dev.bourse.sshkeys.SshKeyRoutes;
+import dev.bourse.status.StatusService;
 import dev.bourse.store.Database;
 import dev.bourse.trailstream.TrailStreams;
 import dev.bourse.webhooks.Webhooks;
@@ -70,6 +73,7 @@ final class Features {
 
   private final ServiceContext context;
   private final Database database;
+  private final long schema;
   private final ServiceCore core;
   private final Supplier<String> baseUrl;
   private final AccessControl access;
@@ -79,11 +83,18 @@ final class Features {
   private volatile @Nullable PageTemplates templates;
 
   /**
+   * @param schema the version of the store's schema
    * @param baseUrl what clients call the service; asked for once requests are served
    */
-  Features(ServiceContext context, Database database, ServiceCore core, Supplier<String> baseUrl) {
+  Features(
+      ServiceContext context,
+      Database database,
+      long schema,
+      ServiceCore core,
+      Supplier<String> baseUrl) {
     this.context = context;
     this.database = database;
+    this.schema = schema;
     this.core = core;
     this.baseUrl = baseUrl;
     access = core.access();
@@ -153,7 +164,14 @@ final class Features {
               MemberConsole.start(
                   context, operations, database, access, org, signIn, oauth.applications());
               OrgAdministration.start(
-                  context, operations, database, access, signIn.links(), core.orgs(), baseUrl);
+                  context,
+                  operations,
+                  database,
+                  access,
+                  signIn.links(),
+                  core.orgs(),
+                  billingAdmin(),
+                  baseUrl);
               return null;
             });
   }
@@ -264,6 +282,7 @@ final class Features {
   private WhoamiView whoami() {
     return new WhoamiView(
         context.config().edge().requestsPerMinute(),
+        new WhoamiView.Served(ProgramVersion.text(), schema),
         cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson()));
   }
 
@@ -278,14 +297,32 @@ final class Features {
     new NodeAdminRoutes(
             nodes, new RetirementService(database, core.owners(), nodes, context.clock()))
         .bind(operations);
+    new StatusRoutes(status(clusters), context.time()::view).bind(operations);
     new SwitchRoutes(core.switches()).bind(operations);
     new ClockRoutes(context.time()::view).bind(operations);
     new AuditAdminRoutes(new TrailStore(database), new SealService(context.vertx(), database))
         .bind(operations);
-    BillingAdminService billingAdmin =
-        new BillingAdminService(database, core.billing(), core.holds(), context.clock());
+    BillingAdminService billingAdmin = billingAdmin();
     new BillingAdminRoutes(billingAdmin).bind(operations);
     bindSelfService(clusterAdmin, billingAdmin);
+  }
+
+  private BillingAdminService billingAdmin() {
+    return new BillingAdminService(database, core.billing(), core.holds(), context.clock());
+  }
+
+  private StatusService status(Clusters clusters) {
+    return new StatusService(
+        database,
+        new MarketStatus(database, clusters, context.clock()),
+        new StatusService.ServingProcess(
+            ProgramVersion.text(),
+            core.market().processId(),
+            () ->
+                context
+                    .vertx()
+                    .executeBlocking(() -> DataFolder.disk(context.config().data()), false),
+            context.time()::view));
   }
 
   /** What members do by themselves that operators do for them. */

@@ -43,6 +43,7 @@ final class FirstOperator {
         new OperatorToken(
             secret.tokenId(),
             NAME,
+            false,
             HexFormat.of().formatHex(secret.sha256()),
             "system:start",
             context.clock().millis(),

@@ -5,6 +5,7 @@ import dev.bourse.access.OperatorSessions;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
+import dev.bourse.billing.BillingAdminService;
 import dev.bourse.edge.Operations;
 import dev.bourse.operator.MemberAdminRoutes;
 import dev.bourse.operator.OperatorSessionRoutes;
@@ -40,13 +41,14 @@ final class OrgAdministration {
       AccessControl access,
       Invitations invitations,
       OrgAdminService orgs,
+      BillingAdminService billing,
       Supplier<String> baseUrl) {
     Clock clock = context.clock();
     RandomGenerator random = context.random();
     Tokens tokens = access.tokens();
     Members members = access.members();
     Operators operators = access.operators();
-    new OrgAdminRoutes(orgs, context.config().capacity().maxClusters()).bind(operations);
+    new OrgAdminRoutes(orgs, billing, context.config().capacity().maxClusters()).bind(operations);
     new MemberAdminRoutes(new RosterService(database, tokens, members, access.revocations(), clock))
         .bind(operations);
     new RuleAdminRoutes(new JoinRuleService(database, clock, random, invitations)).bind(operations);

@@ -96,6 +96,11 @@ final class Serving {
     return managing;
   }
 
+  /** Has {@code /readyz} tell what is served. */
+  void describe(String description) {
+    readiness.describe(description);
+  }
+
   /**
    * Takes requests. When this succeeds, they are answered, and {@code /readyz} says so.
    *

@@ -1,5 +1,6 @@
 package dev.bourse.billing;
 
+import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
 import dev.bourse.core.ApiError;
 import dev.bourse.store.Database;
@@ -18,14 +19,19 @@ final class AccountStore {
   /** What no limit is compared as; limits are never negative. */
   private static final Long NO_LIMIT = -1L;
 
-  private static final String HOLD_COLUMNS = "hold_stage, hold_reason, hold_since, hold_enforced";
+  private static final String HELD =
+      """
+      SELECT org_id, hold_stage, hold_reason, hold_since, hold_enforced, operator_hold_stage,
+      operator_hold_since, operator_hold_reason, operator_hold_by FROM billing_org WHERE \
+      """;
 
   private static final String ACCOUNT =
       """
       SELECT o.org_id, o.retired_at, COALESCE(a.micros, 0) AS posted_micros,
       COALESCE(b.posted_through, 0) AS posted_through,
       COALESCE(q.through, p.through, 0) AS watermark, b.limit_micros,
-      b.hold_stage, b.hold_reason, b.hold_since, b.hold_enforced,
+      b.hold_stage, b.hold_reason, b.hold_since, b.hold_enforced, b.operator_hold_stage,
+      b.operator_hold_since, b.operator_hold_reason, b.operator_hold_by,
       CASE WHEN b.month_start = ? THEN b.month_micros ELSE 0 END +
       (SELECT CAST(COALESCE(SUM(u.amount_micros), 0) AS BIGINT) FROM usage_line u
       WHERE u.org_id = o.org_id AND u.hour >=
@@ -52,7 +58,8 @@ final class AccountStore {
    * @param throughMillis usage before it is posted, none after
    * @param postedMonthMicros usage posted for this month's hours
    * @param limitMicros the monthly spend limit; null for none
-   * @param hold the hold it is under
+   * @param hold the hold it is under for its money
+   * @param operatorHold the hold it is under by an operator's hand
    * @param everUsed whether usage was ever posted for it
    */
   record Account(
@@ -63,6 +70,7 @@ final class AccountStore {
       long postedMonthMicros,
       @Nullable Long limitMicros,
       HoldState hold,
+      OperatorHold operatorHold,
       boolean everUsed) {
     Account {
       if (limitMicros != null && limitMicros < 0) {
@@ -71,8 +79,13 @@ final class AccountStore {
       }
     }
 
-    /** The same under another hold. */
-    Account under(HoldState other) {
+    /** Both holds. */
+    Held held() {
+      return new Held(hold, operatorHold);
+    }
+
+    /** The same under other holds. */
+    Account under(Held other) {
       return new Account(
           orgId,
           retired,
@@ -80,8 +93,25 @@ final class AccountStore {
           throughMillis,
           postedMonthMicros,
           limitMicros,
-          other,
+          other.money(),
+          other.byOperator(),
           everUsed);
+    }
+  }
+
+  /**
+   * What an organization is held for.
+   *
+   * @param money for its balance or its limit
+   * @param byOperator by hand
+   */
+  record Held(HoldState money, OperatorHold byOperator) {
+    /** Neither, and never. */
+    static final Held NONE = new Held(HoldState.NONE, OperatorHold.NONE);
+
+    /** What the organization's clusters are put under; null for nothing. */
+    @Nullable Hold onClusters(long noticeMillis) {
+      return byOperator.with(money.onClusters(noticeMillis));
     }
   }
 
@@ -145,6 +175,7 @@ final class AccountStore {
         row.integer("month_micros"),
         row.integerOrNull("limit_micros"),
         holdState(row),
+        operatorHold(row),
         row.truth("ever_used"));
   }
 
@@ -243,36 +274,73 @@ final class AccountStore {
         "INSERT INTO billing_org (org_id) VALUES (?) ON CONFLICT (org_id) DO NOTHING", orgId);
   }
 
-  /** Fails a commit with {@link Holds.Moved} unless this is an organization's hold. */
-  static Statement fence(String orgId, HoldState hold) {
+  /**
+   * Puts an operator's hold in the place of the one seen, unless somebody else has moved it first:
+   * then the commit fails with {@link Holds.Moved}.
+   */
+  static List<Statement> operatorHold(String orgId, OperatorHold seen, OperatorHold after) {
+    return List.of(
+        known(orgId),
+        Statement.guarded(
+            Holds.Moved::new,
+            """
+            UPDATE billing_org SET operator_hold_stage = ?, operator_hold_since = ?,
+            operator_hold_reason = ?, operator_hold_by = ? WHERE org_id = ?
+            AND COALESCE(operator_hold_stage, '') = ? AND operator_hold_since = ?\
+            """,
+            after.stage() == null ? null : after.stage().name(),
+            after.sinceMillis(),
+            after.reason(),
+            after.by(),
+            orgId,
+            seen.stage() == null ? "" : seen.stage().name(),
+            seen.sinceMillis()));
+  }
+
+  /** Fails a commit with {@link Holds.Moved} unless these are an organization's holds. */
+  static Statement fence(String orgId, Held held) {
+    HoldState hold = held.money();
+    OperatorHold byOperator = held.byOperator();
     return Statement.guarded(
         Holds.Moved::new,
         """
         UPDATE billing_org SET hold_stage = hold_stage WHERE org_id = ? AND hold_stage = ?
-        AND hold_since = ? AND hold_enforced = ?\
+        AND hold_since = ? AND hold_enforced = ? AND COALESCE(operator_hold_stage, '') = ?
+        AND operator_hold_since = ?\
         """,
         orgId,
         hold.stage().name(),
         hold.sinceMillis(),
-        hold.enforced());
+        hold.enforced(),
+        byOperator.stage() == null ? "" : byOperator.stage().name(),
+        byOperator.sinceMillis());
   }
 
-  private record Held(String orgId, HoldState hold) {}
-
   /** What organizations are held for, as far as it is acted upon. */
-  Future<Map<String, HoldState>> listEnforced() {
-    return database
-        .read(
-            "SELECT org_id, %s FROM billing_org WHERE hold_stage <> ? AND hold_enforced <> 0"
-                .formatted(HOLD_COLUMNS),
-            List.of(HoldState.Stage.NONE.name()),
-            row -> new Held(row.text("org_id"), holdState(row)))
-        .map(
-            rows -> {
-              Map<String, HoldState> holds = new HashMap<>();
-              rows.forEach(row -> holds.put(row.orgId(), row.hold()));
-              return holds;
-            });
+  Future<Map<String, Held>> listEnforced() {
+    Map<String, Held> holds = new HashMap<>();
+    return listHeld("hold_stage <> 'NONE' AND hold_enforced <> 0", holds)
+        .compose(read -> listHeld("operator_hold_stage IS NOT NULL", holds))
+        .map(holds);
+  }
+
+  private Future<?> listHeld(String which, Map<String, Held> holds) {
+    return database.read(
+        HELD + which,
+        List.of(),
+        row -> holds.put(row.text("org_id"), new Held(holdState(row), operatorHold(row))));
+  }
+
+  private static OperatorHold operatorHold(Row row) {
+    Long since = row.integerOrNull("operator_hold_since");
+    String stage = row.textOrNull("operator_hold_stage");
+    return since == null || since == 0
+        ? OperatorHold.NONE
+        : new OperatorHold(
+            stage == null ? null : Hold.Stage.valueOf(stage),
+            since,
+            row.textOrNull("operator_hold_reason"),
+            row.textOrNull("operator_hold_by"));
   }
 
   private static HoldState holdState(Row row) {

@@ -43,7 +43,8 @@ public final class BalanceView {
         .put("spend_limit_remaining_micros", balance.remainingMicros(committedMicros))
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())
-        .put("hold", hold(account.hold()));
+        .put("hold", hold(account.hold()))
+        .put("operator_hold", account.operatorHold().toJson());
   }
 
   private @Nullable JsonObject hold(HoldState hold) {

@@ -2,6 +2,7 @@ package dev.bourse.billing;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.capacity.Hold;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -124,6 +125,53 @@ public final class BillingAdminService {
                 database.commit(List.of(AccountStore.limit(orgId, micros), AuditStore.insert(row))))
         .compose(stored -> check(orgId))
         .map(billing::view);
+  }
+
+  /**
+   * Holds an organization by hand: at once, for as long as no operator lifts it. Told the same
+   * again, it stays as it is. Refused with {@code not-found}, and with {@code conflict} when it is
+   * retired.
+   *
+   * @param actor the operator
+   * @param reason why, as the organization reads it
+   */
+  public Future<BalanceView> hold(String actor, String orgId, Hold.Stage stage, String reason) {
+    long now = clock.millis();
+    return holds
+        .byOperator(
+            orgId,
+            before ->
+                before.stage() == stage && reason.equals(before.reason())
+                    ? before
+                    : new OperatorHold(stage, now, reason, actor),
+            held ->
+                new AuditRow(
+                    now,
+                    orgId,
+                    actor,
+                    "org_hold",
+                    orgId,
+                    "stage=%s reason=%s".formatted(stage.label(), Text.shown(reason))))
+        .map(billing::view);
+  }
+
+  /**
+   * Lifts an operator's hold; what the organization is held for by its money stays. Harmless when
+   * there is none. Refused with {@code not-found}.
+   */
+  public Future<BalanceView> liftHold(String actor, String orgId) {
+    long now = clock.millis();
+    return holds
+        .byOperator(
+            orgId,
+            before -> before.stage() == null ? before : before.lifted(now),
+            held -> new AuditRow(now, orgId, actor, "org_hold_lift", orgId, ""))
+        .map(billing::view);
+  }
+
+  /** The hold that an operator has put on an organization; {@code not-found} without one. */
+  public Future<OperatorHold> readHold(String orgId) {
+    return accounts.get(orgId, Month.at(clock.millis())).map(AccountStore.Account::operatorHold);
   }
 
   /** Adds the whole ledger up and tells what does not fit. */

@@ -9,7 +9,9 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.OperatorCommands;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.ConfirmedTime;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Switches;
 import dev.bourse.store.BoundedWork;
@@ -21,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -97,8 +101,8 @@ public final class HoldService implements Holds {
         .map(
             account ->
                 new Holds.Reading(
-                    account.hold().onClusters(config.noticeMillis()),
-                    List.of(AccountStore.known(orgId), AccountStore.fence(orgId, account.hold()))));
+                    account.held().onClusters(config.noticeMillis()),
+                    List.of(AccountStore.known(orgId), AccountStore.fence(orgId, account.held()))));
   }
 
   /**
@@ -228,9 +232,9 @@ public final class HoldService implements Holds {
             balance.atMillis());
     boolean isDeeper = next.stage().compareTo(before.stage()) > 0;
     if (next.equals(before) || (isDeeper && time.confirmedMillis().isEmpty())) {
-      return before.equals(HoldState.NONE)
+      return account.held().equals(AccountStore.Held.NONE)
           ? Future.succeededFuture(balance)
-          : putOnClusters(account.orgId(), before).map(balance);
+          : putOnClusters(account.orgId(), account.held()).map(balance);
     }
     List<Statement> statements = new ArrayList<>(AccountStore.hold(account, next));
     statements.add(
@@ -242,11 +246,64 @@ public final class HoldService implements Holds {
                 "billing_hold",
                 account.orgId(),
                 next.shown())));
+    return stored(statements, balance, new AccountStore.Held(next, account.operatorHold()));
+  }
+
+  private Future<Balance> stored(
+      List<Statement> statements, Balance balance, AccountStore.Held next) {
+    AccountStore.Account account = balance.account();
     return database
         .commit(statements)
         .compose(stored -> meetClusters(account.orgId()))
         .compose(met -> putOnClusters(account.orgId(), next))
         .map(put -> new Balance(account.under(next), balance.accrued(), balance.atMillis()));
+  }
+
+  /**
+   * Puts an operator's hold on an organization at once, moves it, or lifts it; whatever it is held
+   * for by its money stays. Nothing is stored when it is so already.
+   *
+   * @param change what the hold becomes of what it is, at this moment
+   * @param audit the row that records it
+   * @return fails with {@code not-found} for no such organization
+   */
+  Future<Balance> byOperator(
+      String orgId, UnaryOperator<OperatorHold> change, Function<OperatorHold, AuditRow> audit) {
+    return byOperator(orgId, change, audit, CHECKS);
+  }
+
+  private Future<Balance> byOperator(
+      String orgId,
+      UnaryOperator<OperatorHold> change,
+      Function<OperatorHold, AuditRow> audit,
+      int triesLeft) {
+    return balances
+        .get(orgId)
+        .compose(
+            balance -> {
+              AccountStore.Account account = balance.account();
+              OperatorHold before = account.operatorHold();
+              OperatorHold next = change.apply(before);
+              if (next.equals(before)) {
+                return Future.succeededFuture(balance);
+              }
+              if (next.stage() != null && account.retired()) {
+                throw ApiError.of(
+                        ErrorCode.CONFLICT,
+                        "organization %s is retired; nothing of it can be changed any more",
+                        orgId)
+                    .with("reason", "retired");
+              }
+              List<Statement> statements =
+                  new ArrayList<>(AccountStore.operatorHold(orgId, before, next));
+              statements.add(AuditStore.insert(audit.apply(next)));
+              return stored(statements, balance, new AccountStore.Held(account.hold(), next));
+            })
+        .recover(
+            e ->
+                e instanceof Holds.Moved && triesLeft > 1
+                    ? byOperator(orgId, change, audit, triesLeft - 1)
+                    : Future.failedFuture(e));
   }
 
   /** Those made by another process just now, which this one has not heard of. */
@@ -261,7 +318,7 @@ public final class HoldService implements Holds {
   }
 
   /** A cluster that cannot be reached now is put right in the next round. */
-  private Future<Void> putOnClusters(String orgId, HoldState state) {
+  private Future<Void> putOnClusters(String orgId, AccountStore.Held state) {
     @Nullable Hold hold = state.onClusters(config.noticeMillis());
     // What was found out before a payment must not undo what the payment did.
     List<Statement> fences = List.of(AccountStore.fence(orgId, state));

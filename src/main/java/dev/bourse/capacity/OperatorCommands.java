@@ -142,6 +142,29 @@ public final class OperatorCommands {
   }
 
   /**
+   * Takes a node from the cluster at once, a pinned one too; it is cleaned like any other. A
+   * replacement on its way fills the slot by itself from now on. Refused with {@code not-found}
+   * when the cluster has no such allocation or gives it back already.
+   */
+  public static Command evict(String allocationId) {
+    return (cluster, now) -> {
+      Allocation evicted =
+          cluster
+              .find(allocationId)
+              .filter(Allocation::isOpen)
+              .orElseThrow(() -> ApiError.notFound("allocation", allocationId));
+      Cluster.Draft draft = cluster.draft();
+      cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
+      draft.put(evicted.reclaiming(Allocation.Reason.OPERATOR, now));
+      return new Transition(
+          cluster,
+          draft.build(),
+          List.of(Activity.released(OPERATOR, evicted, Allocation.Reason.OPERATOR)),
+          null);
+    };
+  }
+
+  /**
    * Ends an allocation at once, in whatever state, without its machine being cleaned: an active one
    * is billed until now, one being prepared never was. A replacement on its way fills the slot by
    * itself from now on. Refused with {@code not-found} when the cluster has no such allocation.

@@ -55,6 +55,7 @@ public record Overrides(@Nullable Long capCents, Map<String, Optional<String>> e
         pool.swapsEnabled(),
         pool.selfService(),
         pool.noticeMillis(),
+        pool.pause(),
         new Pool.Environment(
             environment.sshUser(),
             environment.sshPort(),

@@ -73,6 +73,7 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
           .putNull("admission_price_per_gpu_hour")
           .putNull("cost_per_hour")
           .putNull("worst_case_usd")
+          .putNull("paused")
           .putNull("tick_at");
     }
     TickPreview nextTick = would.nextTick();
@@ -87,6 +88,7 @@ public record Preview(@Nullable ApiError refusal, @Nullable Expected expected) {
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
         .put("cost_per_hour", Price.toUsd(would.costCents()))
         .put("worst_case_usd", would.worstCaseUsd())
+        .put("paused", nextTick.paused())
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
   }
 

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *     given notice once they are active
  * @param clearingCents the clearing price per GPU-hour; null when nothing would be seated
  * @param admissionCents the lowest ceiling that would take a node at the tick after; null when none
+ * @param paused whether an operator has the market paused, so that it grants and takes nothing
  * @param tickAtMillis when that tick is due
  */
 public record TickPreview(
@@ -30,6 +31,7 @@ public record TickPreview(
     Set<String> noticed,
     @Nullable Long clearingCents,
     @Nullable Long admissionCents,
+    boolean paused,
     long tickAtMillis) {
 
   /** Why a minimum is not won. */

@@ -3,6 +3,7 @@ package dev.bourse.command;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
+import java.io.Console;
 import java.util.List;
 import java.util.Optional;
 
@@ -39,6 +40,14 @@ public interface Caller {
    */
   default List<String> offered(RemoteOperation operation, String input) {
     return List.of();
+  }
+
+  /**
+   * What whoever types answers to a question that was just printed, a line; empty when nobody is
+   * there to be asked.
+   */
+  default Optional<String> answer() {
+    return Optional.ofNullable(System.console()).map(Console::readLine);
   }
 
   /** What an operation answered, before it is printed. */

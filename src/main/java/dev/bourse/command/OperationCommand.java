@@ -4,6 +4,7 @@ import dev.bourse.command.RemoteOperation.Input;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
+import dev.bourse.remote.Table;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -11,8 +12,10 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -23,6 +26,7 @@ import picocli.CommandLine.ParameterException;
 public final class OperationCommand implements Callable<Integer> {
   private static final String ALL = "--all";
   private static final String FILE = "--file";
+  private static final String YES = "--yes";
   private static final String CONTENT_TYPE = "--content-type";
 
   private static final String CLUSTER = "cluster";
@@ -75,6 +79,13 @@ public final class OperationCommand implements Callable<Integer> {
               .build());
     } else if (operation.givesBytes()) {
       spec.addOption(file("Where to keep the bytes: a file that is not there yet."));
+    }
+    if (!operation.asks().isEmpty()) {
+      spec.addOption(
+          OptionSpec.builder("-y", YES)
+              .type(boolean.class)
+              .description("Do it without asking.")
+              .build());
     }
     if (cursor().isPresent()) {
       spec.addOption(flag(ALL, "Follow the list to its end."));
@@ -159,6 +170,7 @@ public final class OperationCommand implements Callable<Integer> {
       JsonObject body = body();
       Service service = operation.takesToken() ? caller.service() : caller.openService();
       tellCluster(service, body);
+      requireWanted(service, err);
       if (operation.givesBytes()) {
         FileTransfer.fetch(service, operation.method(), path(service, Optional.empty()), file());
       } else {
@@ -173,6 +185,25 @@ public final class OperationCommand implements Callable<Integer> {
     } finally {
       out.flush();
       err.flush();
+    }
+  }
+
+  /** Asks before what cannot be undone. */
+  private void requireWanted(Service service, PrintWriter err) throws Refused {
+    if (operation.asks().isEmpty() || isGiven(YES)) {
+      return;
+    }
+    err.println(filled(operation.asks(), service, Table::cell));
+    err.print("Do it? [y/N] ");
+    err.flush();
+    Optional<String> answer = caller.answer();
+    if (answer.isEmpty()) {
+      err.println();
+      throw new Refused(
+          ExitCode.USAGE, "nobody is there to be asked: %s does it without".formatted(YES));
+    }
+    if (!answer.get().strip().toLowerCase(Locale.ROOT).matches("y|yes")) {
+      throw new Refused(ExitCode.REFUSED, "nothing was done");
     }
   }
 
@@ -292,15 +323,7 @@ public final class OperationCommand implements Callable<Integer> {
   }
 
   private String path(Service service, Optional<String> after) throws Refused {
-    String path = operation.path();
-    int typed = 0;
-    for (Input argument : operation.arguments()) {
-      String value =
-          caller.knows(argument.name())
-              ? caller.known(argument.name(), service).orElseThrow()
-              : arguments().get(typed++);
-      path = path.replace('{' + argument.name() + '}', Service.encoded(value));
-    }
+    String path = filled(operation.path(), service, Service::encoded);
     List<String> query = new ArrayList<>();
     for (Input input : operation.queries()) {
       Object given = spec.findOption(input.option()).getValue();
@@ -314,6 +337,21 @@ public final class OperationCommand implements Callable<Integer> {
       }
     }
     return query.isEmpty() ? path : path + '?' + String.join("&", query);
+  }
+
+  /** A text with path parameters in braces, each replaced by what was typed for it. */
+  private String filled(String template, Service service, UnaryOperator<String> written)
+      throws Refused {
+    String text = template;
+    int typed = 0;
+    for (Input argument : operation.arguments()) {
+      String value =
+          caller.knows(argument.name())
+              ? caller.known(argument.name(), service).orElseThrow()
+              : arguments().get(typed++);
+      text = text.replace('{' + argument.name() + '}', written.apply(value));
+    }
+    return text;
   }
 
   private @Nullable JsonObject body() {

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  *     first tag and the first word of its operationId, in a command line's terms
  * @param method GET, POST …
  * @param path with its parameters in braces
+ * @param asks what cannot be undone of it, told before it is called, with path parameters in
+ *     braces; empty when it is called without asking
  * @param summary one line of help
  * @param description more help
  * @param arguments its path parameters, in the path's order
@@ -32,6 +34,7 @@ public record RemoteOperation(
     String command,
     String method,
     String path,
+    String asks,
     String summary,
     String description,
     List<Input> arguments,
@@ -44,6 +47,9 @@ public record RemoteOperation(
 
   /** Says which command calls an operation. */
   private static final String COMMAND = "x-command";
+
+  /** Says what an operation does that cannot be undone. */
+  private static final String ASKS = "x-asks";
 
   private static final String BYTES = "application/octet-stream";
 
@@ -178,6 +184,7 @@ public record RemoteOperation(
                 + verb(operation.getString("operationId"))),
         method.toUpperCase(Locale.ROOT),
         path,
+        operation.getString(ASKS, ""),
         operation.getString("summary"),
         operation.getString("description", ""),
         arguments,

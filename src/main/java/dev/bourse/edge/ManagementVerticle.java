@@ -100,7 +100,9 @@ public final class ManagementVerticle extends AbstractVerticle {
             request,
             fault.isEmpty() ? 200 : 503,
             "text/plain",
-            Buffer.buffer(fault.map(why -> "not ready: " + why + "\n").orElse("ready\n")));
+            Buffer.buffer(
+                fault.map(why -> "not ready: " + why + "\n").orElse("ready\n")
+                    + readiness.served()));
       }
       case "/metrics" -> metrics(request);
       default -> answer(request, 404, "text/plain", Buffer.buffer("/livez /readyz /metrics\n"));

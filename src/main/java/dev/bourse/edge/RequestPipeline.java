@@ -19,6 +19,7 @@ import dev.bourse.edge.limits.SharedBudgets;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -147,11 +148,25 @@ final class RequestPipeline {
     if (scope != null) {
       InsufficientScope.demand(caller, scope);
     }
+    if (!caller.mayWrite() && writes(exchange.request(), endpoint)) {
+      throw ApiError.of(
+          ErrorCode.FORBIDDEN,
+          "%s is read-only; %s takes an operator's token that is not",
+          caller.actor(),
+          endpoint.id());
+    }
     if (left != null && !left.isConsumed()) {
       edge.metrics().overBudgetOfToken();
       throw edge.tokenBudgets().refusal(left);
     }
     proceed(exchange, endpoint);
+  }
+
+  /** What only sessions call concerns the session alone: whoever has one may end it. */
+  private static boolean writes(HttpServerRequest request, Endpoint endpoint) {
+    return !HttpMethod.GET.equals(request.method())
+        && !HttpMethod.HEAD.equals(request.method())
+        && endpoint.schemes().contains(Operator.SCHEME);
   }
 
   private void proceed(Exchange exchange, Endpoint endpoint) {

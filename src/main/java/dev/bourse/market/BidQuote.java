@@ -42,6 +42,7 @@ public record BidQuote(
             "rival_price_per_gpu_hour",
             rivalCents == 0 ? null : Double.valueOf(Price.toUsd(rivalCents)))
         .put("cost_per_hour", Price.toUsd(costCents()))
+        .put("paused", nextTick.paused())
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()));
   }
 }

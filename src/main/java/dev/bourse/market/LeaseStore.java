@@ -7,9 +7,10 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Rows of pools' leases. */
-final class LeaseStore {
+public final class LeaseStore {
   /** No lease is given for longer, so an expiry further ahead is not believed. */
   private static final long MAX_LEASE_MILLIS = MarketConfig.LONGEST_LEASE.toMillis();
 
@@ -63,19 +64,23 @@ final class LeaseStore {
 
   private Statement take(Lease lease, long leaseMillis) {
     List<Object> parameters =
-        new ArrayList<>(List.of(lease.owner(), lease.epoch(), leaseMillis, lease.pool()));
+        new ArrayList<>(
+            List.of(lease.owner(), lease.epoch(), leaseMillis, lease.epoch(), lease.pool()));
     String sql;
     if (lease.epoch() == 1) {
       sql =
           """
-          INSERT INTO lease (owner, epoch, expires_at, pool) VALUES (?, ?, %s, ?)
-          ON CONFLICT (pool) DO NOTHING\
+          INSERT INTO lease (owner, epoch, expires_at, acquired_epoch, acquired_at, pool)
+          VALUES (?, ?, %s, ?, %s, ?) ON CONFLICT (pool) DO NOTHING\
           """
-              .formatted(expiry);
+              .formatted(expiry, database.clockSql());
     } else {
       sql =
-          "UPDATE lease SET owner = ?, epoch = ?, expires_at = %s WHERE pool = ? AND epoch = ?"
-              .formatted(expiry);
+          """
+          UPDATE lease SET owner = ?, epoch = ?, expires_at = %s, acquired_epoch = ?,
+          acquired_at = %s WHERE pool = ? AND epoch = ?\
+          """
+              .formatted(expiry, database.clockSql());
       parameters.add(lease.epoch() - 1);
       if (database.isShared()) {
         // The holder may have renewed it since it was read: then it is not free after all.
@@ -117,6 +122,34 @@ final class LeaseStore {
             List.of(pool),
             row -> row.text("quote"))
         .map(rows -> rows.stream().findFirst().flatMap(QuoteText::read));
+  }
+
+  /**
+   * Who runs a pool's market.
+   *
+   * @param process the holder, as it names itself
+   * @param epoch how often the market has changed hands
+   * @param sinceMillis when it got the lease; null when it is of a release that does not note it
+   */
+  public record Holder(String pool, String process, long epoch, @Nullable Long sinceMillis) {}
+
+  /** The holders of the leases that are in force. */
+  Future<List<Holder>> listHolders() {
+    // One of a store that no other process can be using is held for as long as its process lives.
+    String inForce = database.isShared() ? "NOT " + isFree : "expires_at > ?";
+    return database.read(
+        """
+        SELECT pool, owner, epoch, CASE WHEN acquired_epoch = epoch THEN acquired_at END AS since
+        FROM lease WHERE %s\
+        """
+            .formatted(inForce),
+        List.of(database.isShared() ? MAX_LEASE_MILLIS : 0L),
+        row ->
+            new Holder(
+                row.text("pool"),
+                row.text("owner"),
+                row.integer("epoch"),
+                row.integerOrNull("since")));
   }
 
   /** Gives a lease back. Fails with {@link Lease.Lost} when another process has it. */

@@ -106,6 +106,11 @@ public final class MarketService implements Mirror {
     return deployment.mapEmpty();
   }
 
+  /** What leases call this process. */
+  public String processId() {
+    return processId;
+  }
+
   /** Closes all markets and gives their leases back. */
   public synchronized Future<Void> stop() {
     stopped = true;

@@ -94,6 +94,7 @@ final class MarketSignals {
       Supplier<Map<String, Reachability.Counts>> reach) {
     signals.gauge("bourse_previews_running", "Previews being made now.", previews);
     showQuotes(clusters, now);
+    showPauses(clusters);
     signals.gauges(
         "bourse_market_lease_held",
         "1 while this process runs the pool's market, 0 while it waits for the lease.",
@@ -143,6 +144,15 @@ final class MarketSignals {
                                     states(nodes, now.getAsLong())
                                         .forEach(
                                             (state, count) -> readings.put(count, pool, state)))));
+  }
+
+  private void showPauses(Clusters clusters) {
+    signals.gauges(
+        "bourse_market_paused",
+        "1 while an operator has the pool's market paused, 0 while it goes on.",
+        List.of(Label.POOL),
+        readings ->
+            clusters.pools().forEach(pool -> readings.put(pool.isPaused() ? 1 : 0, pool.name())));
   }
 
   private void showQuotes(Clusters clusters, LongSupplier now) {

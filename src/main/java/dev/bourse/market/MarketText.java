@@ -62,6 +62,7 @@ public final class MarketText {
   }
 
   private static JsonObject pool(Pool pool, Quote quote) {
+    Pool.Pause pause = pool.pause();
     return new JsonObject()
         .put("pool", pool.name())
         .put("site", pool.site())
@@ -75,6 +76,8 @@ public final class MarketText {
         .put("usable_nodes", quote.usableNodes())
         .put("free_nodes", quote.freeNodes())
         .put("demand_nodes", quote.demand().nodes())
+        .put("paused_since", pause == null ? null : Times.rfc3339(pause.sinceMillis()))
+        .put("pause_reason", pause == null ? null : pause.reason())
         .put("tick_at", timeOrNull(quote.tickAtMillis()))
         .put("next_tick_at", timeOrNull(quote.nextTickAtMillis()));
   }

@@ -72,7 +72,25 @@ public record Node(
    * Whether it backs off. Further ahead than any back-off lasts, a clock that was ahead wrote it.
    */
   boolean isLeftAlone(long nowMillis) {
-    return usableAfterMillis > nowMillis && usableAfterMillis <= nowMillis + AHEAD_MILLIS;
+    return usableAfterMillis > nowMillis && usableAfterMillis <= longestBackOffEnd(nowMillis);
+  }
+
+  /** When a back-off that is believed now is over at the latest. */
+  static long longestBackOffEnd(long nowMillis) {
+    return nowMillis + AHEAD_MILLIS;
+  }
+
+  /** Why it is quarantined, in words for operators; null when it is not. */
+  @Nullable String quarantineReason() {
+    if (quarantinedAtMillis == null) {
+      return null;
+    }
+    if (uncleanAfter != null) {
+      return "it could not be cleaned after allocation " + uncleanAfter;
+    }
+    return failures >= BACKOFFS
+        ? "it could not be prepared %d times in a row".formatted(failures + 1)
+        : "an operator ended its reclaim and kept it out of the market";
   }
 
   Node failed(long nowMillis) {

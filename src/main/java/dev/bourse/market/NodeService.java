@@ -56,6 +56,13 @@ public final class NodeService {
         .map(found -> Page.of(found.stream().map(this::view).toList(), limit));
   }
 
+  /** One page of the nodes of all pools that are looked for, by id. */
+  public Future<Page<NodeView>> findNodes(NodeStore.Sought sought, String after, int limit) {
+    return nodes
+        .find(sought, after, limit + 1, clock.millis())
+        .map(found -> Page.of(found.stream().map(this::view).toList(), limit));
+  }
+
   /** One node. Refused with {@code not-found}. */
   public Future<NodeView> readNode(String nodeId) {
     return nodes.get(nodeId).map(this::view);

@@ -48,12 +48,21 @@ public final class NodeStore {
 
   private static final String NODES = "SELECT %s, n.retired_ip".formatted(NODE.names("n"));
 
+  private static final String HELD_BY =
+      " LEFT JOIN allocation a ON a.node_id = n.node_id AND a.gone_at IS NULL";
+
   private static final String STORED_NODES =
-      NODES
-          + """
-          , a.cluster, a.state, a.allocation_id FROM node n
-          LEFT JOIN allocation a ON a.node_id = n.node_id AND a.gone_at IS NULL\
-          """;
+      NODES + ", a.cluster, a.state, a.allocation_id FROM node n" + HELD_BY;
+
+  /** What {@link NodeView#state} says of a row; takes the present time twice, the second by far. */
+  private static final String STATE =
+      """
+      CASE WHEN n.retired_at IS NOT NULL THEN 'RETIRED' WHEN a.state = 'RECLAIMING'
+      THEN 'RECLAIMING' WHEN a.state IS NOT NULL THEN 'HELD' WHEN n.quarantined_at IS NOT NULL
+      THEN 'QUARANTINED' WHEN n.cordoned <> 0 THEN 'CORDONED' WHEN n.usable_after > ?
+      AND n.usable_after <= ? THEN 'BACKING_OFF' WHEN n.last_error IS NOT NULL THEN 'UNREACHABLE'
+      ELSE 'FREE' END\
+      """;
 
   private static final String OF_POOL =
       NODES + " FROM node n WHERE n.pool = ? AND n.retired_at IS NULL ORDER BY n.node_id";
@@ -144,6 +153,92 @@ public final class NodeStore {
         "%s WHERE n.pool = ? AND n.node_id > ? AND n.retired_at IS %s ORDER BY n.node_id LIMIT ?"
             .formatted(STORED_NODES, retired ? "NOT NULL" : "NULL"),
         List.of(pool, after, limit),
+        NodeStore::storedNode);
+  }
+
+  /**
+   * What is looked for among the nodes of all pools.
+   *
+   * @param pool of this pool
+   * @param site of pools at this site
+   * @param state what becomes of them; empty for all that are not retired. Quarantined are all that
+   *     wait for an operator, those that are being reclaimed for ever among them.
+   */
+  public record Sought(
+      Optional<String> pool, Optional<String> site, Optional<NodeView.State> state) {}
+
+  /** A page of the nodes of all pools that are looked for, by id, after this one. */
+  Future<List<StoredNode>> find(Sought sought, String after, int limit, long nowMillis) {
+    StringBuilder where = new StringBuilder(" WHERE n.node_id > ?");
+    List<Object> parameters = new ArrayList<>(List.of(after));
+    sought
+        .pool()
+        .ifPresent(
+            pool -> {
+              where.append(" AND n.pool = ?");
+              parameters.add(pool);
+            });
+    sought
+        .site()
+        .ifPresent(
+            site -> {
+              where.append(" AND n.pool IN (SELECT p.name FROM pool p WHERE p.site = ?)");
+              parameters.add(site);
+            });
+    NodeView.State state = sought.state().orElse(null);
+    where
+        .append(" AND n.retired_at IS ")
+        .append(state == NodeView.State.RETIRED ? "NOT NULL" : "NULL");
+    if (state == NodeView.State.QUARANTINED) {
+      where.append(" AND n.quarantined_at IS NOT NULL");
+    } else if (state != null) {
+      where.append(" AND ").append(STATE).append(" = ?");
+      parameters.addAll(List.of(nowMillis, Node.longestBackOffEnd(nowMillis), state.name()));
+    }
+    parameters.add(limit);
+    return database.read(
+        STORED_NODES + where + " ORDER BY n.node_id LIMIT ?", parameters, NodeStore::storedNode);
+  }
+
+  /** So many nodes of a pool are in one state. */
+  public record Count(String pool, NodeView.State state, long nodes) {}
+
+  /** How many nodes of each pool are in each state, the retired ones left out. */
+  Future<List<Count>> countStates(long nowMillis) {
+    return database.read(
+        """
+        SELECT n.pool, %s AS becomes, COUNT(*) AS nodes FROM node n%s
+        WHERE n.retired_at IS NULL GROUP BY 1, 2\
+        """
+            .formatted(STATE, HELD_BY),
+        List.of(nowMillis, Node.longestBackOffEnd(nowMillis)),
+        row ->
+            new Count(
+                row.text("pool"),
+                row.value(NodeView.State.class, "becomes"),
+                row.integer("nodes")));
+  }
+
+  /** How many nodes wait for an operator. */
+  Future<Long> countQuarantined() {
+    return database.readOne(
+        """
+        SELECT COUNT(*) AS nodes FROM node
+        WHERE quarantined_at IS NOT NULL AND retired_at IS NULL\
+        """,
+        List.of(),
+        row -> row.integer("nodes"));
+  }
+
+  /** So many of them, those that have waited longest first. */
+  Future<List<StoredNode>> listQuarantined(int limit) {
+    return database.read(
+        STORED_NODES
+            + """
+             WHERE n.quarantined_at IS NOT NULL AND n.retired_at IS NULL
+            ORDER BY n.quarantined_at, n.node_id LIMIT ?\
+            """,
+        List.of(limit),
         NodeStore::storedNode);
   }
 

@@ -33,7 +33,17 @@ public final class NodeView {
     /** It did not answer when it was last tried. */
     UNREACHABLE,
     /** The next tick may grant it. */
-    FREE
+    FREE;
+
+    /** As the operators' contract spells it. */
+    String label() {
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The one that the contract spells so. */
+    public static State of(String label) {
+      return valueOf(label.toUpperCase(Locale.ROOT).replace('-', '_'));
+    }
   }
 
   String pool() {
@@ -82,7 +92,7 @@ public final class NodeView {
         .put("public_ip", node.machine().publicIp())
         .put("ssh_port", node.machine().sshPort())
         .put("host_key", node.machine().hostKey())
-        .put("state", state().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+        .put("state", state().label())
         .put("cluster", holder == null ? null : holder.cluster())
         .put("cordoned", node.cordoned())
         .put("failures", node.failures())
@@ -90,6 +100,7 @@ public final class NodeView {
             "backing_off_until",
             node.isLeftAlone(nowMillis) ? Times.rfc3339(node.usableAfterMillis()) : null)
         .put("quarantined_since", Times.rfc3339OrNull(node.quarantinedAtMillis()))
+        .put("quarantine_reason", node.quarantineReason())
         .put("unclean_after", node.uncleanAfter())
         .put("last_seen", Times.rfc3339OrNull(stored.lastSeenMillis()))
         .put("last_error", stored.lastError())

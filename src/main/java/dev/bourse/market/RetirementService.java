@@ -5,15 +5,18 @@ import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.ClusterOwners;
+import dev.bourse.capacity.Command;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Text;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -63,6 +66,49 @@ public final class RetirementService {
   }
 
   /**
+   * Takes a granted node from its cluster; the machine is cleaned, and the cluster bids on for
+   * another. One that its cluster gives back already stays as it is.
+   *
+   * <p>Refused with {@code not-found}, with {@code conflict} when it is retired, when nobody holds
+   * it or another cluster than the one named does, with {@code overloaded} when the market keeps
+   * moving it.
+   *
+   * @param actor the operator
+   * @param cluster the cluster that must hold it; empty for whichever does
+   * @param reason why, for the trail
+   */
+  public Future<NodeView> evictNode(
+      String actor, String nodeId, Optional<String> cluster, String reason) {
+    return untilItHolds(nodeId, TRIES, stored -> evict(actor, stored, cluster, reason));
+  }
+
+  private Future<Void> evict(
+      String actor, NodeStore.StoredNode stored, Optional<String> cluster, String reason) {
+    String nodeId = stored.node().nodeId();
+    NodeStore.Holder holder = stored.holder();
+    if (holder == null || !holder.cluster().equals(cluster.orElse(holder.cluster()))) {
+      String instead = holder == null ? "nobody holds it" : holder.cluster() + " holds it";
+      throw ApiError.of(
+              ErrorCode.CONFLICT,
+              "node %s is not granted%s: %s",
+              nodeId,
+              cluster.map(name -> " to cluster " + Text.shown(name)).orElse(""),
+              instead)
+          .with("reason", "wrong-status");
+    }
+    if (holder.state() == Allocation.State.RECLAIMING) {
+      return Future.succeededFuture();
+    }
+    AuditRow row =
+        audit(actor, "node_evict", nodeId, told(holder) + " reason=" + Text.shown(reason));
+    return submit(
+        stored.pool(),
+        holder,
+        OperatorCommands.evict(holder.allocationId()),
+        List.of(AuditStore.insert(row)));
+  }
+
+  /**
    * Ends a node's reclaim: an operator cleaned the machine.
    *
    * <p>Refused with {@code not-found}, with {@code conflict} when it is retired or not being
@@ -98,12 +144,13 @@ public final class RetirementService {
    */
   private Future<Void> end(
       String pool, NodeStore.Holder holder, String why, List<Statement> statements) {
+    return submit(pool, holder, OperatorCommands.end(holder.allocationId(), why), statements);
+  }
+
+  private Future<Void> submit(
+      String pool, NodeStore.Holder holder, Command command, List<Statement> statements) {
     return owners
-        .submit(
-            holder.cluster(),
-            OperatorCommands.end(holder.allocationId(), why),
-            statements,
-            List.of(NodeStore.changed(pool)))
+        .submit(holder.cluster(), command, statements, List.of(NodeStore.changed(pool)))
         .<Void>mapEmpty()
         .recover(
             e ->

@@ -142,7 +142,8 @@ final class Tick {
 
   private Cluster seen(Cluster cluster) {
     List<Allocation> late =
-        patience.isClockDoubted()
+        // Nobody's patience runs out while nothing can be granted that it waits for.
+        patience.isClockDoubted() || pool.isPaused()
             ? List.of()
             : Gang.overdue(cluster, pool.gpusPerNode(), patience.millis(), nowMillis);
     if (late.isEmpty()) {
@@ -205,6 +206,7 @@ final class Tick {
         noticed,
         clearing.clearingCents(),
         clearing.admissionCents(),
+        pool.isPaused(),
         nowMillis);
   }
 
@@ -218,11 +220,25 @@ final class Tick {
         };
   }
 
+  /** What a market that was never paused decides. */
   Outcome decide(Nodes nodes) {
+    return decide(nodes, Optional.empty());
+  }
+
+  /**
+   * What it comes to.
+   *
+   * @param standingCents the clearing price that was last stored, at which a paused market goes on;
+   *     empty for none
+   */
+  Outcome decide(Nodes nodes, Optional<Long> standingCents) {
     List<Bidder> bidders = new ArrayList<>(clusters.size());
     clusters.forEach(cluster -> bidders.add(bidder(cluster)));
     Supply supply = supply(nodes);
-    Clearing clearing = Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply);
+    Clearing clearing =
+        pool.isPaused()
+            ? paused(bidders, standingCents)
+            : Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply);
     Demand demand = demand(bidders);
     Rivalry rivalry = rivalry(bidders);
     AlertWatch alerts =
@@ -230,6 +246,24 @@ final class Tick {
             clearing, supply.seats(), demand, rivalry, allowance.budgets().spent(), nowMillis);
     Map<String, Decided> decided = changed(clearing, alerts);
     return new Outcome(priced(clearing, decided), supply, decided, demand, rivalry);
+  }
+
+  /**
+   * Of a paused market: everybody keeps what they hold, at the price that stands, and no price wins
+   * anything. Whoever holds a node pays something for it, though no price was ever stored.
+   */
+  private Clearing paused(List<Bidder> bidders, Optional<Long> standingCents) {
+    Map<String, Integer> unseated = new HashMap<>();
+    boolean isAnyHeld = false;
+    for (Bidder bidder : bidders) {
+      int held = bidder.held().size();
+      isAnyHeld |= held > 0;
+      if (bidder.declaredSlots() > held) {
+        unseated.put(bidder.cluster(), bidder.declaredSlots() - held);
+      }
+    }
+    Long cents = standingCents.orElse(isAnyHeld ? (Long) pool.reserveCents() : null);
+    return new Clearing(cents, null, List.of(), List.of(), unseated);
   }
 
   /**

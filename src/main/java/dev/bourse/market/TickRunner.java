@@ -51,14 +51,16 @@ final class TickRunner {
 
   /** Publishes prices while another process holds the lease. */
   Future<Void> observe(long nowMillis) {
-    return allowance(nowMillis)
+    Pool terms = terms();
+    return Future.all(allowance(nowMillis), standing(terms))
         .compose(
-            allowance ->
+            read ->
                 storedNodes(nowMillis)
                     .compose(
                         nodes -> {
-                          Supplier<Tick> tick = tick(allowance, nowMillis);
-                          return vertx.executeBlocking(() -> tick.get().decide(nodes), false);
+                          Supplier<Tick> tick = tick(terms, read.<Allowance>resultAt(0), nowMillis);
+                          return vertx.executeBlocking(
+                              () -> tick.get().decide(nodes, read.resultAt(1)), false);
                         }))
         .onSuccess(outcome -> publish(outcome, nowMillis))
         .mapEmpty();
@@ -67,12 +69,25 @@ final class TickRunner {
   /** What a tick at this moment decides. */
   Future<Tick.Outcome> decide(Allowance allowance, Tick.Nodes nodes, long nowMillis) {
     Pool terms = terms();
+    // Nothing is read in between unless it must be: clusters are seen together with the nodes.
+    return terms.isPaused()
+        ? standing(terms).compose(cents -> decide(terms, cents, allowance, nodes, nowMillis))
+        : decide(terms, Optional.empty(), allowance, nodes, nowMillis);
+  }
+
+  private Future<Tick.Outcome> decide(
+      Pool terms,
+      Optional<Long> standingCents,
+      Allowance allowance,
+      Tick.Nodes nodes,
+      long nowMillis) {
     List<ClusterView> views = env.clusters().ofTick(terms);
     return vertx.executeBlocking(
         () -> {
           Set<String> over = noticeClock.over(views, nowMillis);
           Notices notices = new Notices(noticeMillis(terms), a -> over.contains(a.allocationId()));
-          Tick.Outcome outcome = tick(terms, views, allowance, notices, nowMillis).decide(nodes);
+          Tick.Outcome outcome =
+              tick(terms, views, allowance, notices, nowMillis).decide(nodes, standingCents);
           noticeClock.given(outcome.decided().values(), nowMillis);
           return outcome;
         },
@@ -91,26 +106,26 @@ final class TickRunner {
             env.clusters().findQuote(pool).map(Quote::nextTickAtMillis).orElse(nowMillis));
     Future<Tick.Nodes> nodes =
         held.map(Future::succeededFuture).orElseGet(() -> storedNodes(nowMillis));
-    return Future.all(nodes, allowance(Optional.of(changed), tickAt))
+    Pool terms = terms();
+    return Future.all(nodes, allowance(Optional.of(changed), tickAt), standing(terms))
         .compose(
             read -> {
               Tick.Nodes known = read.resultAt(0);
-              Supplier<Tick> standing = tick(read.<Allowance>resultAt(1), tickAt);
+              Supplier<Tick> standing = tick(terms, read.<Allowance>resultAt(1), tickAt);
               return vertx.executeBlocking(
                   () -> {
                     Tick tick = standing.get().with(changed);
-                    return tick.preview(changed, tick.decide(known));
+                    return tick.preview(changed, tick.decide(known, read.resultAt(2)));
                   },
                   false);
             });
   }
 
   /**
-   * By the terms as they are now: an operator may have changed them since the last tick. What
+   * By the terms as they were just now: an operator may have changed them since the last tick. What
    * clusters are is read at once, together with the nodes; the rest is for a worker to make.
    */
-  private Supplier<Tick> tick(Allowance allowance, long nowMillis) {
-    Pool terms = terms();
+  private Supplier<Tick> tick(Pool terms, Allowance allowance, long nowMillis) {
     List<ClusterView> views = env.clusters().ofTick(terms);
     Notices notices = Notices.at(noticeMillis(terms), nowMillis);
     return () -> tick(terms, views, allowance, notices, nowMillis);
@@ -126,6 +141,16 @@ final class TickRunner {
         allowance,
         notices,
         nowMillis);
+  }
+
+  /**
+   * The clearing price at which a paused market stands: the one that is stored, so that whoever
+   * computes it comes to the same, after a fail-over too.
+   */
+  private Future<Optional<Long>> standing(Pool terms) {
+    return terms.isPaused()
+        ? env.prices().findLast(pool).map(last -> last.map(PricePoint::clearingCents))
+        : Future.succeededFuture(Optional.empty());
   }
 
   private Pool terms() {

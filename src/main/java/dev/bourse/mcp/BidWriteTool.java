@@ -300,6 +300,7 @@ public final class BidWriteTool implements Tool {
         .put("minimum_missed", TickPreview.MinimumMissed.label(nextTick.minimumMissed()))
         .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(nextTick.clearingCents()))
         .put("admission_price_per_gpu_hour", Price.toUsdOrNull(nextTick.admissionCents()))
+        .put("paused", nextTick.paused())
         .put("tick_at", Times.rfc3339(nextTick.tickAtMillis()))
         .put("worst_case", worstCase(arguments, expected.state()))
         .put("limits", limits.json());

@@ -5,6 +5,7 @@ import dev.bourse.billing.BillingAdminService;
 import dev.bourse.billing.BillingText;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.LedgerStore;
+import dev.bourse.capacity.Hold;
 import dev.bourse.core.ApiError;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
@@ -13,6 +14,7 @@ import dev.bourse.edge.fields.CommonFields;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.Locale;
 
 /** The operator contract's operations on organizations' money. */
 public final class BillingAdminRoutes {
@@ -43,6 +45,19 @@ public final class BillingAdminRoutes {
         .ok(
             "unlimitBilling",
             call -> billing.limit(call.actor(), call.text("org"), null),
+            BalanceView::toJson)
+        .ok(
+            "holdOrg",
+            call ->
+                billing.hold(
+                    call.actor(),
+                    call.text("org"),
+                    Hold.Stage.valueOf(call.body().getString("stage").toUpperCase(Locale.ROOT)),
+                    call.body().getString("reason")),
+            BalanceView::toJson)
+        .ok(
+            "liftOrg",
+            call -> billing.liftHold(call.actor(), call.text("org")),
             BalanceView::toJson)
         .ok("verifyBilling", call -> billing.verify(), BillingAdminRoutes::json);
   }

@@ -21,7 +21,7 @@ public final class ClockRoutes {
     operations.bind("readClock", call -> Future.succeededFuture(Answer.ok(json(clock.get()))));
   }
 
-  private static JsonObject json(ClockView view) {
+  static JsonObject json(ClockView view) {
     return new JsonObject()
         .put("now", Times.rfc3339(view.nowMillis()))
         .put("confirmed_at", Times.rfc3339OrNull(view.confirmedMillis()))

@@ -5,6 +5,7 @@ import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.market.NodeService;
+import dev.bourse.market.NodeStore;
 import dev.bourse.market.NodeView;
 import dev.bourse.market.RetirementService;
 import io.vertx.core.Future;
@@ -24,6 +25,7 @@ public final class NodeAdminRoutes {
   public void bind(Operations operations) {
     operations
         .ok("listNodes", this::list, CommonFields.page("nodes", "node_id", NodeView::toJson))
+        .ok("findNodes", this::find, CommonFields.page("nodes", "node_id", NodeView::toJson))
         .created("addNode", this::add, NodeView::toJson)
         .ok("readNode", call -> nodes.readNode(call.text("node_id")), NodeView::toJson)
         .ok(
@@ -33,6 +35,7 @@ public final class NodeAdminRoutes {
         .ok("releaseNode", call -> nodes.releaseNode(call.actor(), node(call)), NodeView::toJson)
         .ok("retryNode", call -> nodes.retryNode(call.actor(), node(call)), NodeView::toJson)
         .ok("retireNode", call -> retirement.retireNode(call.actor(), node(call)), NodeView::toJson)
+        .ok("evictNode", this::evict, NodeView::toJson)
         .ok(
             "replaceNodeHostKey",
             call ->
@@ -46,6 +49,15 @@ public final class NodeAdminRoutes {
             NodeView::toJson);
   }
 
+  private Future<NodeView> evict(Call call) {
+    JsonObject body = call.body();
+    return retirement.evictNode(
+        call.actor(),
+        node(call),
+        Optional.ofNullable(body.getString("cluster")),
+        body.getString("reason"));
+  }
+
   private static String node(Call call) {
     return call.text("node_id");
   }
@@ -55,6 +67,16 @@ public final class NodeAdminRoutes {
         call.text("pool"),
         call.after(),
         call.findText("status").filter("retired"::equals).isPresent(),
+        call.limit());
+  }
+
+  private Future<Page<NodeView>> find(Call call) {
+    return nodes.findNodes(
+        new NodeStore.Sought(
+            call.findText("pool"),
+            call.findText("site"),
+            call.findText("state").map(NodeView.State::of)),
+        call.after(),
         call.limit());
   }
 

@@ -73,6 +73,7 @@ public final class OperatorSessionRoutes {
         .put("name", session.operator().name())
         .put("actor", session.operator().actor())
         .put("token_id", session.operator().tokenId())
+        .put("read_only", session.operator().isReadOnly())
         .put("csrf", session.csrfToken())
         .put("created_at", Times.rfc3339(session.createdAtMillis()))
         .put("expires_at", Times.rfc3339(session.expiresAtMillis()));

@@ -36,6 +36,7 @@ public final class OperatorTokenRoutes {
     return tokens.mint(
         call.actor(),
         body.getString("name"),
+        body.getBoolean("read_only"),
         CommonFields.expiry(body.getString("expires_at"), clock.millis()));
   }
 
@@ -52,6 +53,7 @@ public final class OperatorTokenRoutes {
     return new JsonObject()
         .put("token_id", token.tokenId())
         .put("name", token.name())
+        .put("read_only", token.readOnly())
         .put("created_by", token.createdBy())
         .put("created_at", Times.rfc3339(token.createdAtMillis()))
         .put("expires_at", Times.rfc3339OrNull(token.expiresAtMillis()))

@@ -1,26 +1,32 @@
 package dev.bourse.operator;
 
+import dev.bourse.billing.BillingAdminService;
 import dev.bourse.core.Times;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.Org;
 import dev.bourse.org.OrgAdminService;
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** The operator contract's operations on organizations. */
 public final class OrgAdminRoutes {
   private static final String MAX_CLUSTERS = "max_clusters";
 
   private final OrgAdminService orgs;
+  private final BillingAdminService billing;
   private final int maxClusters;
 
   /**
+   * @param billing tells what operators hold organizations for
    * @param maxClusters how many clusters members may bring their organization to where no operator
    *     has said otherwise
    */
-  public OrgAdminRoutes(OrgAdminService orgs, int maxClusters) {
+  public OrgAdminRoutes(OrgAdminService orgs, BillingAdminService billing, int maxClusters) {
     this.orgs = orgs;
+    this.billing = billing;
     this.maxClusters = maxClusters;
   }
 
@@ -40,7 +46,7 @@ public final class OrgAdminRoutes {
                     call.body().getString("kind"),
                     Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS))),
             this::json)
-        .ok("readOrg", call -> orgs.read(call.text("org")), this::json)
+        .ok("readOrg", call -> read(call.text("org")), Function.identity())
         .ok(
             "updateOrg",
             call ->
@@ -52,6 +58,13 @@ public final class OrgAdminRoutes {
                     Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS))),
             this::json)
         .ok("retireOrg", call -> orgs.retire(call.actor(), call.text("org")), this::json);
+  }
+
+  private Future<JsonObject> read(String orgId) {
+    return orgs.read(orgId)
+        .compose(
+            org ->
+                billing.readHold(orgId).map(hold -> json(org).put("operator_hold", hold.toJson())));
   }
 
   private JsonObject json(Org org) {

@@ -1,7 +1,9 @@
 package dev.bourse.operator;
 
 import dev.bourse.capacity.Setting;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.Price;
+import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
@@ -16,6 +18,8 @@ import java.util.TreeMap;
 /** The operator contract's operations on pools. */
 public final class PoolAdminRoutes {
   private static final String RESERVE = "reserve_price_per_gpu_hour";
+  private static final String PAUSED = "paused";
+  private static final String PAUSE_REASON = "pause_reason";
   private static final String CAP = "max_price_cap_per_gpu_hour";
 
   private final PoolService pools;
@@ -73,9 +77,22 @@ public final class PoolAdminRoutes {
             Optional.ofNullable(body.getBoolean("swaps_enabled")),
             Optional.ofNullable(body.getBoolean("self_service")),
             Setting.in(body, "notice_ms", value -> ((Number) value).longValue()),
+            pause(body),
             Optional.ofNullable(body.getJsonObject("env")).map(PoolAdminRoutes::texts),
             Optional.ofNullable(body.getJsonObject("storage")).map(PoolAdminRoutes::texts));
     return pools.updatePool(call.actor(), call.text("pool"), changed);
+  }
+
+  private static Optional<PoolService.PauseChange> pause(JsonObject body) {
+    Boolean paused = body.getBoolean(PAUSED);
+    String reason = body.getString(PAUSE_REASON);
+    if (Boolean.TRUE.equals(paused) && reason == null) {
+      throw ApiError.badField(PAUSE_REASON, null, "why the market is paused, for tenants to read");
+    }
+    if (!Boolean.TRUE.equals(paused) && reason != null) {
+      throw ApiError.badField(PAUSE_REASON, reason, "none without paused: true");
+    }
+    return Optional.ofNullable(paused).map(on -> new PoolService.PauseChange(on, reason));
   }
 
   private static Optional<Long> cents(JsonObject body, String field) {
@@ -91,6 +108,7 @@ public final class PoolAdminRoutes {
   }
 
   private static JsonObject json(Pool pool) {
+    Pool.Pause pause = pool.pause();
     return new JsonObject()
         .put("name", pool.name())
         .put("site", pool.site())
@@ -104,6 +122,10 @@ public final class PoolAdminRoutes {
         .put("swaps_enabled", pool.swapsEnabled())
         .put("self_service", pool.selfService())
         .put("notice_ms", pool.noticeMillis())
+        .put(PAUSED, pool.isPaused())
+        .put("paused_since", pause == null ? null : Times.rfc3339(pause.sinceMillis()))
+        .put("paused_by", pause == null ? null : pause.by())
+        .put(PAUSE_REASON, pause == null ? null : pause.reason())
         .put("ssh_user", pool.environment().sshUser())
         .put("ssh_port", pool.environment().sshPort())
         .put("env", texts(pool.environment().env()))

@@ -15,10 +15,20 @@ import java.util.function.Function;
  * What every kind of caller is told of itself.
  *
  * @param requestsPerMinute the caller's budget; 0 for none
+ * @param served what answers
  * @param pools a cluster's pool and its prices, as its capacity state shows them; empty while this
  *     process has not seen the cluster
  */
-public record WhoamiView(int requestsPerMinute, Function<String, Optional<JsonObject>> pools) {
+public record WhoamiView(
+    int requestsPerMinute, Served served, Function<String, Optional<JsonObject>> pools) {
+  /**
+   * What answers.
+   *
+   * @param version of the program
+   * @param schema the version of its store's schema
+   */
+  public record Served(String version, long schema) {}
+
   /** The organization, the scopes, the clusters that can be addressed, the budget and limits. */
   public JsonObject json(Principal caller, List<AddressableCluster> clusters, TokenLimits limits) {
     JsonArray addressable = new JsonArray();
@@ -39,6 +49,9 @@ public record WhoamiView(int requestsPerMinute, Function<String, Optional<JsonOb
         .put("expires_at", Times.rfc3339OrNull(caller.expiresAtMillis()))
         .put("clusters", addressable)
         .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute))
-        .put("limits", limits.json());
+        .put("limits", limits.json())
+        .put(
+            "service",
+            new JsonObject().put("version", served.version()).put("schema", served.schema()));
   }
 }

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param selfService whether members may make clusters here
  * @param noticeMillis how long before nodes are taken back for a rival their holders are told, from
  *     0 to an hour; null for as long as the service's setting says
+ * @param pause why its market grants and takes nothing; null while it goes on
  * @param environment what a tenant needs to know of the site
  */
 public record Pool(
@@ -32,6 +33,7 @@ public record Pool(
     boolean swapsEnabled,
     boolean selfService,
     @Nullable Long noticeMillis,
+    @Nullable Pause pause,
     Environment environment) {
 
   public Pool {
@@ -44,6 +46,38 @@ public record Pool(
       throw new IllegalArgumentException(
           "pool %s has a notice of %s ms: must not be negative".formatted(name, noticeMillis));
     }
+  }
+
+  /** One whose market goes on. */
+  public Pool(
+      String name,
+      String site,
+      String provider,
+      String gpuVendor,
+      @Nullable String gpuModel,
+      int gpusPerNode,
+      long reserveCents,
+      long capCents,
+      boolean detectorArmed,
+      boolean swapsEnabled,
+      boolean selfService,
+      @Nullable Long noticeMillis,
+      Environment environment) {
+    this(
+        name,
+        site,
+        provider,
+        gpuVendor,
+        gpuModel,
+        gpusPerNode,
+        reserveCents,
+        capCents,
+        detectorArmed,
+        swapsEnabled,
+        selfService,
+        noticeMillis,
+        null,
+        environment);
   }
 
   /** One whose notice is the service's. */
@@ -74,6 +108,20 @@ public record Pool(
         selfService,
         null,
         environment);
+  }
+
+  /**
+   * An operator's halt of the market.
+   *
+   * @param sinceMillis since when
+   * @param by the actor who paused it first
+   * @param reason why, in words that tenants read
+   */
+  public record Pause(long sinceMillis, String by, String reason) {}
+
+  /** Whether its market grants and takes nothing. */
+  public boolean isPaused() {
+    return pause != null;
   }
 
   /**

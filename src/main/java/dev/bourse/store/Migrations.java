@@ -215,6 +215,12 @@ public final class Migrations {
         .toList();
   }
 
+  /** The version of an open store's schema: the number of the last step that made it. */
+  public static Future<Long> readVersion(Database database) {
+    return database.readOne(
+        "SELECT MAX(number) AS version FROM migration", List.of(), row -> row.integer("version"));
+  }
+
   private static List<Statement> recorded(Step step, Clock clock) {
     List<Statement> statements = new ArrayList<>(step.statements);
     statements.add(

@@ -51,14 +51,19 @@ class AdminCommandTest {
     TreeSet<String> verbs = new TreeSet<>();
     line.getSubcommands()
         .forEach(
-            (noun, nounLine) ->
-                nounLine
-                    .getSubcommands()
-                    .forEach(
-                        (verb, verbLine) -> {
-                          verbs.add(noun + " " + verb);
-                          assertTrue(verbLine.getUsageMessage().contains("--output"), verb);
-                        }));
+            (noun, nounLine) -> {
+              if (nounLine.getSubcommands().isEmpty()) {
+                verbs.add(noun);
+                assertTrue(nounLine.getUsageMessage().contains("--output"), noun);
+              }
+              nounLine
+                  .getSubcommands()
+                  .forEach(
+                      (verb, verbLine) -> {
+                        verbs.add(noun + " " + verb);
+                        assertTrue(verbLine.getUsageMessage().contains("--output"), verb);
+                      });
+            });
     long operations =
         ContractCheck.operations().stream()
             .filter(operation -> operation.path().startsWith("/api/operator/"))
@@ -78,6 +83,41 @@ class AdminCommandTest {
             .put("spend_limit_enforced", false)
             .put("billing_hold_enforced", false),
         admin("switches", "show", "--output", "json").json());
+  }
+
+  @Test
+  void theStatusIsAScreenForPeopleAndJsonForPrograms() {
+    String screen = admin("status").out();
+    assertTrue(screen.startsWith("bourse "), screen);
+    for (String told :
+        List.of("demo-h100", "RUN_BY", "nodes in quarantine: 0", "reviews waiting: ", "clock: ")) {
+      assertTrue(screen.contains(told), told + " in: " + screen);
+    }
+    JsonObject status = admin("status", "-o", "json").json();
+    assertEquals(
+        16, status.getJsonArray("pools").getJsonObject(0).getJsonObject("nodes").getInteger("all"));
+  }
+
+  @Test
+  void whatCannotBeUndoneIsToldAndAsksFirst() {
+    assertEquals(
+        0,
+        admin("orgs", "create", "--org-id", "going", "--display", "G", "--kind", "standard")
+            .exitCode());
+    AdminRun asked = admin("orgs", "retire", "going");
+    assertEquals(2, asked.exitCode());
+    assertTrue(
+        asked.err().startsWith("Retires organization going for good, with its tokens"),
+        asked.err());
+    assertTrue(asked.err().contains("--yes does it without"), asked.err());
+    assertTrue(
+        admin("orgs", "show", "going", "-o", "json").json().getValue("retired_at") == null,
+        "nothing was done");
+    assertEquals(0, admin("orgs", "retire", "going", "--yes").exitCode());
+    assertEquals(2, admin("nodes", "evict", "demo-h100-00016", "--reason", "r").exitCode());
+    AdminRun refused = admin("nodes", "evict", "demo-h100-00016", "--reason", "r", "-y");
+    assertEquals(1, refused.exitCode());
+    assertTrue(refused.err().startsWith("conflict: "), refused.err());
   }
 
   @Test
@@ -232,6 +272,9 @@ class AdminCommandTest {
       RunningBourse.until(
           "all is sealed",
           () -> AdminRun.of(environment, "audit", "verify", "acme").out().contains("; head "));
+      AdminRun every = AdminRun.of(environment, "audit", "verify");
+      assertEquals(0, every.exitCode(), every.err());
+      assertTrue(every.out().endsWith("trails: 4, all whole\n"), every.out());
       AdminRun whole = AdminRun.of(environment, "audit", "verify", "acme");
       assertEquals(0, whole.exitCode(), whole.err());
       assertTrue(whole.out().startsWith("writes: whole; rows: 4, batches: 1, "), whole.out());
@@ -250,6 +293,13 @@ class AdminCommandTest {
       assertTrue(broken.out().startsWith("writes: NOT WHOLE\n"), broken.out());
       assertTrue(broken.out().contains("what    changed\n"), broken.out());
       assertTrue(broken.out().contains("\nreads: whole; "), "one does not hide the other");
+      AdminRun all = AdminRun.of(environment, "audit", "verify");
+      assertEquals(4, all.exitCode(), all.out());
+      assertTrue(all.out().contains("acme writes: NOT WHOLE"), all.out());
+      // It goes on past the one at fault, and begins with the platform's own.
+      assertTrue(all.out().startsWith("_platform writes: whole"), all.out());
+      assertTrue(all.out().contains("openlab reads: whole"), all.out());
+      assertTrue(all.out().endsWith("NOT ALL WHOLE\n"), all.out());
       assertEquals(1, AdminRun.of(environment, "audit", "verify", "nobody").exitCode());
     }
   }

@@ -135,7 +135,7 @@ class AdminFilesCommandTest {
     assertEquals(0, sent.exitCode(), sent.err());
     assertArrayEquals(text, bourse.with(null).fetch("GET", FEED + '/' + id + "/content").body());
     assertTrue(admin("documents", "list").out().contains(id));
-    assertEquals(0, admin("documents", "delete", id).exitCode());
+    assertEquals(0, admin("documents", "delete", id, "--yes").exitCode());
     bourse.with(null).get(FEED + '/' + id).refused(ErrorCode.NOT_FOUND);
   }
 
@@ -151,7 +151,7 @@ class AdminFilesCommandTest {
   void anOrganizationsFilesAreListedAndRemoved() {
     String id = publish(carol, freshName(), BYTES, "org").getString("id");
     assertTrue(admin("checkpoints", "list", "openlab").out().contains(id));
-    assertEquals(0, admin("checkpoints", "delete", id).exitCode());
+    assertEquals(0, admin("checkpoints", "delete", id, "--yes").exitCode());
     assertEquals(1, admin("checkpoints", "show", id).exitCode());
   }
 }

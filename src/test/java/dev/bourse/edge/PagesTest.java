@@ -282,6 +282,9 @@ class PagesTest {
     assertEquals(503, manage(management, "/readyz").statusCode());
     readiness.set(true);
     assertEquals(200, manage(management, "/readyz").statusCode());
+    assertEquals("ready\n", manage(management, "/readyz").body());
+    readiness.describe("version 1, schema 44\n");
+    assertEquals("ready\nversion 1, schema 44\n", manage(management, "/readyz").body());
     String metrics = manage(management, "/metrics").body();
     assertTrue(metrics.contains("bourse_http_requests_total{operation=\"none\","), metrics);
     assertTrue(metrics.contains("bourse_http_requests_in_flight 0"), metrics);

@@ -1,6 +1,7 @@
 package dev.bourse.org;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.core.ErrorCode;
@@ -72,6 +73,11 @@ class WhoamiApiTest {
         whoami.getJsonArray("clusters").getJsonObject(1).getString("kind"),
         "Kubernetes clusters, too");
     assertEquals(100_000, whoami.getJsonObject("rate_limit").getInteger("requests_per_minute"));
+    JsonObject service = whoami.getJsonObject("service");
+    assertEquals(
+        bourse.operator().get("/api/operator/status").ok().getLong("schema"),
+        service.getLong("schema"));
+    assertFalse(service.getString("version").isEmpty());
   }
 
   @Test

@@ -236,7 +236,7 @@ final class AccessClients {
     call(
         process,
         "mints an operator's token",
-        core -> core.operatorTokens().mint(ACTOR, name, null),
+        core -> core.operatorTokens().mint(ACTOR, name, false, null),
         minted -> minted(process, "", minted.token().tokenId(), minted.secret().text(), then),
         () -> refusedNames.put(name, "operator_token WHERE name"));
   }

@@ -446,6 +446,7 @@ enum OperatorOperation implements Deed {
                 Optional.empty(),
                 Setting.kept(),
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty()));
   }
 }

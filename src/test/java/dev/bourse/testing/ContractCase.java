@@ -202,6 +202,8 @@ public record ContractCase(
               List.of()),
           new ContractCase("readOrg", ORG, null, List.of()),
           new ContractCase("updateOrg", ORG, "{\"display\":\"O\"}", List.of()),
+          new ContractCase("holdOrg", ORG + "/hold", "{\"reason\":\"r\"}", List.of()),
+          new ContractCase("liftOrg", ORG + "/hold", null, List.of()),
           new ContractCase("retireOrg", ORG, null, List.of()),
           new ContractCase("listOrgMembers", ORG + "/members", null, List.of()),
           new ContractCase(
@@ -253,10 +255,13 @@ public record ContractCase(
               "updatePool", POOLS + "/demo-h100", "{\"swaps_enabled\":true}", List.of()),
           new ContractCase("listNodes", POOLS + "/demo-h100/nodes", null, List.of()),
           new ContractCase("addNode", POOLS + "/demo-h100/nodes", "{\"node_id\":\"n\"}", List.of()),
+          new ContractCase("findNodes", "/api/operator/nodes", null, List.of()),
+          new ContractCase("readStatus", "/api/operator/status", null, List.of()),
           new ContractCase("readNode", NODE, null, List.of()),
           new ContractCase("updateNode", NODE, "{\"cordoned\":false}", List.of()),
           new ContractCase("releaseNode", NODE + "/release", null, List.of()),
           new ContractCase("retryNode", NODE + "/retry", null, List.of()),
+          new ContractCase("evictNode", NODE + "/evict", "{\"reason\":\"r\"}", List.of()),
           new ContractCase("retireNode", NODE, null, List.of()),
           new ContractCase(
               "replaceNodeHostKey", NODE + "/host-key", "{\"host_key\":\"k\"}", List.of()),

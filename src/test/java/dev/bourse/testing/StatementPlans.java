@@ -71,6 +71,7 @@ public final class StatementPlans {
           Map.entry("SELECT (SELECT COUNT(*) FROM checkpoint_revision", "what is checked, rarely"),
           Map.entry("SELECT COUNT(*) AS n FROM scrub_fault", "what is lost, once a minute"),
           Map.entry("DELETE FROM blob_move_fault WHERE NOT", "all of it, when a move is asked for"),
+          Map.entry("SELECT n.pool, CASE WHEN", "every machine, when an operator looks"),
           Map.entry("DELETE FROM scrub_fault WHERE NOT", "what is lost, once a minute"),
           Map.entry("DELETE FROM scrub_absence WHERE seen_at", "what waits for others, hourly"),
           Map.entry("DELETE FROM oauth_client WHERE client_id IN", "20,000 rows at most"),

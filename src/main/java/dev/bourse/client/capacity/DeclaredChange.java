@@ -96,6 +96,9 @@ record DeclaredChange(JsonObject capacity, JsonObject declaration, JsonObject pr
                   String.valueOf(won + unfilled),
                   dollars(new BigDecimal(now.toString()))));
     }
+    if (Boolean.TRUE.equals(preview.getBoolean("paused"))) {
+      lines.add("an operator has the market paused: it grants and takes nothing, and this waits");
+    }
     if ("price".equals(preview.getString("minimum_missed"))) {
       lines.add("its minimum is out of reach at this price; a higher one could win it");
     } else if ("size".equals(preview.getString("minimum_missed"))) {

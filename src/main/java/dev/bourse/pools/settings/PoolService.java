@@ -7,6 +7,7 @@ import dev.bourse.capacity.Setting;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
+import dev.bourse.core.Text;
 import dev.bourse.pools.Pool;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
@@ -20,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** The pools: their terms as stored, put in force here and heard of by other processes. */
 public final class PoolService implements Mirror {
@@ -149,6 +151,19 @@ public final class PoolService implements Mirror {
   }
 
   /**
+   * A halt of a pool's market, or its end.
+   *
+   * @param reason why it is paused, in words that tenants read; null for its end
+   */
+  public record PauseChange(boolean paused, @Nullable String reason) {
+    public PauseChange {
+      if (paused != (reason != null)) {
+        throw new IllegalArgumentException("a pause has a reason, its end has none");
+      }
+    }
+  }
+
+  /**
    * What an operator changes of a pool; what is empty stays.
    *
    * @param gpuModel the GPU class
@@ -159,6 +174,7 @@ public final class PoolService implements Mirror {
    * @param selfService whether members may make clusters
    * @param noticeMillis how long before nodes are taken back for a rival their holders are told;
    *     cleared for as long as the service's setting says
+   * @param paused whether its market grants and takes nothing
    * @param env environment variables, in the place of all there were
    * @param storage storage paths by purpose, in the place of all there were
    */
@@ -170,6 +186,7 @@ public final class PoolService implements Mirror {
       Optional<Boolean> swapsEnabled,
       Optional<Boolean> selfService,
       Setting<Long> noticeMillis,
+      Optional<PauseChange> paused,
       Optional<Map<String, String>> env,
       Optional<Map<String, String>> storage) {
 
@@ -185,6 +202,13 @@ public final class PoolService implements Mirror {
       if (!(noticeMillis instanceof Setting.Kept<Long>)) {
         fields.put("notice_ms", String.valueOf(noticeMillis.over(null)));
       }
+      paused.ifPresent(
+          change -> {
+            fields.put("paused", String.valueOf(change.paused()));
+            if (change.reason() != null) {
+              fields.put("pause_reason", Text.shown(change.reason()));
+            }
+          });
       env.ifPresent(map -> fields.put("env", names(map)));
       storage.ifPresent(map -> fields.put("storage", names(map)));
       return String.join(

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Rows of pools. */
@@ -50,6 +51,9 @@ public final class PoolStore {
           .fixed("swaps_enabled", r -> r.pool.swapsEnabled())
           .fixed("self_service", r -> r.pool.selfService())
           .fixed("notice_millis", r -> r.pool.noticeMillis())
+          .fixed("paused_at", r -> pause(r, Pool.Pause::sinceMillis))
+          .fixed("paused_by", r -> pause(r, Pool.Pause::by))
+          .fixed("pause_reason", r -> pause(r, Pool.Pause::reason))
           .fixed("ssh_user", r -> r.pool.environment().sshUser())
           .fixed("ssh_port", r -> r.pool.environment().sshPort())
           .fixed("env", r -> json(r.pool.environment().env()))
@@ -57,6 +61,11 @@ public final class PoolStore {
           .fixed("created_at", PoolRow::createdAtMillis);
 
   private static final String SELECT = "SELECT " + COLUMNS.names() + " FROM pool";
+
+  private static @Nullable Object pause(PoolRow row, Function<Pool.Pause, Object> part) {
+    Pool.Pause pause = row.pool.pause();
+    return pause == null ? null : part.apply(pause);
+  }
 
   private final Database database;
 
@@ -109,6 +118,7 @@ public final class PoolStore {
     if (!(changed.noticeMillis() instanceof Setting.Kept<Long>)) {
       set("notice_millis", changed.noticeMillis().over(null), columns, values);
     }
+    changed.paused().ifPresent(change -> setPause(change, audit, columns, values));
     changed.env().ifPresent(env -> set("env", json(env), columns, values));
     changed.storage().ifPresent(storage -> set("storage", json(storage), columns, values));
     values.add(name);
@@ -127,6 +137,25 @@ public final class PoolStore {
             PricesCrossed::new,
             1),
         audit);
+  }
+
+  /** Who pauses a market that is paused already changes the reason alone. */
+  private static void setPause(
+      PoolService.PauseChange change,
+      AuditRow audit,
+      List<String> columns,
+      List<@Nullable Object> values) {
+    if (change.paused()) {
+      columns.add("paused_by = CASE WHEN paused_at IS NULL THEN ? ELSE paused_by END");
+      values.add(audit.actor());
+      columns.add("paused_at = COALESCE(paused_at, ?)");
+      values.add(audit.atMillis());
+      set("pause_reason", change.reason(), columns, values);
+    } else {
+      for (String column : List.of("paused_at", "paused_by", "pause_reason")) {
+        columns.add(column + " = NULL");
+      }
+    }
   }
 
   private static void set(
@@ -154,11 +183,19 @@ public final class PoolStore {
         row.truth("swaps_enabled"),
         row.truth("self_service"),
         row.integerOrNull("notice_millis"),
+        pauseOf(row),
         new Pool.Environment(
             row.text("ssh_user"),
             row.smallInteger("ssh_port"),
             map(row.text("env")),
             map(row.text("storage"))));
+  }
+
+  private static Pool.@Nullable Pause pauseOf(Row row) {
+    Long since = row.integerOrNull("paused_at");
+    return since == null
+        ? null
+        : new Pool.Pause(since, row.text("paused_by"), row.text("pause_reason"));
   }
 
   private static String json(Map<String, String> map) {

@@ -111,6 +111,12 @@ final class OperatorSamples {
     world.add(
         "retireOrg",
         s -> s.value("org", created("orgs", org(world.fresh("going"))).getString("org_id")));
+    world.add(
+        "holdOrg",
+        s ->
+            s.value("org", "hostile")
+                .json(new JsonObject().put("stage", "notice").put("reason", "r")));
+    world.add("liftOrg", s -> s.value("org", "hostile"));
     world.add("addMember", s -> s.value("org", "hostile").json(member(world.fresh("m"))));
     world.add(
         "updateMember",
@@ -196,6 +202,7 @@ final class OperatorSamples {
             s.json(
                 new JsonObject()
                     .put("name", world.fresh("op"))
+                    .put("read_only", false)
                     .put("expires_at", "2999-01-01T00:00:00Z")));
     world.add(
         "revokeOperator",
@@ -204,6 +211,7 @@ final class OperatorSamples {
                 "token_id",
                 created("operators", new JsonObject().put("name", world.fresh("op")))
                     .getString("token_id")));
+    world.add("readStatus", s -> s);
     world.add("readClock", s -> s);
     world.add("readSwitches", s -> s);
     world.add(
@@ -277,6 +285,7 @@ final class OperatorSamples {
 
   private void addNodes() {
     list("listPools", Map.of());
+    list("findNodes", Map.of("pool", "demo-h100", "site", "demo", "state", "free"));
     list("listNodes", Map.of("pool", "demo-h100", "status", "live"));
     world.add("createPool", s -> s.json(pool(world.fresh("pool"))));
     world.add("readPool", s -> s.value("pool", "demo-h100"));
@@ -295,6 +304,7 @@ final class OperatorSamples {
                   "ssh_port")) {
             changed.remove(fixed);
           }
+          changed.put("paused", true).put("pause_reason", "w");
           return s.value("pool", "spare").json(changed);
         });
     world.add(
@@ -307,6 +317,12 @@ final class OperatorSamples {
     world.add("releaseNode", s -> s.value("node_id", node));
     world.add("retryNode", s -> s.value("node_id", node));
     world.add("retireNode", s -> s.value("node_id", newNode()));
+    world.add(
+        "evictNode",
+        s ->
+            s.value("node_id", node)
+                .json(new JsonObject().put("reason", "r").put("cluster", "hostile-vm"))
+                .refused());
     world.add(
         "replaceNodeHostKey",
         s ->
