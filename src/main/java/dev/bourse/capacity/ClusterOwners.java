@@ -6,6 +6,7 @@ import dev.bourse.store.Change;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
 import dev.bourse.store.Statement;
+import dev.bourse.logs.RequestContext;
 import io.vertx.core.Context;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -208,7 +209,7 @@ public final class ClusterOwners implements Mirror {
       return owner.verticle.submit(cluster, command, fences, changes);
     }
     Promise<ClusterView> answer = Promise.promise();
-    owner.context.runOnContext(
+    RequestContext.carriedTo(owner.context).runOnContext(
         go ->
             owner
                 .verticle

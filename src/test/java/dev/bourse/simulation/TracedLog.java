@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 final class TracedLog {
   private static final ThreadLocal<@Nullable Trace> CURRENT = new ThreadLocal<>();
 
-  /** In front of what a line says stand the time and the thread. */
-  private static final String MARK = "] ";
+  /** In front of the rest of a line stands the time. */
+  private static final char MARK = ' ';
 
   private static boolean isInstalled;
 
@@ -50,9 +50,12 @@ final class TracedLog {
       if (trace == null) {
         before.println(line);
       } else if (line != null) {
-        int said = line.indexOf(MARK);
-        trace.note("log", said < 0 ? line : line.substring(said + MARK.length()));
+        note(trace, line);
       }
+    }
+
+    private static void note(Trace trace, String line) {
+      trace.note("log", line.substring(line.indexOf(MARK) + 1));
     }
 
     /** What {@link Throwable#printStackTrace(PrintStream)} calls. */
@@ -65,8 +68,12 @@ final class TracedLog {
 
     @Override
     public void write(byte[] bytes, int from, int length) {
-      if (CURRENT.get() == null) {
+      Trace trace = CURRENT.get();
+      if (trace == null) {
         before.write(bytes, from, length);
+      } else {
+        // The log gives each line in one piece.
+        note(trace, new String(bytes, from, length, StandardCharsets.UTF_8).stripTrailing());
       }
     }
 
