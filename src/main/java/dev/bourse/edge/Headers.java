@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.contract.OperationContract;
+import dev.bourse.core.SecretPrefix;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
@@ -104,11 +105,20 @@ final class Headers {
   /**
    * By what the client, or a proxy before the service, knows the request: its {@code X-Request-Id}.
    * Null for none, and for one that is written another way than such ids are, so that nobody writes
-   * into the log what they like; no secret of this service is written that way.
+   * into the log what they like; and for one that has a secret of this service in it.
    */
   static @Nullable String requestId(HttpServerRequest request) {
     String sent = request.getHeader(REQUEST_ID_NAME);
-    return sent != null && REQUEST_ID.matcher(sent).matches() ? sent : null;
+    return sent != null && REQUEST_ID.matcher(sent).matches() && !isSecret(sent) ? sent : null;
+  }
+
+  private static boolean isSecret(String id) {
+    for (SecretPrefix prefix : SecretPrefix.values()) {
+      if (id.contains(prefix.text())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The trace that the client says the request is of, by its {@code traceparent}; or empty. */
