@@ -220,8 +220,7 @@ public record Config(
     }
   }
 
-  private static EdgeConfig edge(
-      Settings settings, int port, String contentUrl, long slowMillis) {
+  private static EdgeConfig edge(Settings settings, int port, String contentUrl, long slowMillis) {
     Optional<TlsConfig> tls = TlsConfig.from(settings);
     String baseUrl = baseUrl(settings, tls.isPresent());
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);

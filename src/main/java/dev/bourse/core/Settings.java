@@ -38,7 +38,8 @@ public final class Settings {
               + "|PORT_\\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)");
 
   /** How settings are called whose values nobody may see, or may hold what nobody may see. */
-  private static final Pattern SECRET = Pattern.compile("(?:^|[.-])(?:password|token|secret|key|command)$");
+  private static final Pattern SECRET =
+      Pattern.compile("(?:^|[.-])(?:password|token|secret|key|command)$");
 
   /** Who logs in, in an address. */
   private static final Pattern USER = Pattern.compile("://[^/@]*@");

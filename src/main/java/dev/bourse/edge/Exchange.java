@@ -271,7 +271,8 @@ final class Exchange implements OpenConnection.PendingRequest {
           translated.orElseGet(
               () ->
                   ApiError.of(
-                      ErrorCode.INTERNAL, "the service failed; quote request " + told.id() + " to us"));
+                      ErrorCode.INTERNAL,
+                      "the service failed; quote request " + told.id() + " to us"));
     }
     refuse(error, null);
   }
@@ -325,7 +326,10 @@ final class Exchange implements OpenConnection.PendingRequest {
     done = true;
     HttpServerResponse response = request.response();
     MultiMap headers = response.setStatusCode(status).headers();
-    headers.set(Headers.REQUEST_ID_NAME, told.id()).add(HttpHeaders.DATE, loop.date()).add(NOSNIFF_NAME, NOSNIFF);
+    headers
+        .set(Headers.REQUEST_ID_NAME, told.id())
+        .add(HttpHeaders.DATE, loop.date())
+        .add(NOSNIFF_NAME, NOSNIFF);
     if (loop.edge().isSecure()) {
       headers.add(HSTS_NAME, HSTS);
     }

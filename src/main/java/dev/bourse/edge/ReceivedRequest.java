@@ -44,10 +44,7 @@ final class ReceivedRequest implements Call {
   private Runnable departure = () -> {};
 
   ReceivedRequest(
-      HttpServerRequest request,
-      LoopContext loop,
-      OpenConnection connection,
-      RequestContext told) {
+      HttpServerRequest request, LoopContext loop, OpenConnection connection, RequestContext told) {
     this.request = request;
     this.told = told;
     this.loop = loop;

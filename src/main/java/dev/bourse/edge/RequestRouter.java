@@ -298,8 +298,7 @@ final class RequestRouter {
   private Exchange exchange(HttpServerRequest request, OpenConnection connection) {
     String sent = Headers.requestId(request);
     String id = sent != null ? sent : idPrefix + Long.toString(served++, Character.MAX_RADIX);
-    RequestContext told =
-        new RequestContext(id, Headers.traceId(request), edge.sources().nanos());
+    RequestContext told = new RequestContext(id, Headers.traceId(request), edge.sources().nanos());
     return new Exchange(loop, request, connection, told, loop.nanos());
   }
 

@@ -35,8 +35,7 @@ final class SlowRequests {
     if (slowMillis == 0 || TimeUnit.NANOSECONDS.toMillis(tookNanos) < slowMillis) {
       return;
     }
-    long millis =
-        TimeUnit.NANOSECONDS.toMillis(tookNanos) - request.waitedMillis(Wait.CHANGE);
+    long millis = TimeUnit.NANOSECONDS.toMillis(tookNanos) - request.waitedMillis(Wait.CHANGE);
     if (millis >= slowMillis && isToBeTold(request.nanos())) {
       long body = request.waitedMillis(Wait.BODY);
       long owner = request.waitedMillis(Wait.OWNER);

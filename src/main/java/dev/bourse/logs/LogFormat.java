@@ -1,6 +1,5 @@
 package dev.bourse.logs;
 
-import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -19,12 +18,13 @@ public enum LogFormat {
       LineText.escape(text, line.shortLogger(), false);
       RequestContext request = line.request();
       if (request != null) {
-        request.each((name, value) -> LineText.escape(text.append(' ').append(name).append('='), value, false));
+        request.each(
+            (name, value) ->
+                LineText.escape(text.append(' ').append(name).append('='), value, false));
       }
       LineText.escape(text.append(" - "), LineText.bounded(Redaction.of(line.message())), false);
       if (line.error() != null) {
-        LineText.escape(
-            text.append(" | "), Redaction.of(ErrorText.of(line.error(), " | ")), false);
+        LineText.escape(text.append(" | "), Redaction.of(ErrorText.of(line.error(), " | ")), false);
       }
       return text.append('\n').toString();
     }

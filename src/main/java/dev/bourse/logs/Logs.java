@@ -79,8 +79,7 @@ public final class Logs {
   }
 
   /** Writes a line, whatever its level. */
-  static void say(
-      Level level, String logger, @Nullable String message, @Nullable Throwable error) {
+  static void say(Level level, String logger, @Nullable String message, @Nullable Throwable error) {
     LogLine line =
         new LogLine(
             Instant.now(),

@@ -4,6 +4,9 @@ import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.spi.context.storage.ContextLocal;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +38,10 @@ public final class RequestContext {
   private final String id;
   private final String traceId;
   private final LongSupplier nanos;
-  private final long[] waited = new long[Wait.values().length];
+
+  /** Nanoseconds. */
+  private final Map<Wait, Long> waited = new EnumMap<>(Wait.class);
+
   private String org = "";
   private String operation = "";
 
@@ -113,12 +119,12 @@ public final class RequestContext {
 
   /** It waited so long. */
   public void add(Wait where, long lengthNanos) {
-    waited[where.ordinal()] += Math.max(0, lengthNanos);
+    waited.merge(where, Math.max(0, lengthNanos), Long::sum);
   }
 
   /** How long it waited in all, in milliseconds. */
   public long waitedMillis(Wait where) {
-    return waited[where.ordinal()] / 1_000_000;
+    return TimeUnit.NANOSECONDS.toMillis(waited.getOrDefault(where, 0L));
   }
 
   /** Each thing that is known, by its name in the log. */

@@ -268,12 +268,12 @@ public final class NodeService {
    */
   public Future<NodeView> releaseNode(String actor, String nodeId) {
     return change(
-        nodeId,
-        node ->
-            nodes.release(
-                node.pool(),
-                nodeId,
-                audit(actor, "node_release", nodeId, "failures=" + node.failures())))
+            nodeId,
+            node ->
+                nodes.release(
+                    node.pool(),
+                    nodeId,
+                    audit(actor, "node_release", nodeId, "failures=" + node.failures())))
         .onSuccess(
             released -> LOG.info("node {} is released from quarantine and back-off", nodeId));
   }

@@ -16,8 +16,7 @@ class EventTallyTest {
     tally.add("h100", "acme-train", GRANTED);
     tally.add("h100", "acme-train", GRANTED);
     tally.add("h100", "globex-main", GRANTED);
-    tally.add(
-        "h100", "hooli", new ClusterEvent.Released("198.18.0.4", Allocation.Reason.OUTBID));
+    tally.add("h100", "hooli", new ClusterEvent.Released("198.18.0.4", Allocation.Reason.OUTBID));
     tally.add("a100", "hooli", new ClusterEvent.HoldLifted());
     assertEquals(
         List.of(

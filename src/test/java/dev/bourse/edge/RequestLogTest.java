@@ -11,9 +11,11 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +27,7 @@ class RequestLogTest extends EchoFixture {
   private static final Answer EMPTY = EdgeFixture.encoded("{}", "\"e\"");
 
   private static HttpResponse<String> ask(String... headers) {
-    List<String> all = new java.util.ArrayList<>(List.of("Authorization", "Bearer all"));
+    List<String> all = new ArrayList<>(List.of("Authorization", "Bearer all"));
     all.addAll(List.of(headers));
     return fixture.send("GET", "/api/whoami", null, all.toArray(String[]::new));
   }
@@ -127,7 +129,7 @@ class RequestLogTest extends EchoFixture {
                     }));
     try (LogCapture log = new LogCapture()) {
       List<CompletableFuture<Void>> asked =
-          java.util.stream.IntStream.range(0, 20)
+          IntStream.range(0, 20)
               .mapToObj(i -> CompletableFuture.runAsync(() -> ask("X-Request-Id", "at-once-" + i)))
               .toList();
       asked.forEach(CompletableFuture::join);

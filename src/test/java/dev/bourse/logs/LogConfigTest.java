@@ -16,7 +16,8 @@ class LogConfigTest {
 
   @Test
   void byDefaultTheLogIsTextAtInfo() {
-    assertEquals(new LogConfig(LogFormat.TEXT, Level.INFO, 1_000), LogConfig.from(settings(Map.of())));
+    assertEquals(
+        new LogConfig(LogFormat.TEXT, Level.INFO, 1_000), LogConfig.from(settings(Map.of())));
   }
 
   @Test

@@ -48,7 +48,8 @@ class LogFormatTest {
   @Test
   void aLineOfTextHasTimeLevelWhoAndWhat() {
     String line = LogFormat.TEXT.line(line("it broke", null, null));
-    assertTrue(line.matches("2026-11-2\\dT\\d\\d:\\d\\d:01\\.250\\S+ WARN Exchange - it broke\n"), line);
+    assertTrue(
+        line.matches("2026-11-2\\dT\\d\\d:\\d\\d:01\\.250\\S+ WARN Exchange - it broke\n"), line);
   }
 
   @Test
@@ -110,7 +111,8 @@ class LogFormatTest {
   @Test
   void anErrorIsToldWithItsCauses() {
     Throwable cause = new IllegalArgumentException("why");
-    String told = json(line("it broke", new IllegalStateException("what", cause), null)).getString("error");
+    String told =
+        json(line("it broke", new IllegalStateException("what", cause), null)).getString("error");
     assertTrue(told.startsWith("java.lang.IllegalStateException: what\nat dev.bourse.logs."), told);
     assertTrue(told.contains("\ncaused by java.lang.IllegalArgumentException: why\nat "), told);
     String text = LogFormat.TEXT.line(line("it broke", cause, null));

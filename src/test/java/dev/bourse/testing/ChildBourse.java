@@ -96,8 +96,7 @@ public final class ChildBourse implements AutoCloseable {
     if (settings.stream().noneMatch(setting -> setting.startsWith("store.url="))) {
       all.add("store.url=" + TestStore.url(data));
     }
-    for (String usual :
-        List.of("drain-delay=0", "management.port=0", "log.level=" + logLevel)) {
+    for (String usual : List.of("drain-delay=0", "management.port=0", "log.level=" + logLevel)) {
       String name = usual.substring(0, usual.indexOf('=') + 1);
       if (settings.stream().noneMatch(setting -> setting.startsWith(name))) {
         all.add(usual);
