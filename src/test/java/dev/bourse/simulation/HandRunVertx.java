@@ -7,6 +7,7 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.InternetProtocolFamily;
+import dev.bourse.logs.RequestContexts;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.impl.VertxBootstrapImpl;
@@ -36,7 +37,7 @@ final class HandRunVertx {
     VertxBootstrapImpl bootstrap = new VertxBootstrapImpl(new VertxOptions());
     bootstrap.transport(new OneLoop(loop));
     bootstrap.executorServiceFactory(new GivenWorkers(workers));
-    bootstrap.serviceProviders(List.of());
+    bootstrap.serviceProviders(List.of(new RequestContexts()));
     bootstrap.fileResolver(new NoResources());
     Vertx vertx = bootstrap.init().vertx();
     // It watches threads by real time, and is one itself.

@@ -15,6 +15,8 @@ final class TracedLog {
   /** In front of the rest of a line stands the time. */
   private static final char MARK = ' ';
 
+  private static final String STACK = " | at ";
+
   private static boolean isInstalled;
 
   private TracedLog() {}
@@ -54,8 +56,11 @@ final class TracedLog {
       }
     }
 
+    /** Without the stack of an error, whose frames are the JVM's to name. */
     private static void note(Trace trace, String line) {
-      trace.note("log", line.substring(line.indexOf(MARK) + 1));
+      int stack = line.indexOf(STACK);
+      trace.note(
+          "log", line.substring(line.indexOf(MARK) + 1, stack < 0 ? line.length() : stack));
     }
 
     /** What {@link Throwable#printStackTrace(PrintStream)} calls. */
