@@ -59,8 +59,7 @@ final class TracedLog {
     /** Without the stack of an error, whose frames are the JVM's to name. */
     private static void note(Trace trace, String line) {
       int stack = line.indexOf(STACK);
-      trace.note(
-          "log", line.substring(line.indexOf(MARK) + 1, stack < 0 ? line.length() : stack));
+      trace.note("log", line.substring(line.indexOf(MARK) + 1, stack < 0 ? line.length() : stack));
     }
 
     /** What {@link Throwable#printStackTrace(PrintStream)} calls. */
