@@ -34,7 +34,8 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("signals", List.of()),
-          entry("store", List.of("core", "signals")),
+          entry("logs", List.of("core")),
+          entry("store", List.of("core", "logs", "signals")),
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "signals", "store", "store.transfer")),
           entry("store.postgres", List.of("core", "signals", "store", "store.transfer")),
@@ -56,6 +57,7 @@ final class ArchitectureTest {
                   "docs",
                   "edge.limits",
                   "edge.tls",
+                  "logs",
                   "pages",
                   "signals")),
           entry("nodes", List.of("core", "signals")),
@@ -64,11 +66,14 @@ final class ArchitectureTest {
           entry("pools", List.of("core")),
           entry(
               "capacity",
-              List.of("core", "signals", "store", "access", "audit", "edge", "nodes", "pools")),
+              List.of(
+                  "core", "logs", "signals", "store", "access", "audit", "edge", "nodes", "pools")),
           entry("pools.settings", List.of("core", "store", "audit", "pools", "capacity")),
           entry(
               "sshkeys", List.of("core", "store", "access", "audit", "edge", "pools", "capacity")),
-          entry("events", List.of("core", "store", "access", "audit", "edge", "pools", "capacity")),
+          entry(
+              "events",
+              List.of("core", "logs", "store", "access", "audit", "edge", "pools", "capacity")),
           entry("auction", List.of()),
           entry(
               "market",
@@ -271,6 +276,7 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("signals", List.of("io.prometheus.metrics..", "org.slf4j", "com.sun.management")),
+          entry("logs", List.of("io.vertx.core..", "org.slf4j..")),
           entry("store", List.of("io.vertx.core..", "org.slf4j")),
           entry("store.transfer", List.of("io.vertx.core.json")),
           entry("store.sqlite", List.of("io.vertx.core..", "org.slf4j", "org.sqlite..")),

@@ -16,6 +16,7 @@ import dev.bourse.edge.limits.ProcessLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.edge.tls.TlsConfig;
 import dev.bourse.keyring.SecretConfig;
+import dev.bourse.logs.LogConfig;
 import dev.bourse.mail.MailConfig;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.nodes.SimulatedConfig;
@@ -40,6 +41,8 @@ import java.util.function.Supplier;
  * Everything a process is started with.
  *
  * @param data the data folder
+ * @param log how the log is written
+ * @param told the settings that were given, as the log may tell them
  * @param postgres the server that keeps the store; empty for the embedded one
  * @param acceptedDamage {@code store.accept-wal-damage}: which damage of the embedded store's log
  *     is accepted, as the refusal to start names it; empty for none
@@ -72,6 +75,8 @@ import java.util.function.Supplier;
  */
 public record Config(
     Path data,
+    LogConfig log,
+    String told,
     Optional<PostgresConfig> postgres,
     String acceptedDamage,
     long confirmAfterMillis,
@@ -132,6 +137,7 @@ public record Config(
    */
   public static Config from(Settings settings, Path data, List<String> found) throws Faulty {
     List<String> faults = new ArrayList<>(found);
+    LogConfig log = LogConfig.from(settings);
     SecretConfig secret = SecretConfig.from(settings);
     AccessConfig access = AccessConfig.from(settings);
     AuditConfig audit = AuditConfig.from(settings);
@@ -155,7 +161,7 @@ public record Config(
         settings.millis("drain-delay", Duration.ofSeconds(2), Duration.ZERO, MAX_WAIT);
     StoreWatchConfig storeWatch = StoreWatchConfig.from(settings);
     Optional<EdgeConfig> edge =
-        checked(faults, () -> edge(settings, port, checkpoints.contentUrl()));
+        checked(faults, () -> edge(settings, port, checkpoints.contentUrl(), log.slowMillis()));
     Optional<SharedBudgetConfig> sharedBudgets = SharedBudgetConfig.from(settings);
     Optional<Optional<SshConfig>> ssh = checked(faults, () -> ssh(settings));
     Optional<PostgresConfig> postgres = PostgresConfig.from(settings);
@@ -173,6 +179,8 @@ public record Config(
     }
     return new Config(
         data,
+        log,
+        settings.told(),
         postgres,
         acceptedDamage,
         confirmAfterMillis,
@@ -212,7 +220,7 @@ public record Config(
     }
   }
 
-  private static EdgeConfig edge(Settings settings, int port, String contentUrl) {
+  private static EdgeConfig edge(Settings settings, int port, String contentUrl, long slowMillis) {
     Optional<TlsConfig> tls = TlsConfig.from(settings);
     String baseUrl = baseUrl(settings, tls.isPresent());
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
@@ -235,6 +243,7 @@ public record Config(
             "limits.edge-burst", Math.max(1, perMinute / BURSTS_PER_MINUTE), 1, MAX_BUDGET),
         proxies,
         EdgeLimits.in(room(settings, tls.isPresent())).withPace(pace(settings)),
+        slowMillis,
         tls);
   }
 

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.ConfirmedTime;
+import dev.bourse.logs.RequestContext;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Change;
 import dev.bourse.store.Mirror;
@@ -208,12 +209,13 @@ public final class ClusterOwners implements Mirror {
       return owner.verticle.submit(cluster, command, fences, changes);
     }
     Promise<ClusterView> answer = Promise.promise();
-    owner.context.runOnContext(
-        go ->
-            owner
-                .verticle
-                .submit(cluster, command, fences, changes)
-                .onComplete(done -> caller.runOnContext(back -> answer.handle(done))));
+    RequestContext.carriedTo(owner.context)
+        .runOnContext(
+            go ->
+                owner
+                    .verticle
+                    .submit(cluster, command, fences, changes)
+                    .onComplete(done -> caller.runOnContext(back -> answer.handle(done))));
     return answer.future();
   }
 

@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.logs.RequestContext;
 import dev.bourse.pools.Pool;
 import dev.bourse.signals.Label;
 import dev.bourse.signals.Signals;
@@ -25,12 +26,23 @@ final class ClusterSignals {
 
   private record PoolAnd(String pool, String what) {}
 
+  /** Guarded by itself. */
+  private final EventTally untold = new EventTally();
+
   private final Map<PoolAnd, LongAdder> events = new ConcurrentHashMap<>();
   private final Map<PoolAnd, LongAdder> reclaims = new ConcurrentHashMap<>();
 
-  /** A change of a cluster is stored. */
-  void stored(Transition change) {
+  /**
+   * A change of a cluster is stored. What a request did is told at once, as the request's; what the
+   * market did is told with the rest of its tick.
+   *
+   * @return whether {@link #tell} is to be called in a while, which nobody was asked to do yet
+   */
+  boolean stored(Transition change) {
     Cluster cluster = change.next();
+    EventTally asked = new EventTally();
+    boolean isAsked = RequestContext.current() != null;
+    boolean isFirst = false;
     for (Activity entry : change.activity()) {
       ClusterEvent event = entry.event();
       String kind = event.kind();
@@ -41,30 +53,35 @@ final class ClusterSignals {
       if (event instanceof ClusterEvent.Released released) {
         count(reclaims, cluster.pool(), released.reason().label());
       }
-      tell(cluster, event);
+      if (isAsked) {
+        asked.add(cluster.pool(), cluster.name(), event);
+      } else {
+        isFirst |= gather(cluster, event);
+      }
     }
+    asked.take().forEach(LOG::info);
+    return isFirst;
+  }
+
+  private boolean gather(Cluster cluster, ClusterEvent event) {
+    synchronized (untold) {
+      boolean wasEmpty = untold.isEmpty();
+      untold.add(cluster.pool(), cluster.name(), event);
+      return wasEmpty && !untold.isEmpty();
+    }
+  }
+
+  /** Tells what the market did since the last time. */
+  void tell() {
+    List<String> lines;
+    synchronized (untold) {
+      lines = untold.take();
+    }
+    lines.forEach(LOG::info);
   }
 
   private static void count(Map<PoolAnd, LongAdder> in, String pool, String what) {
     in.computeIfAbsent(new PoolAnd(pool, what), first -> new LongAdder()).increment();
-  }
-
-  /** Without the nodes' addresses, which are members' to know. */
-  private static void tell(Cluster cluster, ClusterEvent event) {
-    String pool = cluster.pool();
-    String name = cluster.name();
-    if (event instanceof ClusterEvent.Granted) {
-      LOG.info("pool {}: a node is granted to cluster {}", pool, name);
-    } else if (event instanceof ClusterEvent.Released released) {
-      LOG.info(
-          "pool {}: a node of cluster {} is reclaimed: {}", pool, name, released.reason().label());
-    } else if (event instanceof ClusterEvent.Unwound unwound) {
-      LOG.info("pool {}: a grant to cluster {} is unwound: {}", pool, name, unwound.cause());
-    } else if (event instanceof ClusterEvent.HoldPlaced held) {
-      LOG.info("cluster {}: billing hold {}: {}", name, held.stage().label(), held.cause());
-    } else if (event instanceof ClusterEvent.HoldLifted) {
-      LOG.info("cluster {}: billing hold lifted", name);
-    }
   }
 
   /** Shows what was counted, and what clusters hold and want by now. */

@@ -3,12 +3,14 @@ package dev.bourse.capacity;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.logs.RequestContext;
 import dev.bourse.store.Change;
 import dev.bourse.store.Statement;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.internal.ContextInternal;
 import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -38,6 +40,9 @@ final class ClusterVerticle extends VerticleBase {
    */
   private static final int MAX_RELOADS = 8;
 
+  /** Most ticks are done within this, and so are one line of the log. */
+  private static final long TOLD_MILLIS = 1_000;
+
   private final Clusters clusters;
   private final CapacityStore store;
   private final Clock clock;
@@ -60,6 +65,13 @@ final class ClusterVerticle extends VerticleBase {
     this.store = store;
     this.clock = clock;
     this.time = time;
+  }
+
+  /** What was gathered for the log is told, however little time it had. */
+  @Override
+  public Future<?> stop() {
+    counted.tell();
+    return Future.succeededFuture();
   }
 
   /** Where this verticle runs. */
@@ -197,7 +209,7 @@ final class ClusterVerticle extends VerticleBase {
 
   private Future<ClusterView> enqueue(Mailbox mailbox, Supplier<Future<ClusterView>> work) {
     Promise<ClusterView> answer = Promise.promise();
-    mailbox.waiting.add(new Work(work, answer));
+    mailbox.waiting.add(Work.of(work, answer));
     if (!mailbox.isBusy) {
       next(mailbox);
     }
@@ -207,19 +219,30 @@ final class ClusterVerticle extends VerticleBase {
   private void next(Mailbox mailbox) {
     Work work = mailbox.waiting.poll();
     mailbox.isBusy = work != null;
-    if (work != null) {
-      Future<ClusterView> performed;
-      try {
-        performed = work.perform.get();
-      } catch (Throwable fault) {
-        performed = Future.failedFuture(fault);
-      }
-      performed.onComplete(
-          done -> {
-            work.answer.handle(done);
-            next(mailbox);
-          });
+    if (work == null) {
+      return;
     }
+    if (work.context == ContextInternal.current()) {
+      begin(mailbox, work);
+    } else {
+      // The turn is that of the command before, which another request may have asked for.
+      work.context.dispatch(() -> begin(mailbox, work));
+    }
+  }
+
+  private void begin(Mailbox mailbox, Work work) {
+    Future<ClusterView> performed;
+    try {
+      work.begins();
+      performed = work.perform.get();
+    } catch (Throwable fault) {
+      performed = Future.failedFuture(fault);
+    }
+    performed.onComplete(
+        done -> {
+          work.answer.handle(done);
+          next(mailbox);
+        });
   }
 
   /** A command and what goes into its commit. */
@@ -247,7 +270,9 @@ final class ClusterVerticle extends VerticleBase {
         .commit(transition, asked.fences(), asked.more(), now)
         .map(
             committed -> {
-              counted.stored(transition);
+              if (counted.stored(transition)) {
+                vertx.setTimer(TOLD_MILLIS, due -> counted.tell());
+              }
               return show(mailbox, transition.next());
             })
         .recover(
@@ -328,5 +353,29 @@ final class ClusterVerticle extends VerticleBase {
     }
   }
 
-  private record Work(Supplier<Future<ClusterView>> perform, Promise<ClusterView> answer) {}
+  /**
+   * A command that waits.
+   *
+   * @param context of this event loop, with the request that asked for it, if one did
+   * @param askedNanos by the request's clock
+   */
+  private record Work(
+      Supplier<Future<ClusterView>> perform,
+      Promise<ClusterView> answer,
+      ContextInternal context,
+      long askedNanos) {
+
+    static Work of(Supplier<Future<ClusterView>> perform, Promise<ClusterView> answer) {
+      RequestContext request = RequestContext.current();
+      return new Work(
+          perform, answer, ContextInternal.current(), request == null ? 0 : request.nanos());
+    }
+
+    void begins() {
+      RequestContext request = RequestContext.of(context);
+      if (request != null) {
+        request.waited(RequestContext.Wait.OWNER, askedNanos);
+      }
+    }
+  }
 }

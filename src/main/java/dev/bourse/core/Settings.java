@@ -37,6 +37,13 @@ public final class Settings {
               + "|SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?"
               + "|PORT_\\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)");
 
+  /** How settings are called whose values nobody may see, or may hold what nobody may see. */
+  private static final Pattern SECRET =
+      Pattern.compile("(?:^|[.-])(?:password|token|secret|key|command)$");
+
+  /** Who logs in, in an address. */
+  private static final Pattern USER = Pattern.compile("://[^/@]*@");
+
   private static final String LINK = "BOURSE_PORT";
 
   private final Map<String, String> values;
@@ -134,6 +141,25 @@ public final class Settings {
     }
     fault(key, text, "a duration from " + least + " to " + most + ", such as 250ms, 10s, 5m or 1h");
     return byDefault.toMillis();
+  }
+
+  /**
+   * What was given, {@code key=value} each, by key; in place of a secret stands that it is set, and
+   * of an address that is none but has a password in it, the address without. Empty for nothing.
+   */
+  public String told() {
+    StringBuilder told = new StringBuilder();
+    for (String key : known) {
+      String value = environment.getOrDefault(environmentName(key), values.get(key));
+      if (value != null) {
+        told.append(told.isEmpty() ? "" : ", ").append(key).append('=');
+        told.append(
+            value.isEmpty() || !SECRET.matcher(key).find()
+                ? Text.shown(USER.matcher(value).replaceFirst("://"))
+                : "(set)");
+      }
+    }
+    return told.toString();
   }
 
   /** Records a fault found by a config record's own check. */

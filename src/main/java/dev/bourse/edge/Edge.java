@@ -49,6 +49,7 @@ public final class Edge {
   private final Budgets addressBudgets;
   private final ClientAddress clientAddress;
   private final Occupancy occupancy;
+  private final SlowRequests slowRequests;
   private final @Nullable Renewal renewal;
   private final CountedHandshakes handshakes = new CountedHandshakes();
   private final Listeners listeners = new Listeners();
@@ -123,6 +124,7 @@ public final class Edge {
             edge, Math.min(edge, config.edgeBurst()), "client address", "address", sources.nanos());
     this.clientAddress = new ClientAddress(config.trustedProxies());
     this.occupancy = new Occupancy(config.limits().room(), clientAddress);
+    this.slowRequests = new SlowRequests(config.slowMillis());
     this.renewal = config.tls().map(tls -> new Renewal(tls, sources.clock())).orElse(null);
     metrics.show(signals, occupancy, streams);
     metrics.showCertificate(signals, renewal);
@@ -344,6 +346,11 @@ public final class Edge {
   /** What the connections of all event loops take. */
   Occupancy occupancy() {
     return occupancy;
+  }
+
+  /** Tells of requests that took long. */
+  SlowRequests slowRequests() {
+    return slowRequests;
   }
 
   ClientAddress clientAddress() {

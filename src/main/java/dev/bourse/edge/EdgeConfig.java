@@ -19,6 +19,7 @@ import java.util.Set;
  *     edgePerMinute}
  * @param trustedProxies addresses whose {@code X-Forwarded-For} is believed
  * @param limits bounds on connections and bodies
+ * @param slowMillis a request that takes as long is told to the log; 0 for none
  * @param tls the certificate with which TLS is spoken, and nothing else then; empty for none
  */
 public record EdgeConfig(
@@ -31,6 +32,7 @@ public record EdgeConfig(
     int edgeBurst,
     Set<String> trustedProxies,
     EdgeLimits limits,
+    long slowMillis,
     Optional<TlsConfig> tls) {
 
   public EdgeConfig {
@@ -49,7 +51,7 @@ public record EdgeConfig(
     }
   }
 
-  /** Without a host of its own for published bytes, and without TLS. */
+  /** Without a host of its own for published bytes, without TLS, and telling of no slow request. */
   public EdgeConfig(
       String host,
       int port,
@@ -69,6 +71,7 @@ public record EdgeConfig(
         edgeBurst,
         trustedProxies,
         limits,
+        0,
         Optional.empty());
   }
 
@@ -84,6 +87,7 @@ public record EdgeConfig(
         edgeBurst,
         trustedProxies,
         limits,
+        slowMillis,
         Optional.of(certificate));
   }
 }

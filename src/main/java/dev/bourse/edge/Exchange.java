@@ -7,6 +7,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.OpenConnection;
+import dev.bourse.logs.RequestContext;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -14,6 +15,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.internal.ContextInternal;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,7 +29,6 @@ final class Exchange implements OpenConnection.PendingRequest {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
   static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
-  private static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("x-request-id");
   private static final CharSequence RATE_LIMIT = HttpHeaders.createOptimized("ratelimit");
   private static final CharSequence RATE_LIMIT_POLICY =
       HttpHeaders.createOptimized("ratelimit-policy");
@@ -58,7 +59,8 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   private final LoopContext loop;
   private final HttpServerRequest request;
-  private final String id;
+  private final RequestContext told;
+  private final ContextInternal context;
   private final long enteredNanos;
   private final OpenConnection connection;
   private final ReceivedRequest received;
@@ -75,14 +77,18 @@ final class Exchange implements OpenConnection.PendingRequest {
       LoopContext loop,
       HttpServerRequest request,
       OpenConnection connection,
-      String id,
+      RequestContext told,
       long enteredNanos) {
     this.loop = loop;
     this.request = request;
-    this.id = id;
+    this.told = told;
+    ContextInternal current = ContextInternal.current();
+    // Vert.x duplicates the loop's context for each request; what is put there is this one's.
+    this.context = current.isDuplicate() ? current : current.duplicate();
+    told.enter(context);
     this.enteredNanos = enteredNanos;
     this.connection = connection;
-    this.received = new ReceivedRequest(request, loop, connection);
+    this.received = new ReceivedRequest(request, loop, connection, told);
     connection.entered(this);
     loop.edge().metrics().entered();
   }
@@ -98,6 +104,20 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   void identify(Endpoint reached) {
     endpoint = reached;
+    told.isOperation(reached.id());
+  }
+
+  /** Whether the calling thread is at work for this request. */
+  boolean isCurrent() {
+    return ContextInternal.current() == context;
+  }
+
+  /**
+   * Goes on with the request after what its loop is doing now; may be called from any thread. What
+   * is logged then is logged for this request.
+   */
+  void later(Runnable action) {
+    context.runOnContext(turn -> action.run());
   }
 
   /** What is known of the request by now. */
@@ -129,7 +149,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   private void collapse(Throwable fault) {
     HttpServerResponse response = request.response();
     if (response.headWritten()) {
-      LOG.error("answer {} broke off", id, fault);
+      LOG.error("answer {} broke off", told.id(), fault);
       settle(response.getStatusCode());
       connection.close();
       return;
@@ -145,7 +165,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (answer instanceof Answer.Whole whole) {
       answer(whole);
     } else if (answer instanceof Answer.Streamed streamed) {
-      new PieceSender(this, loop, connection, streamed.pieces()).ask();
+      new PieceSender(this, connection, streamed.pieces()).ask();
     } else if (answer instanceof Answer.Download download) {
       new DownloadSender(this, connection, download).begin();
     } else if (answer instanceof Answer.Page page) {
@@ -222,7 +242,7 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   /** An answer that was begun cannot be finished. */
   void cutOff(int status, Throwable fault) {
-    LOG.warn("answer {} was cut off{}: {}", id, Headers.clientIds(request), fault.toString());
+    LOG.warn("answer {} was cut off: {}", told.id(), fault.toString());
     settle(status);
   }
 
@@ -242,17 +262,17 @@ final class Exchange implements OpenConnection.PendingRequest {
       Optional<ApiError> translated = loop.edge().translation().apply(failure);
       if (translated.isEmpty()) {
         LOG.error(
-            "request {} failed: operation {}{}",
-            id,
+            "request {} failed: operation {}",
+            told.id(),
             endpoint == null ? "-" : endpoint.id(),
-            Headers.clientIds(request),
             failure);
       }
       error =
           translated.orElseGet(
               () ->
                   ApiError.of(
-                      ErrorCode.INTERNAL, "the service failed; quote request " + id + " to us"));
+                      ErrorCode.INTERNAL,
+                      "the service failed; quote request " + told.id() + " to us"));
     }
     refuse(error, null);
   }
@@ -306,7 +326,10 @@ final class Exchange implements OpenConnection.PendingRequest {
     done = true;
     HttpServerResponse response = request.response();
     MultiMap headers = response.setStatusCode(status).headers();
-    headers.set(REQUEST_ID, id).add(HttpHeaders.DATE, loop.date()).add(NOSNIFF_NAME, NOSNIFF);
+    headers
+        .set(Headers.REQUEST_ID_NAME, told.id())
+        .add(HttpHeaders.DATE, loop.date())
+        .add(NOSNIFF_NAME, NOSNIFF);
     if (loop.edge().isSecure()) {
       headers.add(HSTS_NAME, HSTS);
     }
@@ -330,6 +353,7 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   /** Sends the rest of an answer; the connection is free for the next request. */
   void end(HttpServerResponse response, @Nullable Buffer content) {
+    tellIfSlow(response.getStatusCode());
     settle(response.getStatusCode());
     // A body that no one reads may have ended while the operation was at work.
     if (received.hasUnread() && !request.isEnded()) {
@@ -365,6 +389,16 @@ final class Exchange implements OpenConnection.PendingRequest {
     connection.settled();
     if (isLast) {
       connection.close();
+    }
+  }
+
+  /**
+   * What sends itself to its end takes as long as its client does, and so does a body of bytes: how
+   * long that is says nothing of the service.
+   */
+  private void tellIfSlow(int status) {
+    if (!counted && !received.awaitsBytes()) {
+      loop.edge().slowRequests().answered(told, status, loop.nanos() - enteredNanos);
     }
   }
 

@@ -1,11 +1,13 @@
 package dev.bourse.edge;
 
 import dev.bourse.contract.OperationContract;
+import dev.bourse.core.SecretPrefix;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +15,17 @@ import org.jspecify.annotations.Nullable;
 final class Headers {
   private static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9._:/=+-]{1,128}");
 
-  /** As https://www.w3.org/TR/trace-context/ has it. */
+  /**
+   * As https://www.w3.org/TR/trace-context/ has it; a version after the first may say more at the
+   * end.
+   */
   private static final Pattern TRACE =
-      Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
+      Pattern.compile(
+          "(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+              + "(?:(?<!^00.{53})-.{0,256})?");
+
+  static final CharSequence REQUEST_ID_NAME = HttpHeaders.createOptimized("x-request-id");
+  private static final CharSequence TRACE_NAME = HttpHeaders.createOptimized("traceparent");
 
   static final CharSequence FORWARDED_FOR = HttpHeaders.createOptimized("x-forwarded-for");
 
@@ -93,23 +103,33 @@ final class Headers {
   }
 
   /**
-   * By what the client, or a proxy before the service, knows the request: its {@code X-Request-Id}
-   * and its {@code traceparent}, for a line of the log; empty for neither. What is written another
-   * way than such ids are is left out, so that nobody writes into the log what they like.
+   * By what the client, or a proxy before the service, knows the request: its {@code X-Request-Id}.
+   * Null for none, and for one that is written another way than such ids are, so that nobody writes
+   * into the log what they like; and for one that has a secret of this service in it.
    */
-  static String clientIds(HttpServerRequest request) {
-    return clientIds(request.getHeader("x-request-id"), request.getHeader("traceparent"));
+  static @Nullable String requestId(HttpServerRequest request) {
+    String sent = request.getHeader(REQUEST_ID_NAME);
+    return sent != null && REQUEST_ID.matcher(sent).matches() && !isSecret(sent) ? sent : null;
   }
 
-  static String clientIds(@Nullable String sent, @Nullable String trace) {
-    StringBuilder ids = new StringBuilder();
-    if (sent != null && REQUEST_ID.matcher(sent).matches()) {
-      ids.append(", client's request ").append(sent);
+  private static boolean isSecret(String id) {
+    for (SecretPrefix prefix : SecretPrefix.values()) {
+      if (id.contains(prefix.text())) {
+        return true;
+      }
     }
-    if (trace != null && TRACE.matcher(trace).matches()) {
-      ids.append(", trace ").append(trace);
-    }
-    return ids.toString();
+    return false;
+  }
+
+  /** The trace that the client says the request is of, by its {@code traceparent}; or empty. */
+  static String traceId(HttpServerRequest request) {
+    String sent = request.getHeader(TRACE_NAME);
+    return sent == null ? "" : traceId(sent);
+  }
+
+  static String traceId(String traceparent) {
+    Matcher found = TRACE.matcher(traceparent);
+    return found.matches() ? found.group(1) : "";
   }
 
   /** Whether the client had rather be answered with a page than in JSON, as browsers do. */

@@ -5,7 +5,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.BaseUrl;
 import dev.bourse.edge.limits.Connections;
 import io.vertx.core.Context;
-import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import java.time.ZoneOffset;
@@ -49,11 +48,6 @@ final class LoopContext {
     return edge;
   }
 
-  /** Whether the calling thread is at work for this loop. */
-  boolean isCurrent() {
-    return Vertx.currentContext() == context;
-  }
-
   /** Runs something on this loop after what it is doing now; may be called from any thread. */
   void later(Runnable action) {
     context.runOnContext(turn -> action.run());
@@ -64,6 +58,7 @@ final class LoopContext {
     date = now();
     connections.sweep();
     edge.occupancy().report(nanos());
+    edge.slowRequests().report(nanos());
     streams.sweep(nanos());
   }
 

@@ -18,14 +18,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class PieceSender {
   private final Exchange exchange;
-  private final LoopContext loop;
   private final OpenConnection connection;
   private final Pieces pieces;
   private @Nullable HttpServerResponse response;
 
-  PieceSender(Exchange exchange, LoopContext loop, OpenConnection connection, Pieces pieces) {
+  PieceSender(Exchange exchange, OpenConnection connection, Pieces pieces) {
     this.exchange = exchange;
-    this.loop = loop;
     this.connection = connection;
     this.pieces = pieces;
   }
@@ -40,7 +38,7 @@ final class PieceSender {
     }
     // By way of the queue: back on this loop, never deeper in its stack however many pieces are
     // ready at once, and other connections get their turn in between.
-    asked.onComplete(next -> loop.later(() -> take(next)));
+    asked.onComplete(next -> exchange.later(() -> take(next)));
   }
 
   private void take(AsyncResult<Optional<Buffer>> next) {

@@ -9,6 +9,7 @@ import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.OpenConnection;
+import dev.bourse.logs.RequestContext;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
@@ -30,6 +31,7 @@ final class ReceivedRequest implements Call {
   private final HttpServerRequest request;
   private final LoopContext loop;
   private final OpenConnection connection;
+  private final RequestContext told;
   private @Nullable Caller caller;
   private @Nullable SignedIn session;
   private @Nullable ConsumptionProbe budget;
@@ -41,8 +43,10 @@ final class ReceivedRequest implements Call {
   private boolean isGone;
   private Runnable departure = () -> {};
 
-  ReceivedRequest(HttpServerRequest request, LoopContext loop, OpenConnection connection) {
+  ReceivedRequest(
+      HttpServerRequest request, LoopContext loop, OpenConnection connection, RequestContext told) {
     this.request = request;
+    this.told = told;
     this.loop = loop;
     this.connection = connection;
     this.unread = announcesBody(request);
@@ -67,6 +71,9 @@ final class ReceivedRequest implements Call {
    */
   void admit(Caller admitted, @Nullable SignedIn with, @Nullable ConsumptionProbe left) {
     caller = admitted;
+    if (admitted instanceof Principal principal) {
+      told.isOf(principal.org().orgId());
+    }
     session = with;
     budget = left;
   }
@@ -109,6 +116,7 @@ final class ReceivedRequest implements Call {
       int maxBytes, BooleanSupplier isDone, Consumer<ApiError> refuse, Consumer<byte[]> then) {
     Buffer collected = Buffer.buffer();
     connection.bodyBegins();
+    long begun = told.nanos();
     request.handler(
         piece -> {
           if (isDone.getAsBoolean()) {
@@ -132,6 +140,7 @@ final class ReceivedRequest implements Call {
           unread = false;
           if (!isDone.getAsBoolean()) {
             connection.bodyEnds();
+            told.waited(RequestContext.Wait.BODY, begun);
             then.accept(collected.getBytes());
           }
         });

@@ -31,10 +31,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestPipeline {
   private final Edge edge;
-  private final LoopContext loop;
 
   RequestPipeline(LoopContext loop) {
-    this.loop = loop;
     this.edge = loop.edge();
   }
 
@@ -117,7 +115,7 @@ final class RequestPipeline {
     }
     metering.onComplete(
         outcome ->
-            loop.later(
+            exchange.later(
                 () -> {
                   try {
                     if (exchange.isDone()) {
@@ -272,10 +270,10 @@ final class RequestPipeline {
     } else {
       future.onComplete(
           outcome -> {
-            if (loop.isCurrent()) {
+            if (exchange.isCurrent()) {
               conclude(exchange, future);
             } else {
-              loop.later(() -> conclude(exchange, future));
+              exchange.later(() -> conclude(exchange, future));
             }
           });
     }

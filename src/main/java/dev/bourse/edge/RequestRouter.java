@@ -9,6 +9,7 @@ import dev.bourse.core.Ids;
 import dev.bourse.core.Text;
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.OpenConnection;
+import dev.bourse.logs.RequestContext;
 import dev.bourse.pages.ServedPage;
 import io.github.bucket4j.ConsumptionProbe;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
@@ -295,8 +296,10 @@ final class RequestRouter {
   }
 
   private Exchange exchange(HttpServerRequest request, OpenConnection connection) {
-    String id = idPrefix + Long.toString(served++, Character.MAX_RADIX);
-    return new Exchange(loop, request, connection, id, loop.nanos());
+    String sent = Headers.requestId(request);
+    String id = sent != null ? sent : idPrefix + Long.toString(served++, Character.MAX_RADIX);
+    RequestContext told = new RequestContext(id, Headers.traceId(request), edge.sources().nanos());
+    return new Exchange(loop, request, connection, told, loop.nanos());
   }
 
   private static void notFound(Exchange exchange) {

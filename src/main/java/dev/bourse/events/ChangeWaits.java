@@ -8,6 +8,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.core.Limit;
+import dev.bourse.logs.RequestContext;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.json.JsonArray;
@@ -148,6 +149,8 @@ public final class ChangeWaits {
             cursor.map(matched -> matched.group(2)).orElseGet(() -> digest(standing)),
             nanoTime.getAsLong() + TimeUnit.MILLISECONDS.toNanos(Math.min(millis, MOST_MILLIS)));
     open.add(wait);
+    RequestContext request = RequestContext.current();
+    long begunNanos = request == null ? 0 : request.nanos();
     Topic topic = events.join(name, wait);
     ifGone.accept(wait::leave);
     return topic
@@ -156,6 +159,9 @@ public final class ChangeWaits {
         .compose(begun -> look(wait))
         .onComplete(
             over -> {
+              if (request != null) {
+                request.waited(RequestContext.Wait.CHANGE, begunNanos);
+              }
               events.leave(name, wait);
               open.remove(wait);
               place.close();

@@ -128,6 +128,10 @@ final class Inventory {
           lease.pool(),
           nodeId,
           changed.uncleanAfter() == null ? "prepared" : "cleaned");
+    } else if (before != null
+        && before.quarantinedAtMillis() != null
+        && changed.quarantinedAtMillis() == null) {
+      LOG.info("pool {}: node {} is clean, so its quarantine is over", lease.pool(), nodeId);
     }
     unstored.add(nodeId);
     writing.merge(nodeId, 1, Integer::sum);

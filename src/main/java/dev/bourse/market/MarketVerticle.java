@@ -2,6 +2,7 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.TickPreview;
+import dev.bourse.core.ThisProcess;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
@@ -92,6 +93,10 @@ final class MarketVerticle extends VerticleBase {
 
   private Future<?> giveUp() {
     Lease held = lease;
+    if (held != null) {
+      LOG.info(
+          "pool {}: {} gives up lease {}, as it stops", pool, ThisProcess.name(), held.epoch());
+    }
     drop();
     return held == null || !env.leases().leasesExpire()
         ? Future.succeededFuture()
@@ -204,7 +209,11 @@ final class MarketVerticle extends VerticleBase {
     }
     lease = won;
     leaseSince = asked;
-    LOG.info("pool {}: this process runs the market, by lease {}", pool, won.epoch());
+    LOG.info(
+        "pool {}: {} runs the market from now on, by lease {}",
+        pool,
+        ThisProcess.name(),
+        won.epoch());
     Fleet machines = new Fleet(vertx, env, won, provider, signals);
     fleet = machines;
     if (env.leases().leasesExpire()) {
@@ -264,7 +273,13 @@ final class MarketVerticle extends VerticleBase {
 
   private void lose(Lease held, String during, Throwable cause) {
     if (held.equals(lease)) {
-      LOG.warn("pool {}: the lease is given up ({}): {}", pool, during, cause.toString());
+      LOG.warn(
+          "pool {}: {} gives up lease {} ({}): {}",
+          pool,
+          ThisProcess.name(),
+          held.epoch(),
+          during,
+          cause.toString());
       drop();
       later(this::seek, retryMillis());
     }

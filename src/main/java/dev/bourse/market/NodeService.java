@@ -21,9 +21,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What operators do to machines. A pool's market notices before its next tick. */
 public final class NodeService {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeService.class);
+
   private static final String SIMULATED = "simulated";
 
   /** Addresses looked at in one query when one is made up. */
@@ -271,12 +275,14 @@ public final class NodeService {
    */
   public Future<NodeView> releaseNode(String actor, String nodeId) {
     return change(
-        nodeId,
-        node ->
-            nodes.release(
-                node.pool(),
-                nodeId,
-                audit(actor, "node_release", nodeId, "failures=" + node.failures())));
+            nodeId,
+            node ->
+                nodes.release(
+                    node.pool(),
+                    nodeId,
+                    audit(actor, "node_release", nodeId, "failures=" + node.failures())))
+        .onSuccess(
+            released -> LOG.info("node {} is released from quarantine and back-off", nodeId));
   }
 
   /**

@@ -84,7 +84,11 @@ public final class OrgAdminService {
                         String.join(" ", detail)))),
             List.of(new Change(Tokens.ORGANIZATION_CHANGED, orgId)))
         .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
-        .map(loaded -> org);
+        .map(
+            loaded -> {
+              LOG.info("organization {} is created", orgId);
+              return org;
+            });
   }
 
   /**
@@ -134,6 +138,7 @@ public final class OrgAdminService {
         .add(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
         .record(now, actor, "org_retire", "")
         .commit(new Change(Tokens.ORGANIZATION_CHANGED, orgId), new Change(Members.CHANGED, orgId))
+        .onSuccess(stored -> LOG.info("organization {} is retired", orgId))
         .compose(
             stored ->
                 OrgWrite.inForce(

@@ -1,5 +1,6 @@
 package dev.bourse.store;
 
+import dev.bourse.logs.RequestContext;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
@@ -26,6 +27,12 @@ public final class BatchedPromise<T> {
 
   private final ContextInternal context;
   private final PromiseInternal<T> promise;
+  private final @Nullable RequestContext request;
+  private final long askedNanos;
+
+  /** When the engine began with it; 0 before. Set on its thread, and read once it has answered. */
+  private long begunNanos;
+
   private @Nullable T value;
   private @Nullable Throwable failure;
 
@@ -34,6 +41,15 @@ public final class BatchedPromise<T> {
     ContextInternal current = (ContextInternal) Vertx.currentContext();
     context = current == null ? home : current;
     promise = context.promise();
+    request = RequestContext.of(context);
+    askedNanos = request == null ? 0 : request.nanos();
+  }
+
+  /** The engine begins with what was asked; to be told again changes nothing. */
+  public void begins() {
+    if (request != null && begunNanos == 0) {
+      begunNanos = request.nanos();
+    }
   }
 
   public Future<T> future() {
@@ -53,7 +69,18 @@ public final class BatchedPromise<T> {
     failure = cause;
   }
 
+  /** Of what the engine never began with, all was waiting. */
+  private void tellRequest(RequestContext asking) {
+    long now = asking.nanos();
+    long begun = begunNanos == 0 ? now : begunNanos;
+    asking.add(RequestContext.Wait.STORE_QUEUE, begun - askedNanos);
+    asking.add(RequestContext.Wait.STORE, now - begun);
+  }
+
   private void complete() {
+    if (request != null) {
+      tellRequest(request);
+    }
     if (failure == null) {
       promise.complete(value);
     } else {

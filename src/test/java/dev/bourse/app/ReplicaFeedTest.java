@@ -235,7 +235,7 @@ class ReplicaFeedTest {
               "/postgres",
               "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"
                   + database
-                  + "' AND application_name = 'bourse'");
+                  + "' AND application_name LIKE 'bourse %'");
     }
   }
 

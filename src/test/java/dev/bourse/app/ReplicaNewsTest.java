@@ -163,7 +163,7 @@ class ReplicaNewsTest {
         java.sql.ResultSet cut =
             cutting.executeQuery(
                 "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity"
-                    + " WHERE application_name = 'bourse' AND datname = current_database()"
+                    + " WHERE application_name LIKE 'bourse %' AND datname = current_database()"
                     + " AND (query LIKE '%LISTEN bourse_change' OR query LIKE 'WITH asked%')")) {
       return cut.next() && cut.getInt(1) > 0;
     } catch (SQLException e) {

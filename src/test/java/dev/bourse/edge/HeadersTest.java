@@ -11,20 +11,24 @@ class HeadersTest {
   private static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
   @Test
-  void aLineOfTheLogHasTheIdsByWhichTheClientKnowsTheRequest() {
-    assertEquals("", Headers.clientIds(null, null));
-    assertEquals(
-        ", client's request 7f3a:9.b_c-d, trace " + TRACE,
-        Headers.clientIds("7f3a:9.b_c-d", TRACE));
+  void theTraceOfARequestIsReadAsItIsWritten() {
+    assertEquals(TRACE.substring(3, 35), Headers.traceId(TRACE));
+    assertEquals(TRACE.substring(3, 35), Headers.traceId("01" + TRACE.substring(2) + "-later"));
   }
 
   @Test
-  void whatIsNoIdIsNotWrittenIntoTheLog() {
-    for (String sent : List.of("", "a b", "a\nb", "\u001b[31m", "x".repeat(129), "a;b")) {
-      assertEquals("", Headers.clientIds(sent, null), sent);
-    }
-    for (String trace : List.of("", TRACE.toUpperCase(Locale.ROOT), TRACE + "-00", "x")) {
-      assertEquals("", Headers.clientIds(null, trace), trace);
+  void whatIsNoTraceIsNone() {
+    for (String sent :
+        List.of(
+            "",
+            "x",
+            TRACE.toUpperCase(Locale.ROOT),
+            TRACE + "-00",
+            TRACE + "\n",
+            "ff" + TRACE.substring(2),
+            "00-" + "0".repeat(32) + TRACE.substring(35),
+            TRACE.substring(0, 36) + "0".repeat(16) + "-01")) {
+      assertEquals("", Headers.traceId(sent), sent);
     }
   }
 }

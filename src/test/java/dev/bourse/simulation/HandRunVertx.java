@@ -1,5 +1,6 @@
 package dev.bourse.simulation;
 
+import dev.bourse.logs.RequestContexts;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
 import io.netty.channel.EventLoopGroup;
@@ -36,7 +37,7 @@ final class HandRunVertx {
     VertxBootstrapImpl bootstrap = new VertxBootstrapImpl(new VertxOptions());
     bootstrap.transport(new OneLoop(loop));
     bootstrap.executorServiceFactory(new GivenWorkers(workers));
-    bootstrap.serviceProviders(List.of());
+    bootstrap.serviceProviders(List.of(new RequestContexts()));
     bootstrap.fileResolver(new NoResources());
     Vertx vertx = bootstrap.init().vertx();
     // It watches threads by real time, and is one itself.

@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
 final class TracedLog {
   private static final ThreadLocal<@Nullable Trace> CURRENT = new ThreadLocal<>();
 
-  /** In front of what a line says stand the time and the thread. */
-  private static final String MARK = "] ";
+  /** In front of the rest of a line stands the time. */
+  private static final char MARK = ' ';
+
+  private static final String STACK = " | at ";
 
   private static boolean isInstalled;
 
@@ -50,9 +52,14 @@ final class TracedLog {
       if (trace == null) {
         before.println(line);
       } else if (line != null) {
-        int said = line.indexOf(MARK);
-        trace.note("log", said < 0 ? line : line.substring(said + MARK.length()));
+        note(trace, line);
       }
+    }
+
+    /** Without the stack of an error, whose frames are the JVM's to name. */
+    private static void note(Trace trace, String line) {
+      int stack = line.indexOf(STACK);
+      trace.note("log", line.substring(line.indexOf(MARK) + 1, stack < 0 ? line.length() : stack));
     }
 
     /** What {@link Throwable#printStackTrace(PrintStream)} calls. */
@@ -65,8 +72,12 @@ final class TracedLog {
 
     @Override
     public void write(byte[] bytes, int from, int length) {
-      if (CURRENT.get() == null) {
+      Trace trace = CURRENT.get();
+      if (trace == null) {
         before.write(bytes, from, length);
+      } else {
+        // The log gives each line in one piece.
+        note(trace, new String(bytes, from, length, StandardCharsets.UTF_8).stripTrailing());
       }
     }
 

@@ -22,7 +22,7 @@ public final class ChildBourse implements AutoCloseable {
 
   /** Starts one on a data folder and waits until it says it is ready. */
   public ChildBourse(Path data, List<String> settings) {
-    this(data, settings, "off", ProcessBuilder.Redirect.INHERIT);
+    this(data, settings, "error", ProcessBuilder.Redirect.INHERIT);
   }
 
   /** One that logs all it can into a file. */
@@ -85,7 +85,6 @@ public final class ChildBourse implements AutoCloseable {
     command.addAll(flags);
     command.addAll(
         List.of(
-            "-Dorg.slf4j.simpleLogger.defaultLogLevel=" + logLevel,
             "-cp",
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
             Main.class.getName(),
@@ -97,7 +96,7 @@ public final class ChildBourse implements AutoCloseable {
     if (settings.stream().noneMatch(setting -> setting.startsWith("store.url="))) {
       all.add("store.url=" + TestStore.url(data));
     }
-    for (String usual : List.of("drain-delay=0", "management.port=0")) {
+    for (String usual : List.of("drain-delay=0", "management.port=0", "log.level=" + logLevel)) {
       String name = usual.substring(0, usual.indexOf('=') + 1);
       if (settings.stream().noneMatch(setting -> setting.startsWith(name))) {
         all.add(usual);

@@ -85,7 +85,7 @@ public final class PostgresServer implements AutoCloseable {
   /** Ends every session the store has. */
   public void terminateSessions() throws SQLException {
     execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'bourse'");
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'bourse %'");
   }
 
   /**

@@ -4,11 +4,11 @@ import dev.bourse.app.Bourse;
 import dev.bourse.app.Config;
 import dev.bourse.app.ProgramVersion;
 import dev.bourse.contract.Contract;
+import dev.bourse.core.ThisProcess;
+import dev.bourse.logs.Logs;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +50,8 @@ final class ServeCommand implements Callable<Integer> {
       description = "Creates a small world to try things in; its tokens are in demo.json.")
   private boolean demo;
 
+  private volatile String stopsBecause = "a signal told it to";
+
   /** For picocli, which fills in the options. */
   ServeCommand() {}
 
@@ -68,6 +70,7 @@ final class ServeCommand implements Callable<Integer> {
     // Each would cost as much as a handshake, on a connection that is counted once.
     System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
     Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));
+    Logs.configure(config.log());
     Vertx vertx = Bourse.newVertx(config);
     watch(vertx, config.loopTimeoutMillis());
     Bourse bourse = new Bourse(vertx, config, demo);
@@ -83,9 +86,11 @@ final class ServeCommand implements Callable<Integer> {
       } else {
         LOG.error("cannot start: {}", e.getMessage(), e);
       }
+      stopsBecause = "it could not start";
       // Not through the hook's wait: nothing serves yet, what is open is closed by the hook.
       return Main.EXIT_REFUSED;
     }
+    LOG.info("ready: requests are taken at {}", bourse.baseUrl());
     System.out.println("ready " + bourse.baseUrl());
     System.out.flush();
     manager.ready();
@@ -100,23 +105,15 @@ final class ServeCommand implements Callable<Integer> {
         Java {}{}\
         """,
         ProgramVersion.text(),
-        ProcessHandle.current().pid(),
-        host(),
+        ThisProcess.id(),
+        ThisProcess.hostName(),
         config.data(),
         config.postgres().isPresent() ? "PostgreSQL" : "embedded",
         config.eventLoops(),
         Runtime.getRuntime().maxMemory() >> 20,
         System.getProperty("java.version"),
         demo ? ", with the demo world" : "");
-  }
-
-  /** As the kernel has it: a name server could be slow to tell. */
-  private static String host() {
-    try {
-      return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
-    } catch (IOException elsewhere) {
-      return System.getenv().getOrDefault("HOSTNAME", "this machine");
-    }
+    LOG.info("settings: {}", config.told().isEmpty() ? "all at their defaults" : config.told());
   }
 
   /** Has the process end when one of its event loops stops turning. */
@@ -153,8 +150,8 @@ final class ServeCommand implements Callable<Integer> {
     Runtime.getRuntime().halt(Main.EXIT_STUCK);
   }
 
-  private static void stop(Vertx vertx, Bourse bourse, ServiceManager manager) {
-    LOG.info("stopping");
+  private void stop(Vertx vertx, Bourse bourse, ServiceManager manager) {
+    LOG.info("stopping, as {}", stopsBecause);
     long mostSeconds = STOP_SECONDS + bourse.drainMillis() / 1_000;
     manager.stopping(mostSeconds + LAST_WORD_MILLIS / 1_000);
     try {

@@ -114,6 +114,7 @@ final class PostgresBatch {
     this.owner = owner;
     this.counted = counted;
     this.commits = commits;
+    commits.forEach(commit -> commit.reply.begins());
   }
 
   /** Commands sent together, and what became of them once all are answered. */

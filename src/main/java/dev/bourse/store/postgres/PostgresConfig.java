@@ -1,6 +1,7 @@
 package dev.bourse.store.postgres;
 
 import dev.bourse.core.Settings;
+import dev.bourse.core.ThisProcess;
 import io.vertx.core.net.ClientSSLOptions;
 import io.vertx.core.net.PemTrustOptions;
 import io.vertx.pgclient.PgConnectOptions;
@@ -119,6 +120,14 @@ public record PostgresConfig(
     return queryMillis + 1_000;
   }
 
+  /**
+   * By what the server's operators know a session: this program and, after a blank, this process.
+   * The server cuts it at 63 bytes.
+   */
+  private static String applicationName() {
+    return "bourse " + ThisProcess.name();
+  }
+
   PgConnectOptions connectOptions() {
     PgConnectOptions options =
         new PgConnectOptions()
@@ -127,7 +136,7 @@ public record PostgresConfig(
             .setDatabase(url.database())
             .setUser(url.user())
             .setPassword(password)
-            .addProperty("application_name", "bourse")
+            .addProperty("application_name", applicationName())
             .setSslMode(SslMode.of(url.tls().label()))
             .setPipeliningLimit(PIPELINED_COMMANDS)
             .setCachePreparedStatements(true)

@@ -257,6 +257,7 @@ final class PostgresReaders {
       query.attempts++;
       isAsking = true;
       sentNanos = System.nanoTime();
+      query.reply.begins();
       if (query.attempts == 1) {
         counted.readWaited(sentNanos - query.askedNanos);
       }

@@ -75,7 +75,7 @@ public final class PostgresWholeStore implements WholeStore {
   private static final String OTHER_SESSIONS =
       """
       SELECT COUNT(*) FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'bourse'
+      WHERE datname = current_database() AND (application_name = 'bourse' OR application_name LIKE 'bourse %')
         AND pid <> pg_backend_pid()
       """;
 

@@ -48,6 +48,7 @@ final class SqliteReader implements Runnable {
     while (inbox.take(taken, 1, 1)) {
       Query<?> query = taken.remove(0);
       counted.readWaited(System.nanoTime() - query.askedNanos);
+      query.reply.begins();
       try {
         if (connection == null) {
           connection = SqliteConnection.forReading(file);

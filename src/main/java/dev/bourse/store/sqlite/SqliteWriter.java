@@ -89,6 +89,7 @@ final class SqliteWriter implements Runnable {
     List<Commit> batch = new ArrayList<>(BATCH_COMMITS);
     List<BatchedPromise<?>> replies = new ArrayList<>(BATCH_COMMITS);
     while (inbox.take(batch, BATCH_COMMITS, BATCH_STATEMENTS)) {
+      batch.forEach(commit -> commit.reply.begins());
       try {
         store(batch);
       } catch (Throwable t) {

@@ -1,0 +1,143 @@
+package dev.bourse.logs;
+
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.spi.context.storage.ContextLocal;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What lines of the log tell of the request that they are said for, and where its time went. It
+ * goes with the request from its event loop to the store and to a cluster's owner and back, one
+ * after the other, so nothing in it is guarded. Where a request has two things done at a time, of
+ * what they add one may be lost: figures for a line, not for a bill.
+ */
+public final class RequestContext {
+  static final ContextLocal<RequestContext> LOCAL =
+      ContextLocal.registerLocal(RequestContext.class);
+
+  /** Where a request waits. */
+  public enum Wait {
+    /** For the rest of its body to arrive. */
+    BODY,
+    /** For the owner of a cluster to begin with its command. */
+    OWNER,
+    /** For the store to begin with what it is asked. */
+    STORE_QUEUE,
+    /** For the store to be done with it. */
+    STORE,
+    /** For something to happen, as its client asked it to. */
+    CHANGE
+  }
+
+  private final String id;
+  private final String traceId;
+  private final LongSupplier nanos;
+
+  /** Nanoseconds. */
+  private final Map<Wait, Long> waited = new EnumMap<>(Wait.class);
+
+  private String org = "";
+  private String operation = "";
+
+  /**
+   * @param traceId of the trace that the client says the request is of; empty for none
+   * @param nanos a monotonic clock
+   */
+  public RequestContext(String id, String traceId, LongSupplier nanos) {
+    this.id = id;
+    this.traceId = traceId;
+    this.nanos = nanos;
+  }
+
+  /** Asks for the place, if that was not done; before a Vert.x is made. */
+  static void register() {
+    // By then the class is initialised, which asked for it.
+    Logs.askFor(RequestContext::current);
+  }
+
+  /** The request that the calling thread is at work for; null when it is for none. */
+  public static @Nullable RequestContext current() {
+    Context context = Vertx.currentContext();
+    return context == null ? null : LOCAL.get(context);
+  }
+
+  /** The request that a context was made for; null when it was for none. */
+  public static @Nullable RequestContext of(Context context) {
+    return LOCAL.get(context);
+  }
+
+  /** Goes with what runs on the context from now on. One request's own context only. */
+  public void enter(Context context) {
+    LOCAL.put(context, this);
+  }
+
+  /**
+   * A context of the same event loop on which what runs is for the request of the calling thread;
+   * the context itself when that is at work for none.
+   */
+  public static ContextInternal carriedTo(Context home) {
+    RequestContext request = current();
+    ContextInternal context = (ContextInternal) home;
+    if (request == null) {
+      return context;
+    }
+    ContextInternal own = context.duplicate();
+    request.enter(own);
+    return own;
+  }
+
+  /** Names this request, in the log and to its client. */
+  public String id() {
+    return id;
+  }
+
+  /** It is known what is asked for. */
+  public void isOperation(String operationId) {
+    operation = operationId;
+  }
+
+  /** It is known for whom; an operator asks for no organization. */
+  public void isOf(String orgId) {
+    org = orgId;
+  }
+
+  /** The present, for {@link #waited}. */
+  public long nanos() {
+    return nanos.getAsLong();
+  }
+
+  /** It waited since then. */
+  public void waited(Wait where, long sinceNanos) {
+    add(where, nanos() - sinceNanos);
+  }
+
+  /** It waited so long. */
+  public void add(Wait where, long lengthNanos) {
+    waited.merge(where, Math.max(0, lengthNanos), Long::sum);
+  }
+
+  /** How long it waited in all, in milliseconds. */
+  public long waitedMillis(Wait where) {
+    return TimeUnit.NANOSECONDS.toMillis(waited.getOrDefault(where, 0L));
+  }
+
+  /** Each thing that is known, by its name in the log. */
+  void each(BiConsumer<String, String> field) {
+    field.accept("request_id", id);
+    tell(field, "trace_id", traceId);
+    tell(field, "org", org);
+    tell(field, "operation", operation);
+  }
+
+  private static void tell(BiConsumer<String, String> field, String name, String value) {
+    if (!value.isEmpty()) {
+      field.accept(name, value);
+    }
+  }
+}
