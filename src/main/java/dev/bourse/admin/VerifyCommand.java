@@ -96,7 +96,9 @@ final class VerifyCommand implements Callable<Integer> {
         trails++;
       }
       more = page.getBoolean("more");
-      after = "&after=" + Service.encoded(page.getString("next", ""));
+      if (more) {
+        after = "&after=" + Service.encoded(page.getString("next"));
+      }
     }
     out.printf("trails: %d, %s%n", trails, whole ? "all whole" : "NOT ALL WHOLE");
     return whole;
