@@ -285,7 +285,8 @@ public final class HoldService implements Holds {
               OperatorHold before = account.operatorHold();
               OperatorHold next = change.apply(before);
               if (next.equals(before)) {
-                return Future.succeededFuture(balance);
+                // Told again, perhaps as a cluster could not be reached the first time.
+                return putOnClusters(orgId, account.held()).map(balance);
               }
               if (next.stage() != null && account.retired()) {
                 throw ApiError.of(
@@ -319,6 +320,10 @@ public final class HoldService implements Holds {
 
   /** A cluster that cannot be reached now is put right in the next round. */
   private Future<Void> putOnClusters(String orgId, AccountStore.Held state) {
+    return putOnClusters(orgId, state, CHECKS);
+  }
+
+  private Future<Void> putOnClusters(String orgId, AccountStore.Held state, int triesLeft) {
     @Nullable Hold hold = state.onClusters(config.noticeMillis());
     // What was found out before a payment must not undo what the payment did.
     List<Statement> fences = List.of(AccountStore.fence(orgId, state));
@@ -331,8 +336,11 @@ public final class HoldService implements Holds {
             name -> owners.submit(name, OperatorCommands.billingHold(hold), fences))
         .recover(
             e -> {
-              if (e instanceof Holds.Moved) {
-                return Future.succeededFuture();
+              if (e instanceof Holds.Moved && triesLeft > 1) {
+                // What is stored now goes on all clusters, whoever stored it.
+                return balances
+                    .get(orgId)
+                    .compose(now -> putOnClusters(orgId, now.account().held(), triesLeft - 1));
               }
               LOG.warn(
                   "the hold of {} could not be put on all its clusters: {}", orgId, e.toString());

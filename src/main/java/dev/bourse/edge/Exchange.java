@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
 final class Exchange implements OpenConnection.PendingRequest {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
+  /** The answer to a body that comes too slowly. */
+  private static final int TOO_SLOW = 408;
+
   static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
   private static final CharSequence RATE_LIMIT = HttpHeaders.createOptimized("ratelimit");
   private static final CharSequence RATE_LIMIT_POLICY =
@@ -393,11 +396,11 @@ final class Exchange implements OpenConnection.PendingRequest {
   }
 
   /**
-   * What sends itself to its end takes as long as its client does, and so does a body of bytes: how
-   * long that is says nothing of the service.
+   * What sends itself to its end takes as long as its client does, and so does a body of bytes, or
+   * one that never comes: how long that is says nothing of the service.
    */
   private void tellIfSlow(int status) {
-    if (!counted && !received.awaitsBytes()) {
+    if (!counted && !received.awaitsBytes() && status != TOO_SLOW) {
       loop.edge().slowRequests().answered(told, status, loop.nanos() - enteredNanos);
     }
   }

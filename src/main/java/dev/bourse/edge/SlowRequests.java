@@ -36,8 +36,9 @@ final class SlowRequests {
       return;
     }
     long millis = TimeUnit.NANOSECONDS.toMillis(tookNanos) - request.waitedMillis(Wait.CHANGE);
-    if (millis >= slowMillis && isToBeTold(request.nanos())) {
-      long body = request.waitedMillis(Wait.BODY);
+    long body = request.waitedMillis(Wait.BODY);
+    // Neither what the client waited for nor what it was waited for is the service's slowness.
+    if (millis - body >= slowMillis && isToBeTold(request.nanos())) {
       long owner = request.waitedMillis(Wait.OWNER);
       long queue = request.waitedMillis(Wait.STORE_QUEUE);
       long store = request.waitedMillis(Wait.STORE);

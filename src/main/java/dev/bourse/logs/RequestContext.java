@@ -39,8 +39,8 @@ public final class RequestContext {
   private final String traceId;
   private final LongSupplier nanos;
 
-  /** Nanoseconds. */
-  private final Map<Wait, Long> waited = new EnumMap<>(Wait.class);
+  /** Made when it first waits, which most reads never do. */
+  private @Nullable Map<Wait, Long> waited;
 
   private String org = "";
   private String operation = "";
@@ -117,14 +117,20 @@ public final class RequestContext {
     add(where, nanos() - sinceNanos);
   }
 
-  /** It waited so long. */
+  /** It waited so many nanoseconds. */
   public void add(Wait where, long lengthNanos) {
-    waited.merge(where, Math.max(0, lengthNanos), Long::sum);
+    Map<Wait, Long> lengths = waited;
+    if (lengths == null) {
+      lengths = new EnumMap<>(Wait.class);
+      waited = lengths;
+    }
+    lengths.merge(where, Math.max(0, lengthNanos), Long::sum);
   }
 
   /** How long it waited in all, in milliseconds. */
   public long waitedMillis(Wait where) {
-    return TimeUnit.NANOSECONDS.toMillis(waited.getOrDefault(where, 0L));
+    Map<Wait, Long> lengths = waited;
+    return lengths == null ? 0 : TimeUnit.NANOSECONDS.toMillis(lengths.getOrDefault(where, 0L));
   }
 
   /** Each thing that is known, by its name in the log. */

@@ -429,7 +429,8 @@ public final class NodeStore {
         : set(
             Moved::new,
             nodeId,
-            "quarantined_at = COALESCE(quarantined_at, ?), unclean_after = NULL, " + ANOTHER,
+            "quarantined_at = COALESCE(quarantined_at, ?), failures = 0, unclean_after = NULL, "
+                + ANOTHER,
             nowMillis);
   }
 

@@ -52,7 +52,7 @@ final class TickRunner {
   /** Publishes prices while another process holds the lease. */
   Future<Void> observe(long nowMillis) {
     Pool terms = terms();
-    return Future.all(allowance(nowMillis), standing(terms))
+    return Future.all(allowance(nowMillis), standing(terms, nowMillis))
         .compose(
             read ->
                 storedNodes(nowMillis)
@@ -71,7 +71,7 @@ final class TickRunner {
     Pool terms = terms();
     // Nothing is read in between unless it must be: clusters are seen together with the nodes.
     return terms.isPaused()
-        ? standing(terms).compose(cents -> decide(terms, cents, allowance, nodes, nowMillis))
+        ? standing(terms, nowMillis).compose(cents -> decide(terms, cents, allowance, nodes, nowMillis))
         : decide(terms, Optional.empty(), allowance, nodes, nowMillis);
   }
 
@@ -107,7 +107,7 @@ final class TickRunner {
     Future<Tick.Nodes> nodes =
         held.map(Future::succeededFuture).orElseGet(() -> storedNodes(nowMillis));
     Pool terms = terms();
-    return Future.all(nodes, allowance(Optional.of(changed), tickAt), standing(terms))
+    return Future.all(nodes, allowance(Optional.of(changed), tickAt), standing(terms, nowMillis))
         .compose(
             read -> {
               Tick.Nodes known = read.resultAt(0);
@@ -145,11 +145,14 @@ final class TickRunner {
 
   /**
    * The clearing price at which a paused market stands: the one that is stored, so that whoever
-   * computes it comes to the same, after a fail-over too.
+   * computes it comes to the same, after a fail-over too; but for one that a clock which was far ahead
+   * stored, and that is put right.
    */
-  private Future<Optional<Long>> standing(Pool terms) {
+  private Future<Optional<Long>> standing(Pool terms, long nowMillis) {
     return terms.isPaused()
-        ? env.prices().findLast(pool).map(last -> last.map(PricePoint::clearingCents))
+        ? env.prices()
+            .findAt(pool, nowMillis + Settlement.AHEAD_MILLIS)
+            .map(last -> last.map(PricePoint::clearingCents))
         : Future.succeededFuture(Optional.empty());
   }
 

@@ -1,10 +1,10 @@
 package dev.bourse.app.commands;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>systemd listens at a datagram socket of the file system, which Java's sockets cannot reach.
  * Its own program can, so each word is a short process of {@code systemd-notify}: one at the start,
- * one at the stop, and two in each {@code WatchdogSec}.
+ * one at the stop, and four in each {@code WatchdogSec}, so that one that fails ends nothing.
  *
  * <p>A word that the process lives says nothing of its event loops: {@link Watchdog} ends it when
  * they stand still. This is for what stops that as well, such as a heap in which nothing but the
@@ -31,7 +31,10 @@ final class ServiceManager {
   /**
    * More often, it would cost more than it tells; a watchdog under half a second ends the process.
    */
-  private static final long LEAST_PERIOD_MILLIS = 200;
+  private static final long LEAST_PERIOD_MILLIS = 100;
+
+  /** After a word that was not heard. */
+  private static final long RETRY_MILLIS = 1_000;
 
   private final List<String> program;
   private final boolean isListening;
@@ -67,21 +70,38 @@ final class ServiceManager {
     this.periodMillis = isAwaited ? periodMillis(environment.getOrDefault("WATCHDOG_USEC", "")) : 0;
   }
 
-  /** Half of what the watchdog waits. */
+  /** A quarter of what the watchdog waits. */
   private static long periodMillis(String limitMicros) {
     if (!limitMicros.matches("[1-9]\\d{0,17}")) {
       return 0;
     }
     return Math.max(
-        LEAST_PERIOD_MILLIS, TimeUnit.MICROSECONDS.toMillis(Long.parseLong(limitMicros)) / 2);
+        LEAST_PERIOD_MILLIS, TimeUnit.MICROSECONDS.toMillis(Long.parseLong(limitMicros)) / 4);
   }
 
   /** The service answers; from now on it says that it lives. */
   void ready() {
     tell(List.of("READY=1"));
     if (periodMillis > 0) {
-      words.scheduleWithFixedDelay(
-          () -> say(List.of("WATCHDOG=1")), periodMillis, periodMillis, TimeUnit.MILLISECONDS);
+      tellNext(periodMillis);
+    }
+  }
+
+  private void tellNext(long delayMillis) {
+    later(
+        () -> {
+          boolean isHeard = say(List.of("WATCHDOG=1"));
+          tellNext(isHeard ? periodMillis : Math.min(RETRY_MILLIS, periodMillis));
+        },
+        delayMillis);
+  }
+
+  /** Not once a stop has begun, which may be before the start is over. */
+  private void later(Runnable work, long delayMillis) {
+    try {
+      words.schedule(work, delayMillis, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException stopping) {
+      LOG.debug("nothing more is told to systemd");
     }
   }
 
@@ -97,12 +117,15 @@ final class ServiceManager {
 
   private void tell(List<String> word) {
     if (isListening) {
-      words.execute(() -> say(word));
+      later(() -> say(word), 0);
     }
   }
 
-  /** The service goes on whatever becomes of it: systemd does what it does to a silent one. */
-  private void say(List<String> word) {
+  /**
+   * Whether it was told. The service goes on whatever becomes of it: systemd does what it does to a
+   * silent one.
+   */
+  private boolean say(List<String> word) {
     List<String> command = new ArrayList<>(program);
     command.addAll(word);
     try {
@@ -116,11 +139,15 @@ final class ServiceManager {
         LOG.warn("systemd was not told {}: {} did not end", word, program);
       } else if (process.exitValue() != 0) {
         LOG.warn("systemd was not told {}: {} ended with {}", word, program, process.exitValue());
+      } else {
+        return true;
       }
-    } catch (IOException e) {
-      LOG.warn("systemd was not told {}: {}", word, e.getMessage());
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();
+    } catch (Exception | OutOfMemoryError e) {
+      // No thread can be had either, which passes; the next word may be heard.
+      LOG.warn("systemd was not told {}: {}", word, e.toString());
     }
+    return false;
   }
 }
