@@ -28,6 +28,8 @@ import java.time.Instant;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
@@ -147,14 +149,19 @@ public abstract class CheckpointFixture extends StoreFixture {
 
   /** The store, except that it publishes nothing until it is told to. */
   public static BlobStore publishingOnce(BlobStore store, Future<Void> told) {
+    return publishingAfter(store, () -> told);
+  }
+
+  private static BlobStore publishingAfter(BlobStore store, Supplier<Future<Void>> asked) {
     return (BlobStore)
         Proxy.newProxyInstance(
             BlobStore.class.getClassLoader(),
             new Class<?>[] {BlobStore.class},
             (proxy, method, arguments) -> {
               if (method.getName().equals("publish")) {
-                return told.compose(
-                    now -> store.publish((String) arguments[0], (String) arguments[1]));
+                return asked
+                    .get()
+                    .compose(now -> store.publish((String) arguments[0], (String) arguments[1]));
               }
               try {
                 return method.invoke(store, arguments);
@@ -179,7 +186,15 @@ public abstract class CheckpointFixture extends StoreFixture {
    */
   protected String arriveAt(BlobStore store, byte[] bytes, Promise<Void> published)
       throws Exception {
-    Services services = new Services(database, store);
+    AtomicBoolean isHeldUp = new AtomicBoolean();
+    BlobStore watched =
+        publishingAfter(
+            store,
+            () -> {
+              isHeldUp.set(true);
+              return Future.succeededFuture();
+            });
+    Services services = new Services(database, watched);
     CheckpointService.Announced announced =
         await(
             services.checkpoints.publish(
@@ -191,7 +206,8 @@ public abstract class CheckpointFixture extends StoreFixture {
         .commit(member("alice"), id, bytes.length, Optional.empty())
         .<Void>mapEmpty()
         .onComplete(published);
-    eventually("the digest is noted", () -> isNoted(id));
+    // Only then the upload is released as well.
+    eventually("it is held up, with its digest noted", () -> isHeldUp.get() && isNoted(id));
     return id;
   }
 
