@@ -71,7 +71,8 @@ final class TickRunner {
     Pool terms = terms();
     // Nothing is read in between unless it must be: clusters are seen together with the nodes.
     return terms.isPaused()
-        ? standing(terms, nowMillis).compose(cents -> decide(terms, cents, allowance, nodes, nowMillis))
+        ? standing(terms, nowMillis)
+            .compose(cents -> decide(terms, cents, allowance, nodes, nowMillis))
         : decide(terms, Optional.empty(), allowance, nodes, nowMillis);
   }
 
@@ -145,8 +146,8 @@ final class TickRunner {
 
   /**
    * The clearing price at which a paused market stands: the one that is stored, so that whoever
-   * computes it comes to the same, after a fail-over too; but for one that a clock which was far ahead
-   * stored, and that is put right.
+   * computes it comes to the same, after a fail-over too; but for one that a clock which was far
+   * ahead stored, and that is put right.
    */
   private Future<Optional<Long>> standing(Pool terms, long nowMillis) {
     return terms.isPaused()
