@@ -2,12 +2,11 @@ package dev.bourse.admin;
 
 import dev.bourse.command.AnswerFormat;
 import dev.bourse.command.RemoteOperation;
+import dev.bourse.command.Reported;
 import dev.bourse.remote.ExitCode;
-import dev.bourse.remote.Refused;
 import dev.bourse.remote.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -43,23 +42,17 @@ final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
-    try {
-      JsonObject status = admin.service().call(operation.method(), operation.path(), null);
-      AnswerFormat format = admin.format();
-      out.print(
-          format.form() == AnswerFormat.Form.table && format.fields().isEmpty()
-              ? screen(status)
-              : format.print(status));
-      return ExitCode.OK.code();
-    } catch (Refused refused) {
-      err.println(refused.getMessage());
-      return refused.exitCode().code();
-    } finally {
-      out.flush();
-      err.flush();
-    }
+    return Reported.run(
+        spec,
+        (out, err) -> {
+          JsonObject status = admin.service().call(operation.method(), operation.path(), null);
+          AnswerFormat format = admin.format();
+          out.print(
+              format.form() == AnswerFormat.Form.table && format.fields().isEmpty()
+                  ? screen(status)
+                  : format.print(status));
+          return ExitCode.OK;
+        });
   }
 
   private static String screen(JsonObject status) {

@@ -2,6 +2,7 @@ package dev.bourse.admin;
 
 import dev.bourse.command.OperationCommand;
 import dev.bourse.command.RemoteOperation;
+import dev.bourse.command.Reported;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -64,21 +65,15 @@ final class VerifyCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
-    try {
-      Service service = admin.service();
-      String org = spec.positionalParameters().get(0).getValue();
-      boolean whole =
-          org == null ? verifyAll(service, out, err) : verify(service, org, "", out, err);
-      return (whole ? ExitCode.OK : ExitCode.NOT_WHOLE).code();
-    } catch (Refused refused) {
-      err.println(refused.getMessage());
-      return refused.exitCode().code();
-    } finally {
-      out.flush();
-      err.flush();
-    }
+    return Reported.run(
+        spec,
+        (out, err) -> {
+          Service service = admin.service();
+          String org = spec.positionalParameters().get(0).getValue();
+          boolean whole =
+              org == null ? verifyAll(service, out, err) : verify(service, org, "", out, err);
+          return whole ? ExitCode.OK : ExitCode.NOT_WHOLE;
+        });
   }
 
   /** A page of organizations at a time, so that there may be any number. */

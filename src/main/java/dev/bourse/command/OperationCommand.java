@@ -164,28 +164,22 @@ public final class OperationCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
-    try {
-      JsonObject body = body();
-      Service service = operation.takesToken() ? caller.service() : caller.openService();
-      tellCluster(service, body);
-      requireWanted(service, err);
-      if (operation.givesBytes()) {
-        FileTransfer.fetch(service, operation.method(), path(service, Optional.empty()), file());
-      } else {
-        JsonObject answer = follow(service, body);
-        caller.learn(operation, answer);
-        print(answer, out, err);
-      }
-      return ExitCode.OK.code();
-    } catch (Refused refused) {
-      err.println(refused.getMessage());
-      return refused.exitCode().code();
-    } finally {
-      out.flush();
-      err.flush();
+    return Reported.run(spec, this::work);
+  }
+
+  private ExitCode work(PrintWriter out, PrintWriter err) throws Refused {
+    JsonObject body = body();
+    Service service = operation.takesToken() ? caller.service() : caller.openService();
+    tellCluster(service, body);
+    requireWanted(service, err);
+    if (operation.givesBytes()) {
+      FileTransfer.fetch(service, operation.method(), path(service, Optional.empty()), file());
+    } else {
+      JsonObject answer = follow(service, body);
+      caller.learn(operation, answer);
+      print(answer, out, err);
     }
+    return ExitCode.OK;
   }
 
   /** Asks before what cannot be undone. */

@@ -82,6 +82,7 @@ public final class Logs {
   static void say(Level level, String logger, @Nullable String message, @Nullable Throwable error) {
     LogLine line =
         new LogLine(
+            // The machine's own clock: nothing goes by it, and it is there before any other is.
             Instant.now(),
             level,
             logger,

@@ -58,6 +58,7 @@ public final class PoolAdminRoutes {
             body.getBoolean("swaps_enabled"),
             body.getBoolean("self_service"),
             body.getLong("notice_ms"),
+            null,
             new Pool.Environment(
                 body.getString("ssh_user"),
                 body.getInteger("ssh_port"),

@@ -48,68 +48,6 @@ public record Pool(
     }
   }
 
-  /** One whose market goes on. */
-  public Pool(
-      String name,
-      String site,
-      String provider,
-      String gpuVendor,
-      @Nullable String gpuModel,
-      int gpusPerNode,
-      long reserveCents,
-      long capCents,
-      boolean detectorArmed,
-      boolean swapsEnabled,
-      boolean selfService,
-      @Nullable Long noticeMillis,
-      Environment environment) {
-    this(
-        name,
-        site,
-        provider,
-        gpuVendor,
-        gpuModel,
-        gpusPerNode,
-        reserveCents,
-        capCents,
-        detectorArmed,
-        swapsEnabled,
-        selfService,
-        noticeMillis,
-        null,
-        environment);
-  }
-
-  /** One whose notice is the service's. */
-  public Pool(
-      String name,
-      String site,
-      String provider,
-      String gpuVendor,
-      @Nullable String gpuModel,
-      int gpusPerNode,
-      long reserveCents,
-      long capCents,
-      boolean detectorArmed,
-      boolean swapsEnabled,
-      boolean selfService,
-      Environment environment) {
-    this(
-        name,
-        site,
-        provider,
-        gpuVendor,
-        gpuModel,
-        gpusPerNode,
-        reserveCents,
-        capCents,
-        detectorArmed,
-        swapsEnabled,
-        selfService,
-        null,
-        environment);
-  }
-
   /**
    * An operator's halt of the market.
    *

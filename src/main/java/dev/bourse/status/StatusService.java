@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads how the whole site stands. */
 public final class StatusService {
-  /** As many of the organizations that are held longest; lists have the others. */
+  /** As many of the organizations that are held longest for their money; the rest are counted. */
   static final int MOST_HELD = 20;
 
   private final StatusStore store;

@@ -112,6 +112,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
             yaml.flag("swaps_enabled", true),
             yaml.flag("self_service", false),
             notice(yaml),
+            null,
             environment),
         yaml.list("nodes", node -> machine(node, sshPort)),
         yaml.integer("simulated_nodes", 0, 0, MAX_SIMULATED));

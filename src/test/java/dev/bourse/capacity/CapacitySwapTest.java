@@ -203,6 +203,8 @@ class CapacitySwapTest {
         true,
         false,
         false,
+        null,
+        null,
         POOL.environment());
   }
 }

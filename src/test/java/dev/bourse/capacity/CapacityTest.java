@@ -374,6 +374,8 @@ class CapacityTest {
         true,
         true,
         false,
+        null,
+        null,
         POOL.environment());
   }
 }

@@ -39,6 +39,8 @@ public final class Sample {
           true,
           true,
           false,
+          null,
+          null,
           new Pool.Environment("tenant", 22, Map.of("A", "b"), Map.of("scratch", "/scratch")));
 
   /** Armed, with keys, nothing published. */

@@ -331,6 +331,8 @@ class NoticeWalkTest {
         true,
         true,
         false,
+        null,
+        null,
         POOL.environment());
   }
 

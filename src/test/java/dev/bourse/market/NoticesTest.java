@@ -344,6 +344,8 @@ class NoticesTest {
         true,
         true,
         false,
+        null,
+        null,
         POOL.environment());
   }
 

@@ -73,6 +73,7 @@ final class SimulatedMonth extends SimulatedMarkets {
                   true,
                   false,
                   NOTICES.get(p),
+                  null,
                   like.environment()));
       for (int n = 0; n < NODES; n++) {
         String id = "p" + p + "n" + n;

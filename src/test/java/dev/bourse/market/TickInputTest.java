@@ -194,6 +194,8 @@ class TickInputTest {
             armed,
             POOL.swapsEnabled(),
             POOL.selfService(),
+            null,
+            null,
             POOL.environment());
     clusters.put(pool);
   }

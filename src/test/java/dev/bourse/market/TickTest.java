@@ -247,6 +247,8 @@ class TickTest {
             false,
             true,
             false,
+            null,
+            null,
             POOL.environment());
 
     Tick.Outcome outcome = tick(blind, NOW, nodes(0), declared(8));

@@ -76,7 +76,7 @@
  *
  * <p>Rules for whoever adds here: nothing reads real time or draws from another source than the
  * seed's; nothing iterates over a set or map without an order; what is judged after every commit
- * takes microseconds, for a thousand seeds have to fit into a minute.
+ * takes microseconds, for hundreds of seeds have to fit into a build.
  *
  * <p>It is one large room because a world, its faults, its operations and its invariants reach into
  * each other at every step; only the input of hostile clients stands apart, in {@code hostile}.

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryEngine implements AutoCloseable {
   /**
    * What a migrated store is made of. The steps are carried out once in a process: a simulation
-   * begins a thousand times in a minute.
+   * begins hundreds of times in a minute.
    */
   private static @Nullable List<String> schema;
 
