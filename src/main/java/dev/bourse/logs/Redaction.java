@@ -19,7 +19,7 @@ final class Redaction {
               + "[A-Za-z0-9_]{8,}");
 
   /** The part of an e-mail address that tells who it is, before a domain that is a name. */
-  private static final Pattern PERSON =
+  static final Pattern PERSON =
       Pattern.compile(
           "[^\\s@<>\"'(),;:/=\\[\\]|]{1,64}+@(?=[A-Za-z0-9-]{1,63}(?:\\.[A-Za-z0-9-]{1,63}){0,8}\\.[A-Za-z]{2,63})");
 

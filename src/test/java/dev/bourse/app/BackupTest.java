@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.app.commands.Main;
+import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.CommandRun;
@@ -233,15 +233,8 @@ class BackupTest {
     for (int i = 0; ; i++) {
       Process command =
           new ProcessBuilder(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-cp",
-                  System.getProperty(
-                      "surefire.test.class.path", System.getProperty("java.class.path")),
-                  Main.class.getName(),
-                  "backup",
-                  backup.toString(),
-                  "--data",
-                  bourse.data().toString())
+                  ChildJvm.command(
+                      List.of("backup", backup.toString(), "--data", bourse.data().toString())))
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.DISCARD)
               .start();

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.app.commands.Main;
+import dev.bourse.testing.ChildJvm;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
@@ -304,19 +304,10 @@ class MoveTest extends MoveFixture {
   }
 
   private static Process child(List<String> store, Path file) throws Exception {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx64m",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty(
-                    "surefire.test.class.path", System.getProperty("java.class.path")),
-                Main.class.getName(),
-                "import",
-                file.toString()));
-    command.addAll(store);
-    return new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    List<String> arguments = new ArrayList<>(List.of("import", file.toString()));
+    arguments.addAll(store);
+    return new ProcessBuilder(ChildJvm.command(arguments))
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .start();
   }
 }

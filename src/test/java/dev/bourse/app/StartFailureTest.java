@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.bourse.app.commands.Main;
+import dev.bourse.testing.ChildJvm;
 import dev.bourse.core.Ports;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
@@ -38,26 +39,20 @@ class StartFailureTest {
 
   private Ended serve(List<String> flags, Map<String, String> environment, String... arguments)
       throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(flags);
-    command.addAll(
-        List.of(
-            "-cp",
-            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            Main.class.getName(),
-            "serve",
-            "--data",
-            folder.resolve("data").toString()));
-    command.addAll(List.of(arguments));
+    List<String> given =
+        new ArrayList<>(List.of("serve", "--data", folder.resolve("data").toString()));
+    given.addAll(List.of(arguments));
     if (Stream.of(arguments).noneMatch(argument -> argument.startsWith("management.port="))) {
-      command.addAll(List.of("--set", "management.port=0"));
+      given.addAll(List.of("--set", "management.port=0"));
     }
     Path out = folder.resolve("out");
     Path log = folder.resolve("log");
+    List<String> all = new ArrayList<>(ChildJvm.FLAGS);
+    all.addAll(flags);
     ProcessBuilder building =
-        new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(log.toFile());
+        new ProcessBuilder(ChildJvm.command(all, given))
+            .redirectOutput(out.toFile())
+            .redirectError(log.toFile());
     building.environment().putAll(environment);
     Process process = building.start();
     try {

@@ -68,8 +68,8 @@ final class Clocks implements Scenario {
     for (int days : STEPS_DAYS) {
       set(offset, days);
       for (int i = 0; i < STEP_SECONDS; i++) {
-        world.untilWritten(
-            WRITE_SECONDS, "a write within a cadence of a step to " + days + " d", 1);
+        world.untilDeclared(
+            WRITE_SECONDS, "a declaration within a cadence of a step to " + days + " d", 1);
         LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
         requireNothingBilledAhead(world);
       }

@@ -22,6 +22,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.ToIntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -181,18 +182,23 @@ final class FaultWorld {
 
   /** Waits until so many more writes are acknowledged by each process that answers. */
   void untilWritten(String what, int more) {
-    untilWritten(30, what, more);
+    untilAcknowledged(30, what, more, recorder::writes);
   }
 
-  /** The same within so many seconds for each. */
-  void untilWritten(int seconds, String what, int more) {
+  /** The same of declarations alone, within so many seconds for each. */
+  void untilDeclared(int seconds, String what, int more) {
+    untilAcknowledged(seconds, what, more, recorder::declarations);
+  }
+
+  private void untilAcknowledged(
+      int seconds, String what, int more, ToIntFunction<String> acknowledged) {
     for (ServiceProcess process : processes) {
       if (process.baseUrl() != null) {
-        int before = recorder.writes(process.name());
+        int before = acknowledged.applyAsInt(process.name());
         until(
             what + " at " + process.name(),
             seconds,
-            () -> recorder.writes(process.name()) >= before + more);
+            () -> acknowledged.applyAsInt(process.name()) >= before + more);
       }
     }
   }

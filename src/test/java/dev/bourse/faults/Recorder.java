@@ -2,6 +2,7 @@ package dev.bourse.faults;
 
 import dev.bourse.history.History.Window;
 import dev.bourse.history.RecordedOperation;
+import dev.bourse.history.RecordedOperation.Kind;
 import dev.bourse.history.RecordedOperation.Outcome;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -14,7 +15,7 @@ final class Recorder {
   private final long began = System.nanoTime();
   private final List<RecordedOperation> operations = new ArrayList<>();
   private final List<Window> windows = new ArrayList<>();
-  private final Map<String, Integer> written = new HashMap<>();
+  private final Map<String, Map<Kind, Integer>> acknowledged = new HashMap<>();
   private final Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
 
   /** Microseconds since the run began. */
@@ -25,9 +26,10 @@ final class Recorder {
   synchronized void add(RecordedOperation operation) {
     operations.add(operation);
     counts.merge(operation.outcome(), 1, Integer::sum);
-    if (operation.kind() == RecordedOperation.Kind.WRITE
-        && operation.outcome() == Outcome.ACKNOWLEDGED) {
-      written.merge(operation.process(), 1, Integer::sum);
+    if (operation.outcome() == Outcome.ACKNOWLEDGED) {
+      acknowledged
+          .computeIfAbsent(operation.process(), process -> new EnumMap<>(Kind.class))
+          .merge(operation.kind(), 1, Integer::sum);
     }
   }
 
@@ -53,8 +55,23 @@ final class Recorder {
     return operations.stream().filter(o -> o.completedMicros() >= micros).toList();
   }
 
-  /** Acknowledged writes to a process so far. */
+  /**
+   * Acknowledged writes of every kind at a process so far. Whether it works at all is told by
+   * these: of two clients that declare for one cluster, each on the version it expects, the one at
+   * the slower process may come too late every time.
+   */
   synchronized int writes(String process) {
-    return written.getOrDefault(process, 0);
+    return acknowledged(process, Kind.WRITE)
+        + acknowledged(process, Kind.ADD)
+        + acknowledged(process, Kind.REMOVE);
+  }
+
+  /** Acknowledged declarations at a process so far. */
+  synchronized int declarations(String process) {
+    return acknowledged(process, Kind.WRITE);
+  }
+
+  private int acknowledged(String process, Kind kind) {
+    return acknowledged.getOrDefault(process, Map.of()).getOrDefault(kind, 0);
   }
 }

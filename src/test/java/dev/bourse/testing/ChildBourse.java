@@ -3,7 +3,6 @@ package dev.bourse.testing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.app.commands.Main;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -65,13 +64,7 @@ public final class ChildBourse implements AutoCloseable {
 
   private ChildBourse(
       Path data, List<String> settings, String logLevel, ProcessBuilder.Redirect log) {
-    this(
-        data,
-        settings,
-        logLevel,
-        log,
-        // It lives for a moment: a quick start matters more than fast code.
-        List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    this(data, settings, logLevel, log, ChildJvm.FLAGS);
   }
 
   private ChildBourse(
@@ -80,18 +73,7 @@ public final class ChildBourse implements AutoCloseable {
       String logLevel,
       ProcessBuilder.Redirect log,
       List<String> flags) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(flags);
-    command.addAll(
-        List.of(
-            "-cp",
-            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            Main.class.getName(),
-            "serve",
-            "--demo",
-            "--data",
-            data.toString()));
+    List<String> arguments = new ArrayList<>(List.of("serve", "--demo", "--data", data.toString()));
     List<String> all = new ArrayList<>(settings);
     if (settings.stream().noneMatch(setting -> setting.startsWith("store.url="))) {
       all.add("store.url=" + TestStore.url(data));
@@ -103,11 +85,12 @@ public final class ChildBourse implements AutoCloseable {
       }
     }
     for (String setting : all) {
-      command.add("--set");
-      command.add(setting);
+      arguments.add("--set");
+      arguments.add(setting);
     }
     try {
-      process = new ProcessBuilder(command).redirectError(log).start();
+      process =
+          new ProcessBuilder(ChildJvm.command(flags, arguments)).redirectError(log).start();
       BufferedReader printed = process.inputReader(StandardCharsets.UTF_8);
       String line = printed.readLine();
       assertTrue(line != null && line.startsWith("ready http"), "printed: " + line);

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +63,7 @@ public final class ContractCheck {
    * @param scope the scope it demands of API tokens, empty for any live one
    * @param memberScope the scope it demands of members' tokens, empty when it takes none
    * @param pages statuses that may also be answered with a page
+   * @param template what paths of requests to it match
    * @param bodies validators of its JSON bodies by status; null for a status without a body
    */
   public record Described(
@@ -71,13 +73,13 @@ public final class ContractCheck {
       Set<String> schemes,
       Optional<String> scope,
       Optional<String> memberScope,
+      Pattern template,
       Map<Integer, @Nullable Validator> bodies,
       Set<Integer> pages) {
 
     private boolean matches(String sentMethod, String sentPath) {
       String method = sentMethod.equals("HEAD") ? "GET" : sentMethod;
-      String template = path.replaceAll("\\{[^}]+}", "[^/]+");
-      return this.method.equals(method) && Pattern.matches(template, sentPath);
+      return this.method.equals(method) && template.matcher(sentPath).matches();
     }
   }
 
@@ -88,8 +90,9 @@ public final class ContractCheck {
 
   /** Fails unless the answer is one the contract allows. */
   public static void check(String method, String uri, int status, @Nullable JsonObject body) {
-    String path = uri.replaceAll("\\?.*", "");
-    String where = method + " " + uri + " answered " + status + " " + body;
+    int query = uri.indexOf('?');
+    String path = query < 0 ? uri : uri.substring(0, query);
+    Supplier<String> where = () -> method + " " + uri + " answered " + status + " " + body;
     Optional<Described> operation =
         OPERATIONS.stream()
             // A contract is no item of its own family, though it stands where one would.
@@ -101,7 +104,7 @@ public final class ContractCheck {
         || (OF_THE_WIRE.contains(status) && !operation.get().bodies().containsKey(status))) {
       validator = status >= 400 ? ERROR : null;
     } else {
-      assertTrue(operation.get().bodies().containsKey(status), where + ": not in the contract");
+      assertTrue(operation.get().bodies().containsKey(status), () -> where.get() + ": not in the contract");
       validator = operation.get().bodies().get(status);
     }
     // Whoever looks for nothing at a browser gets a page, too.
@@ -115,12 +118,12 @@ public final class ContractCheck {
     check(validator, body, where);
   }
 
-  private static void check(Validator validator, JsonObject body, String where) {
+  private static void check(Validator validator, JsonObject body, Supplier<String> where) {
     // The library rewrites a schema the first time it is used.
     synchronized (validator) {
       OutputUnit outcome = validator.validate(body);
       if (!Boolean.TRUE.equals(outcome.getValid())) {
-        fail(where + ": against the contract: " + outcome.toJson());
+        fail(where.get() + ": against the contract: " + outcome.toJson());
       }
     }
   }
@@ -129,7 +132,7 @@ public final class ContractCheck {
   static void checkEvent(String name, JsonObject data) {
     Validator validator = EVENTS.get(name);
     assertNotNull(validator, "event " + name + " is not in the contract");
-    check(validator, data, "event " + name + " " + data);
+    check(validator, data, () -> "event " + name + " " + data);
   }
 
   private static Map<String, Validator> events() {
@@ -200,6 +203,7 @@ public final class ContractCheck {
         schemes,
         Optional.ofNullable(scopes.get(Principal.SCHEME)),
         Optional.ofNullable(scopes.get(Principal.MEMBER_SCHEME)),
+        Pattern.compile(path.replaceAll("\\{[^}]+}", "[^/]+")),
         bodies,
         pages);
   }

@@ -12,7 +12,9 @@ import java.util.function.Supplier;
 public final class Polls {
   private static final long DEADLINE_SECONDS = 60;
   private static final int SLACK_SECONDS = 20;
-  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /** What is polled costs the machine that is waited for: a request and its check, most often. */
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private Polls() {}
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.client.MemberCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.MemberShell;
@@ -224,17 +225,7 @@ class CheckpointCommandTest {
   private String killed(Path model, long letThrough) throws Exception {
     Path said = folder.resolve("said");
     ProcessBuilder child =
-        new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx128m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-cp",
-            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            "dev.bourse.app.commands.Main",
-            "checkpoint",
-            "push",
-            model.toString());
+        new ProcessBuilder(ChildJvm.command(List.of("checkpoint", "push", model.toString())));
     child
         .environment()
         .putAll(
