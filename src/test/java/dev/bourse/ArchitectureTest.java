@@ -34,7 +34,9 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("signals", List.of()),
-          entry("logs", List.of("core")),
+          entry("traces", List.of("core")),
+          entry("traces.otlp", List.of("core", "signals", "traces")),
+          entry("logs", List.of("core", "traces")),
           entry("store", List.of("core", "logs", "signals")),
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "signals", "store", "store.transfer")),
@@ -59,8 +61,9 @@ final class ArchitectureTest {
                   "edge.tls",
                   "logs",
                   "pages",
-                  "signals")),
-          entry("nodes", List.of("core", "signals")),
+                  "signals",
+                  "traces")),
+          entry("nodes", List.of("core", "signals", "traces")),
           entry("blob", List.of("core")),
           entry("blob.s3", List.of("core", "blob", "store")),
           entry("pools", List.of("core")),
@@ -170,7 +173,7 @@ final class ArchitectureTest {
           entry(
               "oauth",
               List.of("core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
-          entry("delivery", List.of("core", "store", "keyring", "mail", "outbound")),
+          entry("delivery", List.of("core", "store", "keyring", "mail", "outbound", "traces")),
           entry(
               "webhooks",
               List.of(
@@ -276,6 +279,8 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("signals", List.of("io.prometheus.metrics..", "org.slf4j", "com.sun.management")),
+          entry("traces", List.of("io.vertx.core")),
+          entry("traces.otlp", List.of("io.opentelemetry..", "io.vertx.core", "org.slf4j")),
           entry("logs", List.of("io.vertx.core..", "org.slf4j..")),
           entry("store", List.of("io.vertx.core..", "org.slf4j")),
           entry("store.transfer", List.of("io.vertx.core.json")),

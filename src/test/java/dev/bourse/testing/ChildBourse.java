@@ -14,9 +14,14 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** {@code bourse serve --demo} in a process of its own. */
 public final class ChildBourse implements AutoCloseable {
+  /** It lives for a moment: a quick start matters more than fast code. */
+  private static final List<String> BRIEF =
+      List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
   private final Process process;
   private final String baseUrl;
 
@@ -28,6 +33,16 @@ public final class ChildBourse implements AutoCloseable {
   /** One that logs all it can into a file. */
   public static ChildBourse logging(Path data, List<String> settings, Path log) {
     return new ChildBourse(data, settings, "trace", to(log));
+  }
+
+  /** One with a flag of the JVM of the test's own. */
+  public static ChildBourse flagged(Path data, List<String> settings, String flag) {
+    return new ChildBourse(
+        data,
+        settings,
+        "error",
+        ProcessBuilder.Redirect.INHERIT,
+        Stream.concat(BRIEF.stream(), Stream.of(flag)).toList());
   }
 
   /** One with the flags of the JVM that the launcher gives, which logs into a file. */
@@ -65,13 +80,7 @@ public final class ChildBourse implements AutoCloseable {
 
   private ChildBourse(
       Path data, List<String> settings, String logLevel, ProcessBuilder.Redirect log) {
-    this(
-        data,
-        settings,
-        logLevel,
-        log,
-        // It lives for a moment: a quick start matters more than fast code.
-        List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    this(data, settings, logLevel, log, BRIEF);
   }
 
   private ChildBourse(
