@@ -168,7 +168,8 @@ final class ArchitectureTest {
           entry("mail", List.of("core", "signals", "store", "keyring")),
           entry(
               "signin",
-              List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
+              List.of(
+                  "core", "logs", "store", "access", "audit", "edge", "org", "pages", "mail")),
           entry("outbound", List.of("core")),
           entry(
               "oauth",
@@ -191,7 +192,8 @@ final class ArchitectureTest {
                   "pools",
                   "capacity",
                   "events",
-                  "billing")),
+                  "billing",
+                  "traces")),
           entry(
               "trailstream",
               List.of(
@@ -204,7 +206,8 @@ final class ArchitectureTest {
                   "delivery",
                   "edge",
                   "keyring",
-                  "mail")),
+                  "mail",
+                  "traces")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(

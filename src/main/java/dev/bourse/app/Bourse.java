@@ -183,7 +183,7 @@ public final class Bourse {
     context
         .config()
         .ssh()
-        .ifPresent(ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh)));
+        .ifPresent(ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh, context.traces())));
     return new ServiceCore.Ports(
         Map.copyOf(providers), opened -> CheckpointServices.openBlobs(context, opened));
   }

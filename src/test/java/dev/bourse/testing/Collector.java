@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -211,9 +211,9 @@ public final class Collector implements AutoCloseable {
 
   /** The first span that is wanted, once it is there. */
   public Told await(String what, Predicate<Told> isWanted) {
-    return Objects.requireNonNull(
-        Polls.until(
-            what, () -> told.stream().filter(isWanted).findFirst().orElse(null), Objects::nonNull));
+    return Polls.until(
+            what, () -> told.stream().filter(isWanted).findFirst(), Optional::isPresent)
+        .orElseThrow();
   }
 
   /** The span of a request, once it is there. */

@@ -55,7 +55,8 @@ public final class OtlpTraces implements Traces {
   }
 
   /**
-   * Begins to send. Nothing is asked of the collector before there is a span.
+   * Begins to send, with a span of its own: so a collector that is not there is known at once, and
+   * no event loop waits for the library to be loaded when the first request is traced.
    *
    * @param version the program's
    * @param clock for when things were
@@ -89,7 +90,11 @@ public final class OtlpTraces implements Traces {
             .setSampler(io.opentelemetry.sdk.trace.samplers.Sampler.alwaysOn())
             .addSpanProcessor(new SpanQueue(exporter))
             .build();
-    return new OtlpTraces(vertx, config, random, time, provider);
+    Traces traces = new OtlpTraces(vertx, config, random, time, provider);
+    Span begun = traces.always("traces begin", Span.Kind.INTERNAL);
+    begun.child("first", Span.Kind.INTERNAL).end();
+    begun.end();
+    return traces;
   }
 
   @Override
