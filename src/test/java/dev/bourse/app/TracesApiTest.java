@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.Scope;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
 import dev.bourse.testing.Collector;
@@ -12,9 +13,12 @@ import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.LogCapture;
+import dev.bourse.testing.McpClient;
 import dev.bourse.testing.Polls;
+import dev.bourse.testing.Receiver;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SetsFixture;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -43,7 +47,11 @@ class TracesApiTest {
     collector = new Collector();
     bourse =
         RunningBourse.demo(
-            "trace.endpoint=" + collector.url(), "trace.sample=1", "log.slow-request=1ms");
+            "trace.endpoint=" + collector.url(),
+            "trace.sample=1",
+            "log.slow-request=1ms",
+            "secret.key=" + "ab".repeat(32),
+            "webhooks.private-hosts=localhost");
   }
 
   @AfterAll
@@ -167,6 +175,39 @@ class TracesApiTest {
               told ->
                   told.traceId().equals(line.getString("trace_id")) && told.parentId().isEmpty());
       assertEquals("slow", span.get("bourse.request_id"));
+    }
+  }
+
+  @Test
+  void aDeliveryIsToldWithItsStatusAndNotWhereItWent() {
+    try (Receiver receiver = new Receiver(message -> 503)) {
+      ApiClient member =
+          bourse.with(
+              McpClient.token(bourse, "acme", "alice", Set.of(Scope.ORG_READ, Scope.ORG_WRITE)));
+      HttpAnswer made =
+          member.post(
+              "/api/console/webhooks",
+              new JsonObject()
+                  .put("url", receiver.url() + "/?key=Zq8")
+                  .put("kinds", new JsonArray().add("grant")));
+      assertEquals(201, made.status(), made.toString());
+      JsonObject endpoint = made.json();
+      member
+          .post(
+              "/api/console/webhooks/" + endpoint.getString("endpoint_id") + "/test",
+              new JsonObject())
+          .ok();
+      Collector.Told span = collector.await("webhooks", told -> told.name().equals("webhooks"));
+      assertEquals(Collector.Told.CLIENT, span.kind());
+      assertTrue(span.failed());
+      assertEquals(
+          Map.of(
+              "http.request.method", "POST",
+              "http.response.status_code", "503",
+              "error.type", "503"),
+          span.attributes());
+      assertFalse(collector.text().contains("Zq8"));
+      assertFalse(collector.text().contains(endpoint.getString("secret")));
     }
   }
 
