@@ -64,7 +64,7 @@ final class ArchitectureTest {
                   "signals",
                   "traces")),
           entry("nodes", List.of("core", "signals", "traces")),
-          entry("blob", List.of("core")),
+          entry("blob", List.of("core", "logs", "traces")),
           entry("blob.s3", List.of("core", "blob", "store")),
           entry("pools", List.of("core")),
           entry(
@@ -168,8 +168,7 @@ final class ArchitectureTest {
           entry("mail", List.of("core", "signals", "store", "keyring")),
           entry(
               "signin",
-              List.of(
-                  "core", "logs", "store", "access", "audit", "edge", "org", "pages", "mail")),
+              List.of("core", "logs", "store", "access", "audit", "edge", "org", "pages", "mail")),
           entry("outbound", List.of("core")),
           entry(
               "oauth",

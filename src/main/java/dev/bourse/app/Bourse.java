@@ -96,7 +96,8 @@ public final class Bourse {
         .traces()
         .map(
             to ->
-                OtlpTraces.open(vertx, to, ProgramVersion.text(), clock, MONOTONIC, random, signals))
+                OtlpTraces.open(
+                    vertx, to, ProgramVersion.text(), clock, MONOTONIC, random, signals))
         .orElse(Traces.OFF);
   }
 
@@ -183,7 +184,8 @@ public final class Bourse {
     context
         .config()
         .ssh()
-        .ifPresent(ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh, context.traces())));
+        .ifPresent(
+            ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh, context.traces())));
     return new ServiceCore.Ports(
         Map.copyOf(providers), opened -> CheckpointServices.openBlobs(context, opened));
   }

@@ -447,7 +447,8 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** Neither the path nor any header is told: links and cookies let in whoever has them. */
   private void endSpan() {
     Span span = told.span();
-    span.tell(Attribute.METHOD, METHODS.contains(request.method()) ? request.method().name() : OTHER);
+    span.tell(
+        Attribute.METHOD, METHODS.contains(request.method()) ? request.method().name() : OTHER);
     span.tell(Attribute.REQUEST, told.id());
     if (!told.org().isEmpty()) {
       span.tell(Attribute.ORG, told.org());

@@ -125,12 +125,17 @@ public final class RequestContext {
    * @param name of the span, written in the code
    */
   public static <T> Future<T> calling(String name, Supplier<Future<T>> call) {
+    Span asking = currentSpan().child(name, Span.Kind.CLIENT);
+    return asking.isTold() ? call.get().onComplete(done -> asking.end(done.cause())) : call.get();
+  }
+
+  /**
+   * Tells of the request that the calling thread is at work for; {@link Span#NONE} when it is for
+   * none, or for one that is not traced.
+   */
+  public static Span currentSpan() {
     RequestContext request = current();
-    if (request == null || !request.span.isTold()) {
-      return call.get();
-    }
-    Span asking = request.span.child(name, Span.Kind.CLIENT);
-    return call.get().onComplete(done -> asking.end(done.cause()));
+    return request == null ? Span.NONE : request.span;
   }
 
   /** Names this request, in the log and to its client. */

@@ -100,11 +100,7 @@ public final class SshNodes implements NodeProvider {
   }
 
   SshNodes(
-      Vertx vertx,
-      SshConfig config,
-      Traces traces,
-      int firstVisitSeconds,
-      long firstPauseMillis) {
+      Vertx vertx, SshConfig config, Traces traces, int firstVisitSeconds, long firstPauseMillis) {
     this.vertx = vertx;
     this.traces = traces;
     this.config = config;

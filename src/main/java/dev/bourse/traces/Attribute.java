@@ -1,6 +1,8 @@
 package dev.bourse.traces;
 
-/** Under which keys a span may tell something: those of OpenTelemetry's conventions, and our own. */
+/**
+ * Under which keys a span may tell something: those of OpenTelemetry's conventions, and our own.
+ */
 public enum Attribute {
   /** One that HTTP knows, or {@code _OTHER}. */
   METHOD("http.request.method"),

@@ -114,7 +114,8 @@ class TracesApiTest {
     assertEquals("", span.parentId());
     List<Collector.Told> within = collector.within(span);
     Set<String> names = within.stream().map(Collector.Told::name).collect(Collectors.toSet());
-    assertTrue(names.containsAll(Set.of("owner's queue", "store's queue", "store")), names.toString());
+    assertTrue(
+        names.containsAll(Set.of("owner's queue", "store's queue", "store")), names.toString());
     for (Collector.Told wait : within) {
       assertEquals(span.traceId(), wait.traceId());
       assertTrue(span.beganNanos() <= wait.beganNanos(), wait.toString());
@@ -295,6 +296,7 @@ class TracesApiTest {
     Set<String> names =
         collector.told().stream().map(Collector.Told::name).collect(Collectors.toSet());
     assertTrue(names.size() > 50, "the calls were traced: " + names);
+    assertTrue(names.contains("files"), names.toString());
   }
 
   private static byte[] bytes(@Nullable String text) {
@@ -304,8 +306,7 @@ class TracesApiTest {
   @Test
   void aStopSendsWhatWaits() {
     try (Collector own = new Collector()) {
-      RunningBourse other =
-          RunningBourse.demo("trace.endpoint=" + own.url(), "trace.sample=1");
+      RunningBourse other = RunningBourse.demo("trace.endpoint=" + own.url(), "trace.sample=1");
       other.as("acme", "orgwide").send("GET", STATE, null, "X-Request-Id", "last-1");
       other.close();
       assertTrue(
@@ -317,8 +318,7 @@ class TracesApiTest {
   void aCollectorThatIsAwayOrSilentChangesNoAnswer() {
     try (Collector silent = new Collector(Collector.Manner.IS_SILENT)) {
       for (String endpoint : List.of("http://127.0.0.1:1", silent.url())) {
-        RunningBourse other =
-            RunningBourse.demo("trace.endpoint=" + endpoint, "trace.sample=1");
+        RunningBourse other = RunningBourse.demo("trace.endpoint=" + endpoint, "trace.sample=1");
         for (int i = 0; i < 1_000; i++) {
           other.as("acme", "orgwide").get(STATE).ok();
         }

@@ -23,9 +23,7 @@ class TracesOffTest {
   private static final Pattern OTHERS =
       Pattern.compile("(?:io\\.opentelemetry|dev\\.bourse\\.traces\\.otlp|java\\.net\\.http)\\..*");
 
-  @TempDir Path temp;
-
-  private List<String> loaded(String... settings) throws IOException {
+  private static List<String> loaded(Path temp, String... settings) throws IOException {
     Path list = temp.resolve("loaded");
     List<String> all = new ArrayList<>(List.of("port=0"));
     all.addAll(List.of(settings));
@@ -42,14 +40,14 @@ class TracesOffTest {
   }
 
   @Test
-  void withoutAnEndpointNoClassOfOpenTelemetryIsLoaded() throws IOException {
-    assertEquals(List.of(), loaded());
+  void withoutAnEndpointNoClassOfOpenTelemetryIsLoaded(@TempDir Path temp) throws IOException {
+    assertEquals(List.of(), loaded(temp));
   }
 
   @Test
-  void withAnEndpointTheyAre() throws IOException {
+  void withAnEndpointTheyAre(@TempDir Path temp) throws IOException {
     try (Collector collector = new Collector()) {
-      assertTrue(loaded("trace.endpoint=" + collector.url()).size() > 20);
+      assertTrue(loaded(temp, "trace.endpoint=" + collector.url()).size() > 20);
     }
   }
 }

@@ -62,7 +62,8 @@ public final class Collector implements AutoCloseable {
     server =
         vertx
             .createHttpServer(new HttpServerOptions().setHost("127.0.0.1").setPort(0))
-            .requestHandler(request -> request.body().onSuccess(body -> take(request, body, manner)))
+            .requestHandler(
+                request -> request.body().onSuccess(body -> take(request, body, manner)))
             .listen()
             .await();
   }
@@ -110,8 +111,7 @@ public final class Collector implements AutoCloseable {
       Message pair = new Message(one);
       Message value = new Message(pair.parts(2).get(0));
       all.put(
-          pair.text(1),
-          value.parts(1).isEmpty() ? Long.toString(value.number(3)) : value.text(1));
+          pair.text(1), value.parts(1).isEmpty() ? Long.toString(value.number(3)) : value.text(1));
     }
     return all;
   }
@@ -211,15 +211,15 @@ public final class Collector implements AutoCloseable {
 
   /** The first span that is wanted, once it is there. */
   public Told await(String what, Predicate<Told> isWanted) {
-    return Polls.until(
-            what, () -> told.stream().filter(isWanted).findFirst(), Optional::isPresent)
+    return Polls.until(what, () -> told.stream().filter(isWanted).findFirst(), Optional::isPresent)
         .orElseThrow();
   }
 
   /** The span of a request, once it is there. */
   public Told awaitRequest(String requestId) {
     return await(
-        "the span of request " + requestId, span -> span.get("bourse.request_id").equals(requestId));
+        "the span of request " + requestId,
+        span -> span.get("bourse.request_id").equals(requestId));
   }
 
   /** What is within a span. */

@@ -68,7 +68,8 @@ class CourierTest extends StoreFixture {
                 new OutboxMail(
                     vertx, folder.resolve("outbox"), "b@b.example", clock, new Random(2))),
             () -> "https://bourse.example");
-    client = SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 3 * DAY), Traces.OFF);
+    client =
+        SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 3 * DAY), Traces.OFF);
     await(
         database.commit(
             List.of(

@@ -60,8 +60,7 @@ class OtlpTracesTest {
       Traces traces = traces(collector.url());
       make(traces, 3);
       traces.close().await(30, TimeUnit.SECONDS);
-      assertEquals(
-          3, collector.told().stream().filter(span -> span.name().equals("work")).count());
+      assertEquals(3, collector.told().stream().filter(span -> span.name().equals("work")).count());
       assertEquals("bourse", collector.resources().get(0).get("service.name"));
       assertEquals(3 + BEGIN, spans("sent"));
     }
