@@ -34,7 +34,9 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("signals", List.of()),
-          entry("logs", List.of("core")),
+          entry("traces", List.of("core")),
+          entry("traces.otlp", List.of("core", "signals", "traces")),
+          entry("logs", List.of("core", "traces")),
           entry("store", List.of("core", "logs", "signals")),
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "signals", "store", "store.transfer")),
@@ -59,9 +61,10 @@ final class ArchitectureTest {
                   "edge.tls",
                   "logs",
                   "pages",
-                  "signals")),
-          entry("nodes", List.of("core", "signals")),
-          entry("blob", List.of("core")),
+                  "signals",
+                  "traces")),
+          entry("nodes", List.of("core", "signals", "traces")),
+          entry("blob", List.of("core", "logs", "traces")),
           entry("blob.s3", List.of("core", "blob", "store")),
           entry("pools", List.of("core")),
           entry(
@@ -165,12 +168,12 @@ final class ArchitectureTest {
           entry("mail", List.of("core", "signals", "store", "keyring")),
           entry(
               "signin",
-              List.of("core", "store", "access", "audit", "edge", "org", "pages", "mail")),
+              List.of("core", "logs", "store", "access", "audit", "edge", "org", "pages", "mail")),
           entry("outbound", List.of("core")),
           entry(
               "oauth",
               List.of("core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
-          entry("delivery", List.of("core", "store", "keyring", "mail", "outbound")),
+          entry("delivery", List.of("core", "store", "keyring", "mail", "outbound", "traces")),
           entry(
               "webhooks",
               List.of(
@@ -188,7 +191,8 @@ final class ArchitectureTest {
                   "pools",
                   "capacity",
                   "events",
-                  "billing")),
+                  "billing",
+                  "traces")),
           entry(
               "trailstream",
               List.of(
@@ -201,7 +205,8 @@ final class ArchitectureTest {
                   "delivery",
                   "edge",
                   "keyring",
-                  "mail")),
+                  "mail",
+                  "traces")),
           entry("secrets", List.of("core")),
           entry("uploads", List.of("core", "access", "blob", "checkpoint", "edge", "secrets")),
           entry(
@@ -276,6 +281,8 @@ final class ArchitectureTest {
       Map.ofEntries(
           entry("core", List.of()),
           entry("signals", List.of("io.prometheus.metrics..", "org.slf4j", "com.sun.management")),
+          entry("traces", List.of("io.vertx.core")),
+          entry("traces.otlp", List.of("io.opentelemetry..", "io.vertx.core", "org.slf4j")),
           entry("logs", List.of("io.vertx.core..", "org.slf4j..")),
           entry("store", List.of("io.vertx.core..", "org.slf4j")),
           entry("store.transfer", List.of("io.vertx.core.json")),

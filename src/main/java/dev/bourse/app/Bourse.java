@@ -14,6 +14,8 @@ import dev.bourse.store.Migrations;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.UpkeepShares;
 import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.traces.Traces;
+import dev.bourse.traces.otlp.OtlpTraces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -64,6 +66,9 @@ public final class Bourse {
       Timekeeper time,
       UnaryOperator<Database> around) {
     this.around = around;
+    SecureRandom random = new SecureRandom();
+    Signals signals = new Signals();
+    Traces traces = traces(vertx, config, time.clock(), random, signals);
     context =
         new ServiceContext(
             vertx,
@@ -72,13 +77,28 @@ public final class Bourse {
             time.clock(),
             time,
             MONOTONIC,
-            new SecureRandom(),
+            random,
             new UpkeepShares(config.billing().checkMillis(), MONOTONIC),
             stops,
-            new Signals());
+            signals,
+            traces);
+    // The last that ends: what ends before may be traced.
+    stops.push(traces::close);
     replication = new Replication(vertx, MONOTONIC);
     files = new KeysFiles(config, demo);
     store = new StoreOpening(context, bounds, files);
+  }
+
+  /** Nothing of what sends them is loaded unless there are to be any. */
+  private static Traces traces(
+      Vertx vertx, Config config, Clock clock, SecureRandom random, Signals signals) {
+    return config
+        .traces()
+        .map(
+            to ->
+                OtlpTraces.open(
+                    vertx, to, ProgramVersion.text(), clock, MONOTONIC, random, signals))
+        .orElse(Traces.OFF);
   }
 
   /** What a service with these settings runs on. */
@@ -164,7 +184,8 @@ public final class Bourse {
     context
         .config()
         .ssh()
-        .ifPresent(ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh)));
+        .ifPresent(
+            ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh, context.traces())));
     return new ServiceCore.Ports(
         Map.copyOf(providers), opened -> CheckpointServices.openBlobs(context, opened));
   }

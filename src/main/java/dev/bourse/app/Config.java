@@ -27,6 +27,7 @@ import dev.bourse.scrub.ScrubConfig;
 import dev.bourse.signin.SignInConfig;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.traces.TraceConfig;
 import dev.bourse.webhooks.WebhookConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,6 +43,7 @@ import java.util.function.Supplier;
  *
  * @param data the data folder
  * @param log how the log is written
+ * @param traces where traces are sent; empty for none
  * @param told the settings that were given, as the log may tell them
  * @param postgres the server that keeps the store; empty for the embedded one
  * @param acceptedDamage {@code store.accept-wal-damage}: which damage of the embedded store's log
@@ -76,6 +78,7 @@ import java.util.function.Supplier;
 public record Config(
     Path data,
     LogConfig log,
+    Optional<TraceConfig> traces,
     String told,
     Optional<PostgresConfig> postgres,
     String acceptedDamage,
@@ -138,6 +141,7 @@ public record Config(
   public static Config from(Settings settings, Path data, List<String> found) throws Faulty {
     List<String> faults = new ArrayList<>(found);
     LogConfig log = LogConfig.from(settings);
+    Optional<TraceConfig> traces = TraceConfig.from(settings);
     SecretConfig secret = SecretConfig.from(settings);
     AccessConfig access = AccessConfig.from(settings);
     AuditConfig audit = AuditConfig.from(settings);
@@ -180,6 +184,7 @@ public record Config(
     return new Config(
         data,
         log,
+        traces,
         settings.told(),
         postgres,
         acceptedDamage,

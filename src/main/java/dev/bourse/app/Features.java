@@ -189,7 +189,8 @@ final class Features {
                 baseUrl,
                 context.clock(),
                 context.nanoTime(),
-                context.random()));
+                context.random(),
+                context.traces()));
     context.shutdown().push(webhooks::stop);
     webhooks.bind(operations);
     context.keepUpDivided(
@@ -212,7 +213,8 @@ final class Features {
                 baseUrl,
                 context.clock(),
                 context.nanoTime(),
-                context.random()));
+                context.random(),
+                context.traces()));
     context.shutdown().push(streams::stop);
     streams.bind(operations);
     context.keepUpDivided(

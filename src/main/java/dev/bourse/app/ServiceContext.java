@@ -6,6 +6,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.Upkeep;
 import dev.bourse.store.UpkeepShares;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
@@ -26,6 +27,7 @@ import java.util.random.RandomGenerator;
  * @param shares divides upkeep among the processes of the store
  * @param shutdown where whatever starts says how it ends
  * @param signals where parts show what they count
+ * @param traces where they tell what they do
  */
 record ServiceContext(
     Vertx vertx,
@@ -37,7 +39,8 @@ record ServiceContext(
     RandomGenerator random,
     UpkeepShares shares,
     ShutdownHooks shutdown,
-    Signals signals) {
+    Signals signals,
+    Traces traces) {
 
   /**
    * A step of upkeep that is told confirmed time, and is left out while there is none.

@@ -125,7 +125,8 @@ final class Serving {
                       Serving::translate,
                       context.signals(),
                       new Sources(context.clock(), System::nanoTime, context.random()),
-                      ready.resultAt(1));
+                      ready.resultAt(1),
+                      context.traces());
               edge = api;
               built.accept(api);
               return context

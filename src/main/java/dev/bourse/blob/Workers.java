@@ -1,6 +1,8 @@
 package dev.bourse.blob;
 
 import dev.bourse.core.Limit;
+import dev.bourse.logs.RequestContext;
+import dev.bourse.traces.Span;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import java.util.List;
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * The threads of a store, in four pools, so that nothing slow delays something quick: blocks on
  * their way to the disk; stored bytes that are inspected again; short calls; and long ones, which
  * flush, free, list or send and may take seconds.
+ *
+ * <p>The trace of a request that asks, if it has one, is told of each call and of its wait for a
+ * thread, but for the blocks of a body, of which there may be thousands.
  *
  * <p>No thread is ever interrupted, for that would close the file it is at.
  */
@@ -104,6 +109,7 @@ public final class Workers {
 
   private <T> Future<T> run(ExecutorService pool, Runnable leave, Callable<T> call) {
     WorkerPromise<T> answer = new WorkerPromise<>(home);
+    Span span = RequestContext.currentSpan().child("files", Span.Kind.CLIENT);
     try {
       pool.execute(
           () -> {
@@ -116,6 +122,7 @@ public final class Workers {
             }
             // Before the answer, so that whoever hears of it finds the place free.
             leave.run();
+            span.end(failure);
             if (failure == null) {
               answer.succeed(result);
             } else {
@@ -124,6 +131,7 @@ public final class Workers {
           });
     } catch (RejectedExecutionException e) {
       leave.run();
+      span.end(e);
       return Future.failedFuture(new StorageBusy("the blob store is closed"));
     }
     return answer.future();

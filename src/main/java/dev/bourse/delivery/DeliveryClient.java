@@ -5,6 +5,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Once;
 import dev.bourse.core.Text;
 import dev.bourse.outbound.PublicHosts;
+import dev.bourse.traces.Attribute;
+import dev.bourse.traces.Span;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -79,6 +82,7 @@ public final class DeliveryClient {
   }
 
   private final Terms terms;
+  private final Traces traces;
   private final PublicHosts hosts;
   private final PublicHosts checks;
 
@@ -89,10 +93,15 @@ public final class DeliveryClient {
 
   /**
    * @param privateHosts those that are called although their addresses are not public
+   * @param traces where attempts are told to: that there was one, and what came of it
    */
   public DeliveryClient(
-      Vertx vertx, HttpClientOptions options, Terms terms, Set<String> privateHosts) {
-    this(vertx, options, terms, privateHosts, InetAddress::getAllByName);
+      Vertx vertx,
+      HttpClientOptions options,
+      Terms terms,
+      Set<String> privateHosts,
+      Traces traces) {
+    this(vertx, options, terms, privateHosts, traces, InetAddress::getAllByName);
   }
 
   DeliveryClient(
@@ -100,8 +109,10 @@ public final class DeliveryClient {
       HttpClientOptions options,
       Terms terms,
       Set<String> privateHosts,
+      Traces traces,
       PublicHosts.Resolver resolver) {
     this.terms = terms;
+    this.traces = traces;
     checks =
         new PublicHosts(
             vertx, terms.name() + " checks", CHECK_THREADS, MAX_CHECKS, privateHosts, resolver);
@@ -201,6 +212,25 @@ public final class DeliveryClient {
 
   /** Sends it. Never fails: what went wrong is in the attempt. */
   public Future<Attempt> send(Message message) {
+    Span span = traces.sampled(terms.name(), Span.Kind.CLIENT);
+    return attempt(message).onSuccess(attempt -> tell(span, message, attempt));
+  }
+
+  /** Neither where it went nor what was answered: both are the receiver's own. */
+  private static void tell(Span span, Message message, Attempt attempt) {
+    span.tell(Attribute.METHOD, message.method().name());
+    Integer status = attempt.status();
+    if (status != null) {
+      span.tell(Attribute.STATUS, status);
+    }
+    if (attempt.isDelivered()) {
+      span.end();
+    } else {
+      span.fail(status == null ? "no answer" : status.toString());
+    }
+  }
+
+  private Future<Attempt> attempt(Message message) {
     long begin = System.nanoTime();
     return hosts
         .resolve(URI.create(message.url()))

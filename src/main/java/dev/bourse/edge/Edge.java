@@ -14,6 +14,7 @@ import dev.bourse.edge.limits.SharedBudgets;
 import dev.bourse.edge.tls.CertificatePair;
 import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Signals;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Verticle;
 import io.vertx.core.Vertx;
@@ -50,6 +51,7 @@ public final class Edge {
   private final ClientAddress clientAddress;
   private final Occupancy occupancy;
   private final SlowRequests slowRequests;
+  private final Traces traces;
   private final @Nullable Renewal renewal;
   private final CountedHandshakes handshakes = new CountedHandshakes();
   private final Listeners listeners = new Listeners();
@@ -82,14 +84,24 @@ public final class Edge {
       Function<Throwable, Optional<ApiError>> translation,
       Signals signals,
       Sources sources) {
-    this(config, contracts, operations, authenticator, translation, signals, sources, null);
+    this(
+        config,
+        contracts,
+        operations,
+        authenticator,
+        translation,
+        signals,
+        sources,
+        null,
+        Traces.OFF);
   }
 
   /**
-   * The same with budgets of tokens that other processes share.
+   * The same with budgets of tokens that other processes share, and with traces.
    *
    * @param sharedBudgets null when this process counts for itself; closed by the caller, after the
    *     API
+   * @param traces where requests are told to; closed by the caller, too
    * @throws IllegalStateException as above
    */
   public Edge(
@@ -100,7 +112,8 @@ public final class Edge {
       Function<Throwable, Optional<ApiError>> translation,
       Signals signals,
       Sources sources,
-      @Nullable SharedBudgets sharedBudgets) {
+      @Nullable SharedBudgets sharedBudgets,
+      Traces traces) {
     List<String> faults = faults(contracts, operations);
     if (!faults.isEmpty()) {
       throw new IllegalStateException(
@@ -125,6 +138,7 @@ public final class Edge {
     this.clientAddress = new ClientAddress(config.trustedProxies());
     this.occupancy = new Occupancy(config.limits().room(), clientAddress);
     this.slowRequests = new SlowRequests(config.slowMillis());
+    this.traces = traces;
     this.renewal = config.tls().map(tls -> new Renewal(tls, sources.clock())).orElse(null);
     metrics.show(signals, occupancy, streams);
     metrics.showCertificate(signals, renewal);
@@ -351,6 +365,11 @@ public final class Edge {
   /** Tells of requests that took long. */
   SlowRequests slowRequests() {
     return slowRequests;
+  }
+
+  /** Where requests are told to. */
+  Traces traces() {
+    return traces;
   }
 
   ClientAddress clientAddress() {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * One operation of a contract, made ready for one event loop: what it demands of the caller, how
  * its parameters and its body are read, and what handles it.
  *
+ * @param route its path, with names in place of values
  * @param gate lets requests pass before their bodies are read, or refuses them
  * @param schemes the kinds of caller it takes, by security scheme; empty when anybody may call
  * @param scopes what each kind of caller has to be allowed; none for any caller of that kind
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Endpoint(
     String id,
+    String route,
     Operation operation,
     Consumer<Call> gate,
     List<String> schemes,
@@ -62,6 +64,7 @@ record Endpoint(
     JsonObject source = model.getOpenAPIModel();
     return new Endpoint(
         id,
+        model.getAbsoluteOpenAPIPath(),
         bound,
         operations.gate(id),
         demands.stream().map(OperationContract.Demand::scheme).distinct().toList(),

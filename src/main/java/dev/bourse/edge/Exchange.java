@@ -8,6 +8,8 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.OpenConnection;
 import dev.bourse.logs.RequestContext;
+import dev.bourse.traces.Attribute;
+import dev.bourse.traces.Span;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -17,6 +19,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.ContextInternal;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +61,20 @@ final class Exchange implements OpenConnection.PendingRequest {
           Retry-After, X-Request-Id\
           """);
 
+  /** Those that a span tells, so that nobody names methods for it. */
+  private static final Set<HttpMethod> METHODS =
+      Set.of(
+          HttpMethod.GET,
+          HttpMethod.HEAD,
+          HttpMethod.POST,
+          HttpMethod.PUT,
+          HttpMethod.DELETE,
+          HttpMethod.PATCH,
+          HttpMethod.OPTIONS);
+
+  private static final String OTHER = "_OTHER";
+  private static final int SERVER_FAULTS = 500;
+
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 
   private final LoopContext loop;
@@ -70,6 +87,10 @@ final class Exchange implements OpenConnection.PendingRequest {
   private @Nullable Endpoint endpoint;
   private boolean done;
   private boolean counted;
+
+  /** Of the answer, once it was counted. */
+  private int status;
+
   private @Nullable Scope missing;
   private boolean left;
 
@@ -108,6 +129,8 @@ final class Exchange implements OpenConnection.PendingRequest {
   void identify(Endpoint reached) {
     endpoint = reached;
     told.isOperation(reached.id());
+    told.span().rename(reached.id());
+    told.span().tell(Attribute.ROUTE, reached.route());
   }
 
   /** Whether the calling thread is at work for this request. */
@@ -406,8 +429,8 @@ final class Exchange implements OpenConnection.PendingRequest {
   }
 
   private void settle(int status) {
-    leave();
     count(status);
+    leave();
   }
 
   /** Counts the request out of those in flight, once. */
@@ -415,17 +438,42 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (!left) {
       left = true;
       loop.edge().metrics().left();
+      if (told.span().isTold()) {
+        endSpan();
+      }
+    }
+  }
+
+  /** Neither the path nor any header is told: links and cookies let in whoever has them. */
+  private void endSpan() {
+    Span span = told.span();
+    span.tell(
+        Attribute.METHOD, METHODS.contains(request.method()) ? request.method().name() : OTHER);
+    span.tell(Attribute.REQUEST, told.id());
+    if (!told.org().isEmpty()) {
+      span.tell(Attribute.ORG, told.org());
+    }
+    if (status == 0) {
+      span.fail("client gone");
+      return;
+    }
+    span.tell(Attribute.STATUS, status);
+    if (status >= SERVER_FAULTS) {
+      span.fail(Integer.toString(status));
+    } else {
+      span.end();
     }
   }
 
   /** Counts the answer in the metrics when it starts, once. */
-  void count(int status) {
+  void count(int answered) {
     if (counted) {
       return;
     }
     counted = true;
+    status = answered;
     EdgeMetrics.Series series = endpoint == null ? loop.unrouted() : endpoint.series();
-    series.answered(status, loop.nanos() - enteredNanos);
+    series.answered(answered, loop.nanos() - enteredNanos);
   }
 
   /** An answer that comes later is dropped. */

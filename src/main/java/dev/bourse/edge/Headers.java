@@ -2,27 +2,18 @@ package dev.bourse.edge;
 
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.SecretPrefix;
+import dev.bourse.traces.TraceParent;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reading the request headers that decide about an answer, RFC 9110. */
 final class Headers {
   private static final Pattern REQUEST_ID = Pattern.compile("[A-Za-z0-9._:/=+-]{1,128}");
-
-  /**
-   * As https://www.w3.org/TR/trace-context/ has it; a version after the first may say more at the
-   * end.
-   */
-  private static final Pattern TRACE =
-      Pattern.compile(
-          "(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
-              + "(?:(?<!^00.{53})-.{0,256})?");
 
   static final CharSequence REQUEST_ID_NAME = HttpHeaders.createOptimized("x-request-id");
   private static final CharSequence TRACE_NAME = HttpHeaders.createOptimized("traceparent");
@@ -121,15 +112,10 @@ final class Headers {
     return false;
   }
 
-  /** The trace that the client says the request is of, by its {@code traceparent}; or empty. */
-  static String traceId(HttpServerRequest request) {
+  /** What the client says of its trace, by its {@code traceparent}; null for nothing. */
+  static @Nullable TraceParent traceParent(HttpServerRequest request) {
     String sent = request.getHeader(TRACE_NAME);
-    return sent == null ? "" : traceId(sent);
-  }
-
-  static String traceId(String traceparent) {
-    Matcher found = TRACE.matcher(traceparent);
-    return found.matches() ? found.group(1) : "";
+    return sent == null ? null : TraceParent.of(sent);
   }
 
   /** Whether the client had rather be answered with a page than in JSON, as browsers do. */

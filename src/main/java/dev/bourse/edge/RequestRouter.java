@@ -11,6 +11,7 @@ import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.OpenConnection;
 import dev.bourse.logs.RequestContext;
 import dev.bourse.pages.ServedPage;
+import dev.bourse.traces.TraceParent;
 import io.github.bucket4j.ConsumptionProbe;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
@@ -30,6 +31,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +61,9 @@ final class RequestRouter {
   private final String idPrefix;
   private long served;
 
+  /** For what is sampled of the loop's requests: nothing that has to be unguessable. */
+  private final SplittableRandom draws;
+
   /** The request being routed. Routing is synchronous, so a route's handler finds its own here. */
   private @Nullable Exchange entering;
 
@@ -68,6 +73,7 @@ final class RequestRouter {
     this.edge = loop.edge();
     this.pipeline = new RequestPipeline(loop);
     this.idPrefix = Ids.base62(edge.sources().random(), ID_PREFIX_LENGTH);
+    this.draws = new SplittableRandom(edge.sources().random().nextLong());
     for (Contract contract : edge.contracts()) {
       Router router = router(contract);
       contract.paths().stream()
@@ -298,8 +304,16 @@ final class RequestRouter {
   private Exchange exchange(HttpServerRequest request, OpenConnection connection) {
     String sent = Headers.requestId(request);
     String id = sent != null ? sent : idPrefix + Long.toString(served++, Character.MAX_RADIX);
-    RequestContext told = new RequestContext(id, Headers.traceId(request), edge.sources().nanos());
-    return new Exchange(loop, request, connection, told, loop.nanos());
+    return new Exchange(loop, request, connection, told(id, request), loop.nanos());
+  }
+
+  private RequestContext told(String id, HttpServerRequest request) {
+    TraceParent caller = Headers.traceParent(request);
+    return new RequestContext(
+        id,
+        caller == null ? "" : caller.traceId(),
+        edge.traces().request(caller, draws.nextDouble()),
+        edge.sources().nanos());
   }
 
   private static void notFound(Exchange exchange) {

@@ -1,6 +1,9 @@
 package dev.bourse.nodes;
 
 import dev.bourse.signals.Signals;
+import dev.bourse.traces.Attribute;
+import dev.bourse.traces.Span;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -23,6 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -74,6 +78,7 @@ public final class SshNodes implements NodeProvider {
   private final Vertx vertx;
   private final SshConfig config;
   private final PinnedSsh ssh;
+  private final Traces traces;
   private final int firstVisitSeconds;
   private final long firstPauseMillis;
   private final ThreadPoolExecutor pool;
@@ -86,15 +91,18 @@ public final class SshNodes implements NodeProvider {
   /**
    * A provider ready to work; no machine is contacted yet.
    *
+   * @param traces where each call and its visits are told to
    * @throws IllegalArgumentException when the identity file holds no usable key
    * @throws java.io.UncheckedIOException when it cannot be read
    */
-  public SshNodes(Vertx vertx, SshConfig config) {
-    this(vertx, config, FIRST_VISIT_SECONDS, FIRST_PAUSE_MILLIS);
+  public SshNodes(Vertx vertx, SshConfig config, Traces traces) {
+    this(vertx, config, traces, FIRST_VISIT_SECONDS, FIRST_PAUSE_MILLIS);
   }
 
-  SshNodes(Vertx vertx, SshConfig config, int firstVisitSeconds, long firstPauseMillis) {
+  SshNodes(
+      Vertx vertx, SshConfig config, Traces traces, int firstVisitSeconds, long firstPauseMillis) {
     this.vertx = vertx;
+    this.traces = traces;
     this.config = config;
     this.firstVisitSeconds = firstVisitSeconds;
     this.firstPauseMillis = firstPauseMillis;
@@ -132,6 +140,7 @@ public final class SshNodes implements NodeProvider {
         machine,
         allocationId,
         call,
+        "ssh provision",
         patience -> MachineScript.provision(config, nodeId, allocationId, publicKeys, patience));
   }
 
@@ -142,6 +151,7 @@ public final class SshNodes implements NodeProvider {
         machine,
         allocationId,
         nodeId + ": reclaim",
+        "ssh reclaim",
         patience -> MachineScript.reclaim(config, nodeId, allocationId, patience));
   }
 
@@ -220,7 +230,11 @@ public final class SshNodes implements NodeProvider {
   }
 
   private Future<Void> inTurn(
-      Machine machine, String allocationId, String call, IntFunction<MachineScript> script) {
+      Machine machine,
+      String allocationId,
+      String call,
+      String name,
+      IntFunction<MachineScript> script) {
     String nodeId = machine.nodeId();
     if (!ALLOCATION.matcher(allocationId).matches()) {
       return Future.failedFuture(NodeFailure.lasting(call + ": not an allocation id"));
@@ -243,30 +257,53 @@ public final class SshNodes implements NodeProvider {
       before = lastOfMachine.getOrDefault(nodeId, Future.succeededFuture());
       lastOfMachine.put(nodeId, turn.future());
     }
+    Span span = traces.always(name, Span.Kind.INTERNAL);
+    span.tell(Attribute.NODE, nodeId);
+    long askedNanos = System.nanoTime();
     turn.future()
         .onComplete(
             result -> {
+              end(span, result.cause());
               synchronized (this) {
                 lastOfMachine.remove(nodeId, turn.future());
               }
               deliver(context, answer, turn.future());
             });
-    before.onComplete(ignored -> new Work(machine, call, script, turn).visit(1));
+    before.onComplete(
+        ignored -> {
+          span.passed("machine's turn", askedNanos, System.nanoTime());
+          new Work(machine, call, span, script, turn).visit(1);
+        });
     return answer.future();
+  }
+
+  private static void end(Span span, @Nullable Throwable fault) {
+    if (fault instanceof NodeFailure failure) {
+      span.fail(failure.kind());
+    } else {
+      span.end(fault);
+    }
   }
 
   /** One call's visits to its machine. */
   private final class Work {
     private final Machine machine;
     private final String call;
+    private final Span span;
     private final IntFunction<MachineScript> script;
     private final Promise<Void> turn;
     private final long beganNanos = System.nanoTime();
     private int waits;
 
-    Work(Machine machine, String call, IntFunction<MachineScript> script, Promise<Void> turn) {
+    Work(
+        Machine machine,
+        String call,
+        Span span,
+        IntFunction<MachineScript> script,
+        Promise<Void> turn) {
       this.machine = machine;
       this.call = call;
+      this.span = span;
       this.script = script;
       this.turn = turn;
     }
@@ -274,9 +311,21 @@ public final class SshNodes implements NodeProvider {
     /** Looks whether the run has ended, and has it begun when there is none. */
     void visit(int attempt) {
       int patience = waits == 0 ? firstVisitSeconds : LATER_VISIT_SECONDS;
-      onPool(call, () -> whoIsAtWork(ssh.run(machine, script.apply(patience))))
+      onPool(call, () -> visited(patience))
           .onSuccess(who -> who.ifPresentOrElse(this::waitFor, turn::complete))
           .onFailure(e -> retry(e, attempt));
+    }
+
+    private Optional<String> visited(int patience) {
+      Span visit = span.child("visit", Span.Kind.CLIENT);
+      try {
+        Optional<String> who = whoIsAtWork(ssh.run(machine, script.apply(patience)));
+        visit.end();
+        return who;
+      } catch (RuntimeException e) {
+        SshNodes.end(visit, e);
+        throw e;
+      }
     }
 
     private Optional<String> whoIsAtWork(PinnedSsh.Result result) {

@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The numbers of one process. What is given here to read them is called on any thread, reads what
  * is in memory and does not wait; one that throws is left out of that scrape, and counted.
+ *
+ * <p>None has exemplars, which the text format does not print: each time that something is counted
+ * the library would ask OpenTelemetry, which is there for traces, whether there is one.
  */
 public final class Signals {
   /** Of the text that {@link #print} makes. */
@@ -161,7 +164,12 @@ public final class Signals {
   public Tally tally(String name, String meaning, List<Label> labels) {
     declare(name, Signal.Type.COUNTER, meaning, labels);
     Counter counter =
-        Counter.builder().name(name).help(meaning).labelNames(texts(labels)).register(registry);
+        Counter.builder()
+            .name(name)
+            .help(meaning)
+            .labelNames(texts(labels))
+            .withoutExemplars()
+            .register(registry);
     return values -> {
       CounterDataPoint point = counter.labelValues(values);
       return point::inc;
@@ -181,6 +189,7 @@ public final class Signals {
             .name(name)
             .help(meaning)
             .classicOnly()
+            .withoutExemplars()
             .classicUpperBounds(bounds)
             .register(registry);
     return histogram::observe;
@@ -199,6 +208,7 @@ public final class Signals {
             .help(meaning)
             .labelNames(texts(labels))
             .classicOnly()
+            .withoutExemplars()
             .classicUpperBounds(bounds)
             .register(registry);
     return values -> {

@@ -5,6 +5,7 @@ import dev.bourse.core.Digests;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Secrets;
+import dev.bourse.logs.RequestContext;
 import dev.bourse.org.JoinRuleService;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -143,7 +144,7 @@ final class OidcSignIn {
     return provider()
         .compose(
             auth ->
-                auth.authenticate(credentials)
+                RequestContext.calling("sign-in token", () -> auth.authenticate(credentials))
                     .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
                     .recover(e -> Future.failedFuture(translated(e))))
         .map(user -> person(user, derived(visitor, "nonce", parts[0]), returnTo));
@@ -216,7 +217,8 @@ final class OidcSignIn {
       options.setClientSecret(config.clientSecret());
     }
     Future<OAuth2Auth> discovery =
-        OpenIDConnectAuth.discover(vertx, options)
+        RequestContext.calling(
+                "sign-in discovery", () -> OpenIDConnectAuth.discover(vertx, options))
             .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
             .recover(e -> Future.failedFuture(away(e)));
     discovering = discovery;

@@ -73,8 +73,8 @@ public final class BatchedPromise<T> {
   private void tellRequest(RequestContext asking) {
     long now = asking.nanos();
     long begun = begunNanos == 0 ? now : begunNanos;
-    asking.add(RequestContext.Wait.STORE_QUEUE, begun - askedNanos);
-    asking.add(RequestContext.Wait.STORE, now - begun);
+    asking.waited(RequestContext.Wait.STORE_QUEUE, askedNanos, begun);
+    asking.waited(RequestContext.Wait.STORE, begun, now);
   }
 
   private void complete() {

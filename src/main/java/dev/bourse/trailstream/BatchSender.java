@@ -7,6 +7,7 @@ import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientOptions;
@@ -36,7 +37,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
 
   private static final String TYPE = "application/x-ndjson";
 
-  static DeliveryClient client(Vertx vertx, Set<String> privateHosts) {
+  static DeliveryClient client(Vertx vertx, Set<String> privateHosts, Traces traces) {
     return new DeliveryClient(
         vertx,
         new HttpClientOptions(),
@@ -47,7 +48,8 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
             0,
             ATTEMPT_MILLIS,
             "https://siem.example.com/bourse or s3://bucket/prefix"),
-        privateHosts);
+        privateHosts,
+        traces);
   }
 
   /** Why a destination cannot be sent to, as what would do; empty when it can be. */

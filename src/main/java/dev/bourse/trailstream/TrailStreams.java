@@ -10,6 +10,7 @@ import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
@@ -35,6 +36,7 @@ public final class TrailStreams {
    * @param baseUrl where members find the guide
    * @param nanoTime the monotonic clock
    * @param random a cryptographic source in production
+   * @param traces where attempts are told to
    */
   public record Ports(
       Set<String> privateHosts,
@@ -44,7 +46,8 @@ public final class TrailStreams {
       Supplier<String> baseUrl,
       Clock clock,
       LongSupplier nanoTime,
-      RandomGenerator random) {
+      RandomGenerator random,
+      Traces traces) {
     public Ports {
       privateHosts = Set.copyOf(privateHosts);
     }
@@ -52,7 +55,7 @@ public final class TrailStreams {
 
   private TrailStreams(Vertx vertx, Database database, Ports ports) {
     TrailStreamStore store = new TrailStreamStore(database);
-    client = BatchSender.client(vertx, ports.privateHosts());
+    client = BatchSender.client(vertx, ports.privateHosts(), ports.traces());
     SigningSecrets secrets =
         new SigningSecrets(ports.secrets(), BatchSender.SECRETS, ports.random());
     BatchSender sender = new BatchSender(vertx, secrets, client, ports.clock());

@@ -4,6 +4,7 @@ import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -31,7 +32,7 @@ record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) 
   /** Attempts beside these that members ask for and wait for. */
   static final int MAX_ASKED = 16;
 
-  static DeliveryClient client(Vertx vertx, WebhookConfig config) {
+  static DeliveryClient client(Vertx vertx, WebhookConfig config, Traces traces) {
     return new DeliveryClient(
         vertx,
         new HttpClientOptions(),
@@ -42,7 +43,8 @@ record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) 
             MAX_ASKED,
             ATTEMPT_MILLIS,
             "https://hooks.example.com/bourse"),
-        config.privateHosts());
+        config.privateHosts(),
+        traces);
   }
 
   /** One attempt to get an event to an endpoint. */

@@ -11,6 +11,7 @@ import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
@@ -35,6 +36,7 @@ public final class Webhooks {
    * @param baseUrl where members find the console
    * @param nanoTime the monotonic clock
    * @param random a cryptographic source in production
+   * @param traces where attempts are told to
    */
   public record Ports(
       SharedSecrets secrets,
@@ -42,12 +44,13 @@ public final class Webhooks {
       Supplier<String> baseUrl,
       Clock clock,
       LongSupplier nanoTime,
-      RandomGenerator random) {}
+      RandomGenerator random,
+      Traces traces) {}
 
   private Webhooks(
       Vertx vertx, WebhookConfig config, Database database, Clusters clusters, Ports ports) {
     store = new WebhookStore(database);
-    client = SignedSender.client(vertx, config);
+    client = SignedSender.client(vertx, config, ports.traces());
     SigningSecrets secrets =
         new SigningSecrets(ports.secrets(), SignedSender.SECRETS, ports.random());
     SwitchOff switchOff = new SwitchOff(new MemberMails(database, ports.mail()), ports.baseUrl());

@@ -34,6 +34,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.Timekeeper;
 import dev.bourse.store.UpkeepShares;
+import dev.bourse.traces.Traces;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.UploadSessionService;
 import dev.bourse.world.Seeding;
@@ -125,7 +126,8 @@ public final class BareProcess {
             platform.random(),
             new UpkeepShares(config.billing().checkMillis(), platform.nanoTime()),
             new ShutdownHooks(),
-            new Signals());
+            new Signals(),
+            Traces.OFF);
     Replication replication = new Replication(platform.vertx(), platform.nanoTime());
     opened.listen(replication);
     Database told = new NotifyingDatabase(opened, replication::changedHere);

@@ -11,6 +11,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -40,6 +41,7 @@ class DeliveryClientTest {
           new HttpClientOptions(),
           new DeliveryClient.Terms("tests", "Tests/1", AT_ONCE, 0, 60_000, "https://h.example/"),
           Set.of(),
+          Traces.OFF,
           this::resolve);
 
   /** Of one host the name server does not answer. */

@@ -14,6 +14,7 @@ import dev.bourse.edge.limits.ProcessLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.edge.limits.SharedBudgets;
 import dev.bourse.signals.Signals;
+import dev.bourse.traces.Traces;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -110,7 +111,8 @@ public final class EdgeFixture implements AutoCloseable {
                     : Optional.empty(),
             signals,
             sources,
-            shared);
+            shared,
+            Traces.OFF);
     vertx.deployVerticle(edge::verticle, new DeploymentOptions().setInstances(2)).await();
   }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
@@ -79,7 +80,8 @@ class SiteTest {
             3,
             100,
             16,
-            64));
+            64),
+        Traces.OFF);
   }
 
   @AfterEach

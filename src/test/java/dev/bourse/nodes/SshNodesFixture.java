@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Files;
@@ -28,6 +29,10 @@ abstract class SshNodesFixture {
   static final String BEN = "ssh-rsa AAAAB3NzaC1yc2E=";
 
   final Vertx vertx = Vertx.vertx();
+
+  /** Where calls are told to. */
+  Traces traces = Traces.OFF;
+
   final List<AutoCloseable> opened = new ArrayList<>();
   KeyPair admin;
   Path root;
@@ -107,6 +112,7 @@ abstract class SshNodesFixture {
                 10,
                 s.concurrent,
                 s.waiting),
+            traces,
             visitSeconds,
             pauseMillis);
     opened.add(0, () -> await(nodes.close()));

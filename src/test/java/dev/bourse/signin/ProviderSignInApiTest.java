@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.Browser;
+import dev.bourse.testing.Collector;
 import dev.bourse.testing.IdentityProvider;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
@@ -12,7 +13,9 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
@@ -58,6 +61,36 @@ class ProviderSignInApiTest {
     assertTrue(alice.get("/sign-in").body().contains("Continue with Acme ID"));
     assertEquals("/device", Browser.location(walk(alice)));
     assertTrue(alice.get("/account").body().contains("alice@acme.example"));
+  }
+
+  @Test
+  void aTraceTellsHowLongTheProviderTookAndNotWhatItWasAsked() {
+    try (Collector collector = new Collector()) {
+      List<String> settings = new ArrayList<>(List.of(provider.settings()));
+      settings.addAll(List.of("trace.endpoint=" + collector.url(), "trace.sample=1"));
+      try (RunningBourse traced = RunningBourse.demo(settings.toArray(String[]::new))) {
+        Browser alice = new Browser(traced);
+        String there = Browser.location(alice.get("/sign-in/oidc?return_to=%2Fdevice"));
+        String answer = provider.signIn(there);
+        assertEquals("/device", Browser.location(alice.get(CALLBACK + answer)));
+        for (String name : List.of("sign-in discovery", "sign-in token")) {
+          Collector.Told asked = collector.await(name, span -> span.name().equals(name));
+          assertEquals(Collector.Told.CLIENT, asked.kind());
+          assertFalse(asked.parentId().isEmpty());
+        }
+        MultiMap question = IdentityProvider.query(there.substring(there.indexOf('?') + 1));
+        MultiMap given = IdentityProvider.query(answer);
+        for (String secret :
+            List.of(
+                question.get("state"),
+                question.get("nonce"),
+                question.get("code_challenge"),
+                given.get("code"),
+                "alice@acme.example")) {
+          assertFalse(collector.text().contains(secret), secret);
+        }
+      }
+    }
   }
 
   @Test

@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** {@code bourse serve --demo} in a process of its own. */
 public final class ChildBourse implements AutoCloseable {
@@ -27,6 +28,16 @@ public final class ChildBourse implements AutoCloseable {
   /** One that logs all it can into a file. */
   public static ChildBourse logging(Path data, List<String> settings, Path log) {
     return new ChildBourse(data, settings, "trace", to(log));
+  }
+
+  /** One with a flag of the JVM of the test's own. */
+  public static ChildBourse flagged(Path data, List<String> settings, String flag) {
+    return new ChildBourse(
+        data,
+        settings,
+        "error",
+        ProcessBuilder.Redirect.INHERIT,
+        Stream.concat(ChildJvm.FLAGS.stream(), Stream.of(flag)).toList());
   }
 
   /** One with the flags of the JVM that the launcher gives, which logs into a file. */

@@ -20,6 +20,7 @@ import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.Receiver;
+import dev.bourse.traces.Traces;
 import dev.bourse.trailstream.TrailStream.Progress;
 import io.vertx.core.Future;
 import java.io.IOException;
@@ -55,7 +56,7 @@ class StreamerTest extends StoreFixture {
             new SharedSecrets(database, Keyring.of(List.of(new byte[32])), clock),
             BatchSender.SECRETS,
             new Random(1));
-    client = BatchSender.client(vertx, Set.of("localhost"));
+    client = BatchSender.client(vertx, Set.of("localhost"), Traces.OFF);
     await(
         database.commit(
             List.of(

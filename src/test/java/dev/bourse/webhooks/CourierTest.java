@@ -23,6 +23,7 @@ import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.Receiver;
+import dev.bourse.traces.Traces;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -67,7 +68,8 @@ class CourierTest extends StoreFixture {
                 new OutboxMail(
                     vertx, folder.resolve("outbox"), "b@b.example", clock, new Random(2))),
             () -> "https://bourse.example");
-    client = SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 3 * DAY));
+    client =
+        SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 3 * DAY), Traces.OFF);
     await(
         database.commit(
             List.of(

@@ -22,6 +22,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.store.sqlite.SqliteDatabase;
+import dev.bourse.traces.Traces;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.nio.file.Files;
@@ -83,7 +84,7 @@ public final class DeliveryRate {
     }
     long[] quiet = reads(database);
     DeliveryClient client =
-        SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 1_000_000));
+        SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 1_000_000), Traces.OFF);
     Courier courier =
         new Courier(
             vertx,

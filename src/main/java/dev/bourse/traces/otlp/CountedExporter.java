@@ -1,0 +1,133 @@
+package dev.bourse.traces.otlp;
+
+import dev.bourse.signals.Label;
+import dev.bourse.signals.Signals;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/** Sends batches of spans to the collector, once each, and counts what becomes of them. */
+final class CountedExporter implements SpanExporter {
+  /** A collector is near; while one is waited for, the queue fills. */
+  static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+  private static final Duration CONNECT = Duration.ofSeconds(2);
+  private static final long TOLD_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(CountedExporter.class);
+
+  /** The library tells of each batch that fails. Held, for a level goes with its logger. */
+  private static final Logger THEIRS = Logger.getLogger("io.opentelemetry.exporter");
+
+  private final String endpoint;
+  private final LongSupplier nanoTime;
+  private final SpanExporter exporter;
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final LongAdder sent = new LongAdder();
+  private final LongAdder refused = new LongAdder();
+  private final LongAdder dropped = new LongAdder();
+
+  private boolean everTold;
+  private long toldNanos;
+  private long lostBefore;
+
+  CountedExporter(String endpoint, LongSupplier nanoTime) {
+    this.endpoint = endpoint;
+    this.nanoTime = nanoTime;
+    THEIRS.setLevel(Level.OFF);
+    this.exporter =
+        OtlpHttpSpanExporter.builder()
+            .setEndpoint(endpoint + "/v1/traces")
+            .setConnectTimeout(CONNECT)
+            .setTimeout(TIMEOUT)
+            // What comes meanwhile would be lost in place of what is sent again.
+            .setRetryPolicy(null)
+            .build();
+  }
+
+  void show(Signals signals) {
+    signals.counters(
+        "bourse_trace_spans_total",
+        """
+        Spans of traces: `sent` to the collector; `refused` by it, or it was away; `dropped`, for too \
+        many waited. Shown while traces are sent.\
+        """,
+        List.of(Label.OUTCOME),
+        readings -> {
+          readings.put(sent.sum(), "sent");
+          readings.put(refused.sum(), "refused");
+          readings.put(dropped.sum(), "dropped");
+        });
+  }
+
+  /** Counts a span in that has ended; false when as many wait as may, and it is lost. */
+  boolean takesOneMore(int most) {
+    if (waiting.incrementAndGet() <= most) {
+      return true;
+    }
+    waiting.decrementAndGet();
+    dropped.increment();
+    return false;
+  }
+
+  @Override
+  public CompletableResultCode export(Collection<SpanData> spans) {
+    // The library clears the collection once it goes on.
+    int count = spans.size();
+    CompletableResultCode result = exporter.export(spans);
+    result.whenComplete(
+        () -> {
+          waiting.addAndGet(-count);
+          if (result.isSuccess()) {
+            sent.add(count);
+          } else {
+            refused.add(count);
+            tell(result.getFailureThrowable());
+          }
+        });
+    return result;
+  }
+
+  private synchronized void tell(@Nullable Throwable fault) {
+    long now = nanoTime.getAsLong();
+    if (everTold && now - toldNanos < TOLD_NANOS) {
+      return;
+    }
+    everTold = true;
+    toldNanos = now;
+    long lost = refused.sum() + dropped.sum();
+    LOG.warn(
+        "{} does not take traces: {}; {} spans are lost since this was last said",
+        endpoint,
+        fault == null ? "no reason is known" : root(fault).toString(),
+        lost - lostBefore);
+    lostBefore = lost;
+  }
+
+  private static Throwable root(Throwable fault) {
+    Throwable cause = fault.getCause();
+    return cause == null ? fault : cause;
+  }
+
+  @Override
+  public CompletableResultCode flush() {
+    return exporter.flush();
+  }
+
+  @Override
+  public CompletableResultCode shutdown() {
+    return exporter.shutdown();
+  }
+}
