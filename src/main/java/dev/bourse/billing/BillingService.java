@@ -204,10 +204,7 @@ public final class BillingService {
   }
 
   private void requireOf(String orgId, String cluster) {
-    if (clusters
-        .find(cluster)
-        .filter(view -> view.cluster().orgId().equals(orgId))
-        .isEmpty()) {
+    if (clusters.find(cluster).filter(view -> view.cluster().orgId().equals(orgId)).isEmpty()) {
       throw ApiError.notFound("cluster", cluster);
     }
   }

@@ -54,8 +54,7 @@ public record DatabaseCheck(
     }
   }
 
-  static void note(Notes notes, PostgresConfig config, PostgresProbe.Seen seen)
-{
+  static void note(Notes notes, PostgresConfig config, PostgresProbe.Seen seen) {
     notes.see("%s is PostgreSQL %s".formatted(config.url(), seen.setting("server_version")));
     if (seen.isStandby()) {
       notes.fault(

@@ -48,7 +48,8 @@ public record DiskCheck(Path data, long leastBytes) implements Check.Look {
   private void lookAtRoom(Notes notes) throws IOException {
     FileStore disk = Files.getFileStore(data);
     long free = disk.getUsableSpace();
-    String seen = "%s of %s are free".formatted(Sizes.bytes(free), Sizes.bytes(disk.getTotalSpace()));
+    String seen =
+        "%s of %s are free".formatted(Sizes.bytes(free), Sizes.bytes(disk.getTotalSpace()));
     if (free < leastBytes) {
       notes.fault(
           "%s, less than the %s that uploads leave free, so none is taken"

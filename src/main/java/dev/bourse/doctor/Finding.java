@@ -49,7 +49,9 @@ public record Finding(
         .put("advice", new JsonArray(advice));
   }
 
-  /** For people: the first thing seen beside the name, each other below; no end of line at the end. */
+  /**
+   * For people: the first thing seen beside the name, each other below; no end of line at the end.
+   */
   public String text() {
     StringBuilder text =
         new StringBuilder(

@@ -72,7 +72,8 @@ public final class KeyChecks {
             : "";
     if (ids.size() > 1) {
       notes.warn(
-          "keys %s are given%s: a change of keys is under way".formatted(String.join(", ", ids), age),
+          "keys %s are given%s: a change of keys is under way"
+              .formatted(String.join(", ", ids), age),
           "take the old key away once the new one alone is named below what can be read");
     } else {
       notes.see("key %s is given%s".formatted(ids.get(0), age));

@@ -91,7 +91,8 @@ public final class ServerChecks {
         notes -> {
           try {
             int keys = OidcProbe.look(provider, timeout);
-            notes.see("%s describes itself and signs with %d key(s)".formatted(provider.issuer(), keys));
+            notes.see(
+                "%s describes itself and signs with %d key(s)".formatted(provider.issuer(), keys));
           } catch (IOException e) {
             notes.fault(
                 String.valueOf(e.getMessage()),

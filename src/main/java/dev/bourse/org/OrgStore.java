@@ -47,9 +47,7 @@ final class OrgStore {
     }
     List<String> all = InList.of(ids);
     return database.read(
-        SELECT + " WHERE org_id IN " + InList.marks(all) + " ORDER BY org_id",
-        all,
-        OrgStore::org);
+        SELECT + " WHERE org_id IN " + InList.marks(all) + " ORDER BY org_id", all, OrgStore::org);
   }
 
   /** One of them; fails with {@code not-found} when there is none. */

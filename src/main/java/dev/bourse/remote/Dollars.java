@@ -3,7 +3,10 @@ package dev.bourse.remote;
 import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
-/** Micro-dollars as people read them: {@code amount_micros} 2500500000 is {@code amount_usd} 2500.50. */
+/**
+ * Micro-dollars as people read them: {@code amount_micros} 2500500000 is {@code amount_usd}
+ * 2500.50.
+ */
 final class Dollars {
   private static final String MICROS = "_micros";
   private static final int MICRO_DIGITS = 6;

@@ -290,8 +290,7 @@ class DoctorSurroundingsTest {
   @Test
   void aKeyOfMachinesHasToBeOne() throws IOException {
     Path file = Files.writeString(data.resolve("identity"), "no key\n");
-    CommandRun run =
-        run(PATIENT, "nodes.ssh.identity-file=" + file, "nodes.ssh.wipe-command=true");
+    CommandRun run = run(PATIENT, "nodes.ssh.identity-file=" + file, "nodes.ssh.wipe-command=true");
     assertTrue(saw(is("fault", run, "machines"), file.toString()), run.out());
   }
 

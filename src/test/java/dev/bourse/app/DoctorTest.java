@@ -66,9 +66,7 @@ class DoctorTest extends MoveFixture {
     Path data = killed();
     List<String> store = List.of("--data", data.toString());
     String sound = CommandRun.on(store, "doctor").succeeded();
-    assertTrue(
-        sound.contains("store: log: ") && sound.endsWith("bourse.db is sound\n"),
-        sound);
+    assertTrue(sound.contains("store: log: ") && sound.endsWith("bourse.db is sound\n"), sound);
     Path wal = data.resolve("bourse.db-wal");
     flip(wal, 32 + (Files.size(wal) / FRAME / 2) * FRAME + 777);
 

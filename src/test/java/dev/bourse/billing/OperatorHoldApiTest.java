@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
@@ -269,8 +270,12 @@ class OperatorHoldApiTest {
   }
 
   private static List<JsonObject> listed(String query) {
-    return bourse.operator().get("/api/operator/orgs?limit=500&held=" + query).ok()
-        .getJsonArray("orgs").stream()
+    return bourse
+        .operator()
+        .get("/api/operator/orgs?limit=500&held=" + query)
+        .ok()
+        .getJsonArray("orgs")
+        .stream()
         .map(JsonObject.class::cast)
         .toList();
   }
@@ -292,6 +297,8 @@ class OperatorHoldApiTest {
     assertTrue(org.containsKey("hold"), org.encode());
     assertNull(org.getValue("hold"));
     assertEquals(Optional.empty(), listed(market, "money"));
+    String status = AdminRun.on(bourse, "status").out();
+    assertTrue(status.contains("bourse admin orgs list --held operator"), status);
     lift(market);
     assertEquals(Optional.empty(), listed(market, "operator"));
   }
@@ -315,8 +322,7 @@ class OperatorHoldApiTest {
     TestMarket second = bourse.market();
     hold(first, "notice").ok();
     hold(second, "notice").ok();
-    List<String> all =
-        listed("operator").stream().map(org -> org.getString("org_id")).toList();
+    List<String> all = listed("operator").stream().map(org -> org.getString("org_id")).toList();
     assertEquals(all.stream().sorted().toList(), all);
     List<String> paged = new ArrayList<>();
     String path = "/api/operator/orgs?held=operator&limit=1";

@@ -61,8 +61,7 @@ class DatabaseCheckTest {
   @Test
   void whatTakesNoWritesIsAFault() {
     assertEquals(Verdict.FAULT, with("default_transaction_read_only", "on").verdict());
-    assertEquals(
-        Verdict.FAULT, of(new PostgresProbe.Seen(SOUND, true, 5, 300, 0)).verdict());
+    assertEquals(Verdict.FAULT, of(new PostgresProbe.Seen(SOUND, true, 5, 300, 0)).verdict());
   }
 
   @Test

@@ -30,13 +30,11 @@ class DollarsTest {
             List.of(
                 new JsonObject().put("id", 1).put("amount_micros", 4_000_000),
                 new JsonObject().put("id", 2).putNull("amount_micros"))));
-    assertEquals(
-        "limit_usd=1.25", Table.cell(new JsonObject().put("limit_micros", 1_250_000)));
+    assertEquals("limit_usd=1.25", Table.cell(new JsonObject().put("limit_micros", 1_250_000)));
   }
 
   @Test
   void whatIsNoMoneyStaysAsItIs() {
-    assertEquals(
-        "gpu_millis  5\n", Table.fields(new JsonObject().put("gpu_millis", 5)));
+    assertEquals("gpu_millis  5\n", Table.fields(new JsonObject().put("gpu_millis", 5)));
   }
 }

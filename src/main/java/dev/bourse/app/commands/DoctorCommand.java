@@ -62,7 +62,8 @@ final class DoctorCommand implements Callable<Integer> {
   /** Waiting longer for a server is no use to whoever waits for the service's answer. */
   private static final int MOST_SECONDS = 600;
 
-  private static final String RESTORE = "restore it from a backup, or export what can still be read";
+  private static final String RESTORE =
+      "restore it from a backup, or export what can still be read";
 
   @Spec private CommandSpec spec = CommandSpec.create();
 

@@ -18,7 +18,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -65,8 +64,6 @@ final class S3Calls implements AutoCloseable {
   /** A call at the start: whoever starts a service waits for it, and reads why it does not. */
   private static final Duration FIRST_CALL = Duration.ofSeconds(30);
 
-  private static final Consumer<AwsRequestOverrideConfiguration.Builder> SOON =
-      call -> call.apiCallTimeout(FIRST_CALL);
 
   /**
    * Three tries with pauses that double, and none once most calls fail: a store that is down is not
@@ -351,7 +348,8 @@ final class S3Calls implements AutoCloseable {
       Optional<String> date = list();
       long middle = begin + (clock.millis() - begin) / 2;
       write();
-      client.getObjectAsBytes(r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(SOON));
+      client.getObjectAsBytes(
+          r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon));
       delete();
       return date.map(S3Calls::httpDate)
           .filter(OptionalLong::isPresent)
@@ -375,6 +373,10 @@ final class S3Calls implements AutoCloseable {
     }
   }
 
+  private static void soon(AwsRequestOverrideConfiguration.Builder call) {
+    call.apiCallTimeout(FIRST_CALL);
+  }
+
   /** When the store says it answered. */
   private Optional<String> list() {
     return client
@@ -383,19 +385,19 @@ final class S3Calls implements AutoCloseable {
                 r.bucket(config.bucket())
                     .prefix(config.prefix())
                     .maxKeys(1)
-                    .overrideConfiguration(SOON))
+                    .overrideConfiguration(S3Calls::soon))
         .sdkHttpResponse()
         .firstMatchingHeader("Date");
   }
 
   private void write() {
     client.putObject(
-        r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(SOON),
+        r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon),
         RequestBody.fromBytes(new byte[1]));
   }
 
   private void delete() {
-    client.deleteObject(r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(SOON));
+    client.deleteObject(r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon));
   }
 
   /** What is written to try the store: no blob, for their names begin otherwise. */

@@ -179,7 +179,8 @@ final class OperatorSamples {
     list("listOrgUsage", Map.of("org", "hostile", "from", "2026-01-01T00:00:00Z"));
     list("listOrgLedger", Map.of("org", "hostile", "after", "1000"));
     world.add("listOrgStatements", s -> s.value("org", "hostile"));
-    world.add("readOrgStatement", s -> s.value("org", "hostile").value("month", "2026-01").refused());
+    world.add(
+        "readOrgStatement", s -> s.value("org", "hostile").value("month", "2026-01").refused());
     for (String id : List.of("creditBilling", "payBilling")) {
       world.add(
           id,
