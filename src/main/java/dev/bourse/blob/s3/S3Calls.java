@@ -64,7 +64,6 @@ final class S3Calls implements AutoCloseable {
   /** A call at the start: whoever starts a service waits for it, and reads why it does not. */
   private static final Duration FIRST_CALL = Duration.ofSeconds(30);
 
-
   /**
    * Three tries with pauses that double, and none once most calls fail: a store that is down is not
    * asked three times as much.
@@ -397,7 +396,8 @@ final class S3Calls implements AutoCloseable {
   }
 
   private void delete() {
-    client.deleteObject(r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon));
+    client.deleteObject(
+        r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon));
   }
 
   /** What is written to try the store: no blob, for their names begin otherwise. */
