@@ -81,6 +81,9 @@ final class StatusCommand implements Callable<Integer> {
                 holds.getValue("not_acted_upon"),
                 holds.getValue("by_operators")));
     text.append(Table.rows(objects(status, "held_longest")));
+    if (holds.getLong("by_operators") > 0) {
+      text.append("see: bourse admin orgs list --held operator\n");
+    }
     text.append(queue(status, "reviews", "reviews waiting"));
     text.append(queue(status, "uploads", "uploads open"));
     text.append(queue(status, "mails", "mails waiting"));

@@ -158,6 +158,31 @@ final class AccountStore {
         AccountStore::account);
   }
 
+  /** An organization that is held. */
+  record HeldOrg(String orgId, Held held) {}
+
+  /** A page of the organizations that operators hold by hand, by id. */
+  Future<List<HeldOrg>> listHeldByOperators(String after, int limit) {
+    return listHeld("operator_hold_stage IS NOT NULL", after, limit);
+  }
+
+  /** A page of the organizations that are held for their money, acted upon or not, by id. */
+  Future<List<HeldOrg>> listHeldForMoney(String after, int limit) {
+    return listHeld("hold_stage <> 'NONE'", after, limit);
+  }
+
+  private Future<List<HeldOrg>> listHeld(String which, String after, int limit) {
+    return database.read(
+        """
+        SELECT org_id, hold_stage, hold_reason, hold_since, hold_enforced, operator_hold_stage,
+        operator_hold_since, operator_hold_reason, operator_hold_by FROM billing_org
+        WHERE %s AND org_id > ? ORDER BY org_id LIMIT ?\
+        """
+            .formatted(which),
+        List.of(after, limit),
+        row -> new HeldOrg(row.text("org_id"), new Held(holdState(row), operatorHold(row))));
+  }
+
   /** Organizations with a spend limit. */
   Future<List<String>> listLimited() {
     return database.read(

@@ -43,11 +43,12 @@ public final class BalanceView {
         .put("spend_limit_remaining_micros", balance.remainingMicros(committedMicros))
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())
-        .put("hold", hold(account.hold()))
+        .put("hold", hold(account.hold(), noticeMillis, balance.atMillis()))
         .put("operator_hold", account.operatorHold().toJson());
   }
 
-  private @Nullable JsonObject hold(HoldState hold) {
+  /** A hold for money as contracts have it; null without one. */
+  static @Nullable JsonObject hold(HoldState hold, long noticeMillis, long nowMillis) {
     HoldState.Reason reason = hold.reason();
     if (reason == null) {
       return null;
@@ -60,6 +61,6 @@ public final class BalanceView {
         .put("enforced", hold.enforced())
         .put(
             "enforce_after_ms",
-            after == null ? null : Long.valueOf(Math.max(0, after - balance.atMillis())));
+            after == null ? null : Long.valueOf(Math.max(0, after - nowMillis)));
   }
 }

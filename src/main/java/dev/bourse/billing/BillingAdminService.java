@@ -5,13 +5,16 @@ import dev.bourse.audit.AuditStore;
 import dev.bourse.capacity.Hold;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Page;
 import dev.bourse.core.Text;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What operators do with organizations' money. */
@@ -36,6 +39,39 @@ public final class BillingAdminService {
   /** What an organization has, may spend and is held for; {@code not-found} without one. */
   public Future<BalanceView> readBilling(String orgId) {
     return billing.readBalance(orgId);
+  }
+
+  /** Every month's statement of an organization, newest first; {@code not-found} without one. */
+  public Future<List<MonthStatement>> listStatements(String orgId) {
+    return billing.listStatements(orgId);
+  }
+
+  /** One of them by cluster; {@code not-found} as members are told, and without an organization. */
+  public Future<BillingService.Detailed> readStatement(String orgId, Month month) {
+    return billing.readStatement(orgId, month);
+  }
+
+  /**
+   * A page of an organization's usage lines; {@code not-found} without one, and for a cluster that
+   * is not the organization's.
+   */
+  public Future<Page<BillingService.UsageLine>> listUsage(
+      String orgId, BillingService.UsageQuery query) {
+    return billing.listUsage(orgId, query);
+  }
+
+  /**
+   * A page of an organization's ledger, newest first; {@code not-found} without one.
+   *
+   * @param before only transactions below this id
+   */
+  public Future<Page<LedgerStore.Posting>> listLedger(String orgId, long before, int limit) {
+    return billing.listLedger(orgId, before, limit);
+  }
+
+  /** The moment from which usage is shown unless the caller says: the month's beginning. */
+  public long monthStartMillis() {
+    return billing.monthStartMillis();
   }
 
   /**
@@ -172,6 +208,39 @@ public final class BillingAdminService {
   /** The hold that an operator has put on an organization; {@code not-found} without one. */
   public Future<OperatorHold> readHold(String orgId) {
     return accounts.get(orgId, Month.at(clock.millis())).map(AccountStore.Account::operatorHold);
+  }
+
+  /** What organizations are held by. */
+  public enum HeldBy {
+    /** An operator's hand. */
+    OPERATOR,
+    /** Their balance or their limit, acted upon or not. */
+    MONEY
+  }
+
+  /**
+   * An organization that is held.
+   *
+   * @param hold the hold for its money, as contracts have it; null without one
+   * @param operatorHold the hold by hand, as contracts have it; null without one
+   */
+  public record HeldOrg(
+      String orgId, @Nullable JsonObject hold, @Nullable JsonObject operatorHold) {}
+
+  /** A page of the organizations that are held, by id; the retired ones too. */
+  public Future<Page<HeldOrg>> listHeld(HeldBy by, int limit, Optional<String> after) {
+    String from = after.orElse("");
+    return (by == HeldBy.OPERATOR
+            ? accounts.listHeldByOperators(from, limit + 1)
+            : accounts.listHeldForMoney(from, limit + 1))
+        .map(found -> Page.of(found.stream().map(this::shown).toList(), limit));
+  }
+
+  private HeldOrg shown(AccountStore.HeldOrg org) {
+    return new HeldOrg(
+        org.orgId(),
+        BalanceView.hold(org.held().money(), billing.noticeMillis(), clock.millis()),
+        org.held().byOperator().toJson());
   }
 
   /** Adds the whole ledger up and tells what does not fit. */

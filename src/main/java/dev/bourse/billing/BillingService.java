@@ -62,6 +62,11 @@ public final class BillingService {
         config.noticeMillis());
   }
 
+  /** How long a hold gives notice. */
+  long noticeMillis() {
+    return config.noticeMillis();
+  }
+
   /**
    * A line, and whether it is in the ledger; one that is not may still grow.
    *
@@ -100,9 +105,26 @@ public final class BillingService {
    * the organization's, {@code forbidden} for one the caller's token is not bound to.
    */
   public Future<Page<UsageLine>> listUsage(Principal caller, UsageQuery query) {
-    Optional<String> cluster = cluster(caller, query.cluster());
+    return listUsage(caller.org().orgId(), cluster(caller, query.cluster()), query);
+  }
+
+  /**
+   * The same of any organization. Refused with {@code not-found} when there is none, and for a
+   * cluster that is not the organization's.
+   */
+  Future<Page<UsageLine>> listUsage(String orgId, UsageQuery query) {
+    return balances
+        .get(orgId)
+        .compose(
+            exists -> {
+              query.cluster().ifPresent(named -> requireOf(orgId, named));
+              return listUsage(orgId, query.cluster(), query);
+            });
+  }
+
+  private Future<Page<UsageLine>> listUsage(
+      String orgId, Optional<String> cluster, UsageQuery query) {
     UsageCursor after = UsageCursor.parse(query.after());
-    String orgId = caller.org().orgId();
     return balances
         .get(orgId)
         .compose(
@@ -169,12 +191,7 @@ public final class BillingService {
 
   private Optional<String> cluster(Principal caller, Optional<String> named) {
     if (named.isPresent()) {
-      if (clusters
-          .find(named.get())
-          .filter(view -> view.cluster().orgId().equals(caller.org().orgId()))
-          .isEmpty()) {
-        throw ApiError.notFound("cluster", named.get());
-      }
+      requireOf(caller.org().orgId(), named.get());
       if (caller.cluster() != null && !caller.cluster().equals(named.get())) {
         throw ApiError.of(
             ErrorCode.FORBIDDEN,
@@ -186,9 +203,19 @@ public final class BillingService {
     return named.or(() -> Optional.ofNullable(caller.cluster()));
   }
 
+  private void requireOf(String orgId, String cluster) {
+    if (clusters.find(cluster).filter(view -> view.cluster().orgId().equals(orgId)).isEmpty()) {
+      throw ApiError.notFound("cluster", cluster);
+    }
+  }
+
   /** Every month's statement, newest first. */
   public Future<List<MonthStatement>> listStatements(Principal caller) {
-    String orgId = caller.org().orgId();
+    return listStatements(caller.org().orgId());
+  }
+
+  /** The same of any organization; {@code not-found} when there is none. */
+  Future<List<MonthStatement>> listStatements(String orgId) {
     return balances
         .get(orgId)
         .compose(
@@ -203,7 +230,11 @@ public final class BillingService {
    * that is yet to come.
    */
   public Future<Detailed> readStatement(Principal caller, Month month) {
-    String orgId = caller.org().orgId();
+    return readStatement(caller.org().orgId(), month);
+  }
+
+  /** The same of any organization; {@code not-found} also when there is none. */
+  Future<Detailed> readStatement(String orgId, Month month) {
     return balances
         .get(orgId)
         .compose(
@@ -253,8 +284,15 @@ public final class BillingService {
    * @param before only transactions below this id
    */
   public Future<Page<LedgerStore.Posting>> listLedger(Principal caller, long before, int limit) {
-    return ledger
-        .list(caller.org().orgId(), before, limit + 1)
-        .map(fetched -> Page.of(fetched, limit));
+    return page(caller.org().orgId(), before, limit);
+  }
+
+  /** The same of any organization; {@code not-found} when there is none. */
+  Future<Page<LedgerStore.Posting>> listLedger(String orgId, long before, int limit) {
+    return balances.get(orgId).compose(exists -> page(orgId, before, limit));
+  }
+
+  private Future<Page<LedgerStore.Posting>> page(String orgId, long before, int limit) {
+    return ledger.list(orgId, before, limit + 1).map(fetched -> Page.of(fetched, limit));
   }
 }

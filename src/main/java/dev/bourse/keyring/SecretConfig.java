@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -17,8 +18,9 @@ import java.util.regex.Pattern;
  *
  * @param keyring what they encrypt and decrypt with; empty when no key is given
  * @param giveUp ids of lost keys; what is encrypted with them is deleted at the start
+ * @param file where the keys were read; empty when they came as a setting, or not at all
  */
-public record SecretConfig(Keyring keyring, Set<String> giveUp) {
+public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> file) {
   private static final String KEY = "secret.key";
   private static final String KEY_FILE = "secret.key-file";
   private static final String GIVE_UP = "secret.give-up";
@@ -35,7 +37,7 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp) {
 
   /** That of a process without a secret key. */
   public static SecretConfig none() {
-    return new SecretConfig(Keyring.empty(), Set.of());
+    return new SecretConfig(Keyring.empty(), Set.of(), Optional.empty());
   }
 
   /**
@@ -66,7 +68,10 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp) {
     giveUp.stream()
         .filter(keyring.ids()::contains)
         .forEach(id -> settings.fault(GIVE_UP, id, "ids of keys that are lost; this one is given"));
-    return new SecretConfig(keyring, giveUp);
+    return new SecretConfig(
+        keyring,
+        giveUp,
+        keyring.isEmpty() || file.isEmpty() ? Optional.empty() : Optional.of(Path.of(file)));
   }
 
   private static String read(Settings settings, String file) {

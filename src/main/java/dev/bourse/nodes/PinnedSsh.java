@@ -202,7 +202,7 @@ final class PinnedSsh {
     return new Result(status, output.text(), errors.text());
   }
 
-  private static KeyPair identity(Path file) {
+  static KeyPair identity(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
       Iterable<KeyPair> keys =
           SecurityUtils.loadKeyPairIdentities(null, file::toString, in, FilePasswordProvider.EMPTY);

@@ -124,6 +124,17 @@ public final class SshNodes implements NodeProvider {
     pool.allowCoreThreadTimeOut(true);
   }
 
+  /**
+   * Reads the identity that machines are logged in to with. Blocks.
+   *
+   * @throws IllegalArgumentException when the file holds no key that can be used
+   * @throws java.io.UncheckedIOException when it cannot be read
+   */
+  public static void checkIdentity(SshConfig config) {
+    JdkEd25519.register();
+    PinnedSsh.identity(config.identityFile());
+  }
+
   @Override
   public Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys) {
     String nodeId = machine.nodeId();

@@ -2,11 +2,13 @@ package dev.bourse.operator;
 
 import dev.bourse.billing.BalanceView;
 import dev.bourse.billing.BillingAdminService;
+import dev.bourse.billing.BillingService;
 import dev.bourse.billing.BillingText;
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.LedgerStore;
 import dev.bourse.capacity.Hold;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.Page;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -29,6 +31,23 @@ public final class BillingAdminRoutes {
   public void bind(Operations operations) {
     operations
         .ok("readBilling", call -> billing.readBilling(call.text("org")), BalanceView::toJson)
+        .ok(
+            "listOrgStatements",
+            call -> billing.listStatements(call.text("org")),
+            BillingText::statements)
+        .ok(
+            "readOrgStatement",
+            call -> billing.readStatement(call.text("org"), BillingText.month(call.text("month"))),
+            BillingText::statement)
+        .ok("listOrgUsage", this::listUsage, BillingText::usage)
+        .ok(
+            "listOrgLedger",
+            call ->
+                billing.listLedger(
+                    call.text("org"),
+                    call.findText("after").map(Long::valueOf).orElse(Long.MAX_VALUE),
+                    call.limit()),
+            BillingText::ledger)
         .bind(
             "creditBilling",
             call -> {
@@ -60,6 +79,17 @@ public final class BillingAdminRoutes {
             call -> billing.liftHold(call.actor(), call.text("org")),
             BalanceView::toJson)
         .ok("verifyBilling", call -> billing.verify(), BillingAdminRoutes::json);
+  }
+
+  private Future<Page<BillingService.UsageLine>> listUsage(Call call) {
+    return billing.listUsage(
+        call.text("org"),
+        new BillingService.UsageQuery(
+            call.findText("cluster"),
+            BillingText.time("from", call.findText("from")).orElseGet(billing::monthStartMillis),
+            BillingText.time("to", call.findText("to")).orElse(Long.MAX_VALUE),
+            call.findText("after"),
+            call.limit()));
   }
 
   private Future<Answer> book(Call call, Ledger.Kind kind, long micros) {

@@ -1,15 +1,22 @@
 package dev.bourse.operator;
 
 import dev.bourse.billing.BillingAdminService;
+import dev.bourse.core.Page;
 import dev.bourse.core.Times;
+import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.Org;
 import dev.bourse.org.OrgAdminService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** The operator contract's operations on organizations. */
 public final class OrgAdminRoutes {
@@ -34,8 +41,11 @@ public final class OrgAdminRoutes {
     operations
         .ok(
             "listOrgs",
-            call -> orgs.list(call.limit(), call.findText("after")),
-            CommonFields.page("orgs", "org_id", this::json))
+            call ->
+                call.findText("held")
+                    .map(held -> listHeld(call, held))
+                    .orElseGet(() -> listAll(call)),
+            Function.identity())
         .created(
             "createOrg",
             call ->
@@ -58,6 +68,35 @@ public final class OrgAdminRoutes {
                     Optional.ofNullable(call.body().getInteger(MAX_CLUSTERS))),
             this::json)
         .ok("retireOrg", call -> orgs.retire(call.actor(), call.text("org")), this::json);
+  }
+
+  private Future<JsonObject> listAll(Call call) {
+    return orgs.list(call.limit(), call.findText("after"))
+        .map(CommonFields.page("orgs", "org_id", this::json));
+  }
+
+  private Future<JsonObject> listHeld(Call call, String held) {
+    return billing
+        .listHeld(
+            BillingAdminService.HeldBy.valueOf(held.toUpperCase(Locale.ROOT)),
+            call.limit(),
+            call.findText("after"))
+        .compose(
+            page ->
+                orgs.list(page.items().stream().map(BillingAdminService.HeldOrg::orgId).toList())
+                    .map(found -> held(page, found)));
+  }
+
+  private JsonObject held(Page<BillingAdminService.HeldOrg> page, List<Org> found) {
+    Map<String, Org> byId = found.stream().collect(Collectors.toMap(Org::orgId, org -> org));
+    return CommonFields.page(
+        "orgs",
+        page,
+        "org_id",
+        one ->
+            json(Objects.requireNonNull(byId.get(one.orgId()), one.orgId()))
+                .put("hold", one.hold())
+                .put("operator_hold", one.operatorHold()));
   }
 
   private Future<JsonObject> read(String orgId) {

@@ -53,6 +53,11 @@ public final class OrgAdminService {
     return store.list(limit, after);
   }
 
+  /** Of these organizations those that exist, by id. */
+  public Future<List<Org>> list(List<String> ids) {
+    return store.list(ids);
+  }
+
   /** One organization; {@code not-found} when there is none. */
   public Future<Org> read(String orgId) {
     return store.get(orgId);

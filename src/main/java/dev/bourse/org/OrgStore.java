@@ -3,6 +3,7 @@ package dev.bourse.org;
 import dev.bourse.core.Page;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -37,6 +38,16 @@ final class OrgStore {
             List.of(after.orElse(""), limit + 1),
             OrgStore::org)
         .map(found -> Page.of(found, limit));
+  }
+
+  /** Of these organizations those that exist, by id. */
+  Future<List<Org>> list(List<String> ids) {
+    if (ids.isEmpty()) {
+      return Future.succeededFuture(List.of());
+    }
+    List<String> all = InList.of(ids);
+    return database.read(
+        SELECT + " WHERE org_id IN " + InList.marks(all) + " ORDER BY org_id", all, OrgStore::org);
   }
 
   /** One of them; fails with {@code not-found} when there is none. */

@@ -12,7 +12,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Answers as text for people: a list as rows under a heading, a single thing as name and value. */
+/**
+ * Answers as text for people: a list as rows under a heading, a single thing as name and value.
+ * Micro-dollars are shown in dollars, under a name that says so.
+ */
 public final class Table {
   private static final String GAP = "  ";
 
@@ -53,11 +56,11 @@ public final class Table {
       return "";
     }
     List<List<String>> lines = new ArrayList<>();
-    lines.add(fields.stream().map(field -> field.toUpperCase(Locale.ROOT)).toList());
+    lines.add(fields.stream().map(field -> Dollars.name(field).toUpperCase(Locale.ROOT)).toList());
     for (JsonObject item : items) {
       List<String> line = new ArrayList<>();
       for (String field : fields) {
-        String cell = cell(item.getValue(field));
+        String cell = cell(Dollars.value(field, item.getValue(field)));
         boolean isLast = line.size() == fields.size() - 1;
         line.add(
             isLast || cell.length() <= MAX_CELL ? cell : cell.substring(0, MAX_CELL - 1) + '…');
@@ -77,7 +80,7 @@ public final class Table {
         lists.append('\n').append(field).append(":\n");
         lists.append(rows(list.stream().map(JsonObject.class::cast).toList()));
       } else {
-        lines.add(List.of(field, cell(value)));
+        lines.add(List.of(Dollars.name(field), cell(Dollars.value(field, value))));
       }
     }
     return aligned(lines) + lists;
@@ -120,7 +123,11 @@ public final class Table {
       return object.isEmpty()
           ? "-"
           : object.fieldNames().stream()
-              .map(field -> field + "=" + cell(object.getValue(field)))
+              .map(
+                  field ->
+                      Dollars.name(field)
+                          + "="
+                          + cell(Dollars.value(field, object.getValue(field))))
               .collect(Collectors.joining(" "));
     }
     // A control character of a name or an address must not reach the terminal.

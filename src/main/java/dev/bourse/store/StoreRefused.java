@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * or it holds what cannot be reconciled with what this start is told to make. An operator has to
  * act; trying again does not help.
  */
-public final class StoreRefused extends RuntimeException {
+public class StoreRefused extends RuntimeException {
   public StoreRefused(String message, @Nullable Throwable cause) {
     super(message, cause);
   }

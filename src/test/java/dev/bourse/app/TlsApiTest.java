@@ -179,7 +179,7 @@ class TlsApiTest {
     String[] settings = pem.write(folder);
     String said =
         CommandRun.on(store, "doctor", "--set", settings[0], "--set", settings[1]).succeeded();
-    assertTrue(said.startsWith("certificate: CN=localhost, which ends 2"), said);
+    assertTrue(said.contains("certificate: CN=localhost, which ends 2"), said);
     Files.delete(Certificates.keyFile(folder));
     String refused =
         CommandRun.on(store, "doctor", "--set", settings[0], "--set", settings[1]).refused();

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
@@ -18,8 +19,10 @@ import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -35,7 +38,7 @@ class OperatorHoldApiTest {
     // Everybody is looked at again and again meanwhile.
     bourse =
         RunningBourse.withMarkets(
-            8,
+            14,
             SteppingClock.midMonth(),
             "billing.check-interval=20ms",
             "billing.hold-enforced=true",
@@ -264,5 +267,81 @@ class OperatorHoldApiTest {
   private static JsonObject assertPresent(@Nullable JsonObject found) {
     assertNotNull(found);
     return found;
+  }
+
+  private static List<JsonObject> listed(String query) {
+    return bourse
+        .operator()
+        .get("/api/operator/orgs?limit=500&held=" + query)
+        .ok()
+        .getJsonArray("orgs")
+        .stream()
+        .map(JsonObject.class::cast)
+        .toList();
+  }
+
+  private static Optional<JsonObject> listed(TestMarket market, String held) {
+    return listed(held).stream()
+        .filter(org -> org.getString("org_id").equals(market.red()))
+        .findFirst();
+  }
+
+  @Test
+  void thoseHeldByHandAreListedUntilTheyAreLifted() {
+    TestMarket market = bourse.market();
+    assertEquals(Optional.empty(), listed(market, "operator"));
+    hold(market, "enforce").ok();
+    JsonObject org = listed(market, "operator").orElseThrow();
+    assertEquals("enforce", org.getJsonObject("operator_hold").getString("stage"));
+    assertEquals("stolen card", org.getJsonObject("operator_hold").getString("reason"));
+    assertTrue(org.containsKey("hold"), org.encode());
+    assertNull(org.getValue("hold"));
+    assertEquals(Optional.empty(), listed(market, "money"));
+    String status = AdminRun.on(bourse, "status").out();
+    assertTrue(status.contains("bourse admin orgs list --held operator"), status);
+    lift(market);
+    assertEquals(Optional.empty(), listed(market, "operator"));
+  }
+
+  @Test
+  void thoseHeldForMoneyAreListedWithTheirStage() {
+    TestMarket market = bourse.market();
+    market.redA().hold(1, 2);
+    credit(market, -1_000_000, "ruin");
+    until("it is held", () -> listed(market, "money").isPresent());
+    JsonObject org = listed(market, "money").orElseThrow();
+    assertEquals("balance", org.getJsonObject("hold").getString("reason"));
+    assertNull(org.getValue("operator_hold"));
+    credit(market, 2_000_000, "pays");
+    assertEquals(Optional.empty(), listed(market, "money"));
+  }
+
+  @Test
+  void thoseHeldAreListedAPageAtATime() {
+    TestMarket first = bourse.market();
+    TestMarket second = bourse.market();
+    hold(first, "notice").ok();
+    hold(second, "notice").ok();
+    List<String> all = listed("operator").stream().map(org -> org.getString("org_id")).toList();
+    assertEquals(all.stream().sorted().toList(), all);
+    List<String> paged = new ArrayList<>();
+    String path = "/api/operator/orgs?held=operator&limit=1";
+    JsonObject page = bourse.operator().get(path).ok();
+    while (true) {
+      page.getJsonArray("orgs").forEach(org -> paged.add(((JsonObject) org).getString("org_id")));
+      if (!page.getBoolean("more")) {
+        break;
+      }
+      page = bourse.operator().get(path + "&after=" + page.getString("next")).ok();
+    }
+    assertEquals(all, paged);
+    assertTrue(all.containsAll(List.of(first.red(), second.red())), all.toString());
+    lift(first);
+    lift(second);
+  }
+
+  @Test
+  void nothingElseHolds() {
+    assertEquals(422, bourse.operator().get("/api/operator/orgs?held=everybody").status());
   }
 }

@@ -165,6 +165,11 @@ public record ContractCase(
           new ContractCase("readStatement", "/api/billing/statements/2026-01", null, List.of()),
           new ContractCase("listLedger", "/api/billing/ledger", null, List.of()),
           new ContractCase("readBilling", ORG + "/billing", null, List.of()),
+          new ContractCase("listOrgStatements", ORG + "/billing/statements", null, List.of()),
+          new ContractCase(
+              "readOrgStatement", ORG + "/billing/statements/2026-01", null, List.of()),
+          new ContractCase("listOrgUsage", ORG + "/billing/usage", null, List.of()),
+          new ContractCase("listOrgLedger", ORG + "/billing/ledger", null, List.of()),
           new ContractCase("creditBilling", ORG + "/billing/credits", MONEY, List.of()),
           new ContractCase("payBilling", ORG + "/billing/payments", MONEY, List.of()),
           new ContractCase(

@@ -1,16 +1,31 @@
 package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
-import dev.bourse.app.StoreOpening;
-import dev.bourse.keyring.SecretExamination;
+import dev.bourse.app.Surroundings;
+import dev.bourse.doctor.Checkup;
+import dev.bourse.doctor.Finding;
+import dev.bourse.doctor.Finding.Verdict;
+import dev.bourse.doctor.Notes;
+import dev.bourse.store.StoreInUse;
+import dev.bourse.store.StoreRefused;
+import dev.bourse.store.StoreUnavailable;
 import dev.bourse.store.transfer.WholeStore;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code bourse doctor}. */
@@ -18,58 +33,180 @@ import picocli.CommandLine.Spec;
     name = "doctor",
     description = {
       """
-      Reads all of the store and tells whether it is sound: of the embedded one the log, \
+      Looks at what a service with these settings stands on, and says what to do: the database, \
+      the disk and the permissions of the data folder, open files, proxies, the object store, the \
+      mail server, the directory, the identity provider, the keys and the certificate. Each is \
+      asked as the service asks it, side by side; a service that runs goes on. Writes a small \
+      file and a small object, and deletes them; changes nothing else, sends no mail, and logs in \
+      nowhere but at the database and the stores.\
+      """,
+      "",
+      """
+      Then it reads all of the store and tells whether it is sound: of the embedded one the log, \
       which a process that was killed leaves, and every page of the file; of a PostgreSQL \
-      database every row. Tells too whether the secret key that is given reads what is \
-      encrypted, and when the certificate of tls.cert ends. Changes nothing. The embedded store must not be in use.\
+      database every row. The embedded store must not be in use for that; --quick leaves it out.\
       """
     },
     exitCodeListHeading = "Exit codes:%n",
     exitCodeList = {
-      "0:the store is sound",
+      "0:nothing is at fault; with --quick the rows were not read",
       "2:the store was not read: its log is damaged, or it is in use, not there or not reached",
-      "3:the store is not sound, or lacks a secret key; standard output says where"
+      "3:the store is not sound, or lacks a secret key; standard output says where",
+      "4:the store was read or left out as asked, and something beside it is at fault"
     },
     mixinStandardHelpOptions = true)
 final class DoctorCommand implements Callable<Integer> {
   private static final int EXIT_UNSOUND = 3;
+  private static final int EXIT_SURROUNDINGS = 4;
+
+  /** Waiting longer for a server is no use to whoever waits for the service's answer. */
+  private static final int MOST_SECONDS = 600;
+
+  private static final String RESTORE =
+      "restore it from a backup, or export what can still be read";
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Mixin private SettingsOptions settings = new SettingsOptions();
 
+  @Option(names = "--quick", description = "Does not read all of the store.")
+  private boolean isQuick;
+
+  @Option(names = "--json", description = "Prints one JSON object, for programs.")
+  private boolean isJson;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "SECONDS",
+      defaultValue = "20",
+      description =
+          "How long servers may take to answer, 1 to 600 (default: ${DEFAULT-VALUE}). Reading the"
+              + " store takes as long as it takes.")
+  private int timeoutSeconds = 20;
+
+  private final List<Finding> findings = new ArrayList<>();
+
   @Override
   public Integer call() throws IOException, Config.Faulty {
-    PrintWriter out = spec.commandLine().getOut();
-    settings
-        .read(Map.of())
-        .edge()
-        .tls()
-        .ifPresent(tls -> out.println("certificate: " + tls.pair()));
-    try (WholeStore store = settings.openStore(WholeStore.Purpose.READ)) {
-      WholeStore.Examination found = store.examine();
-      found.seen().forEach(out::println);
-      found.faults().forEach(out::println);
-      boolean isSound = found.faults().isEmpty();
-      boolean isReadable = isSound && canDecrypt(store, out);
-      out.println(
-          store.place()
-              + (isSound
-                  ? " is sound"
-                  : " is not sound; restore it from a backup, or export what can still be read"));
-      out.flush();
-      return isReadable ? 0 : EXIT_UNSOUND;
+    if (timeoutSeconds < 1 || timeoutSeconds > MOST_SECONDS) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--timeout: " + timeoutSeconds + " is not within 1 to " + MOST_SECONDS);
+    }
+    Config config = read();
+    Duration timeout = Duration.ofSeconds(timeoutSeconds);
+    Surroundings surroundings = new Surroundings(config, Clock.systemUTC(), timeout);
+    Checkup checkup = new Checkup(timeout);
+    checkup.of(surroundings.checks()).forEach(this::tell);
+    if (isDatabaseThere()) {
+      checkup.of(surroundings.behindStore()).forEach(this::tell);
+    } else {
+      surroundings
+          .behindStore()
+          .forEach(check -> skip(check.name(), "the store is not there, or was not reached"));
+    }
+    if (isQuick) {
+      skip("store", "--quick leaves out to read all of it");
+      return end(code());
+    }
+    try {
+      tell(examine());
+    } catch (StoreRefused | StoreUnavailable | IOException e) {
+      Notes notes = new Notes();
+      if (e instanceof StoreInUse) {
+        notes.skip(e.getMessage() + "; stop the service to have all of it read, or give --quick");
+      } else {
+        notes.fault(Main.told(e), "");
+      }
+      tell(notes.finding("store"));
+      end(Main.EXIT_REFUSED);
+      throw e;
+    }
+    return end(code());
+  }
+
+  /** The settings, whose faults a program has to be told, too. */
+  private Config read() throws IOException, Config.Faulty {
+    Notes notes = new Notes();
+    try {
+      Config config = settings.read(Map.of());
+      notes.see("all settings can be used");
+      tell(notes.finding("configuration"));
+      return config;
+    } catch (Config.Faulty faulty) {
+      String.valueOf(faulty.getMessage()).lines().forEach(fault -> notes.fault(fault, ""));
+      if (isJson) {
+        tell(notes.finding("configuration"));
+        end(Main.EXIT_REFUSED);
+      }
+      throw faulty;
     }
   }
 
-  private boolean canDecrypt(WholeStore store, PrintWriter out) throws IOException, Config.Faulty {
-    Config config = settings.read(Map.of());
-    WholeStore.Examination secrets = SecretExamination.of(store, config.secret().keyring());
-    if (config.postgres().isPresent() && config.secret().keyring().isEmpty()) {
-      out.println(StoreOpening.NOTHING_SHARED);
+  private boolean isDatabaseThere() {
+    return findings.stream()
+        .filter(finding -> finding.name().equals(Surroundings.DATABASE))
+        .anyMatch(finding -> finding.verdict() != Verdict.FAULT);
+  }
+
+  private Finding examine() throws IOException, Config.Faulty {
+    try (WholeStore store = settings.openStore(WholeStore.Purpose.READ)) {
+      WholeStore.Examination found = store.examine();
+      Notes notes = new Notes();
+      found.seen().forEach(notes::see);
+      found.faults().forEach(fault -> notes.unsound(fault, RESTORE));
+      if (found.faults().isEmpty()) {
+        notes.see(store.place() + " is sound");
+      } else {
+        notes.unsound(store.place() + " is not sound", RESTORE);
+      }
+      return notes.finding("store");
     }
-    secrets.seen().forEach(out::println);
-    secrets.faults().forEach(out::println);
-    return secrets.faults().isEmpty();
+  }
+
+  private void skip(String name, String why) {
+    Notes notes = new Notes();
+    notes.skip(why);
+    tell(notes.finding(name));
+  }
+
+  private void tell(Finding finding) {
+    findings.add(finding);
+    if (!isJson) {
+      PrintWriter out = spec.commandLine().getOut();
+      out.println(finding.text());
+      out.flush();
+    }
+  }
+
+  private int code() {
+    if (findings.stream().anyMatch(Finding::isOfStore)) {
+      return EXIT_UNSOUND;
+    }
+    return worst() == Verdict.FAULT ? EXIT_SURROUNDINGS : 0;
+  }
+
+  private Verdict worst() {
+    return findings.stream()
+        .map(Finding::verdict)
+        .max(Comparator.naturalOrder())
+        .orElse(Verdict.SKIPPED);
+  }
+
+  private int end(int code) {
+    if (isJson) {
+      JsonArray checks = new JsonArray();
+      findings.forEach(finding -> checks.add(finding.json()));
+      spec.commandLine()
+          .getOut()
+          .println(
+              new JsonObject()
+                  .put("finding", worst().label())
+                  .put("exit_code", code)
+                  .put("checks", checks)
+                  .encodePrettily());
+      spec.commandLine().getOut().flush();
+    }
+    return code;
   }
 }

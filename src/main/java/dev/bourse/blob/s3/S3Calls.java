@@ -5,15 +5,19 @@ import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
 import java.io.InputStream;
 import java.net.URI;
+import java.time.Clock;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -322,21 +326,83 @@ final class S3Calls implements AutoCloseable {
    */
   void check() {
     try {
-      Consumer<AwsRequestOverrideConfiguration.Builder> soon = c -> c.apiCallTimeout(FIRST_CALL);
-      client.listObjectsV2(
-          r ->
-              r.bucket(config.bucket())
-                  .prefix(config.prefix())
-                  .maxKeys(1)
-                  .overrideConfiguration(soon));
-      String probe = key("probe");
-      client.putObject(
-          r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(soon),
-          RequestBody.fromBytes(new byte[1]));
-      client.deleteObject(r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(soon));
+      list();
+      write();
+      delete();
     } catch (SdkException e) {
       throw S3Unusable.because(config, e);
     }
+  }
+
+  /**
+   * Tries the store as {@link #check} does, and reads what it wrote.
+   *
+   * @return how far the store's clock is before ours in milliseconds, to a second or so; empty when
+   *     it does not say
+   * @throws S3Unusable as {@link #check} does
+   */
+  OptionalLong probe(Clock clock) {
+    try {
+      long begin = clock.millis();
+      Optional<String> date = list();
+      long middle = begin + (clock.millis() - begin) / 2;
+      write();
+      client.getObjectAsBytes(
+          r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon));
+      delete();
+      return date.map(S3Calls::httpDate)
+          .filter(OptionalLong::isPresent)
+          .map(at -> OptionalLong.of(at.getAsLong() - middle))
+          .orElse(OptionalLong.empty());
+    } catch (SdkException e) {
+      throw S3Unusable.because(config, e);
+    }
+  }
+
+  /** The middle of the second that a header names. */
+  private static OptionalLong httpDate(String header) {
+    try {
+      return OptionalLong.of(
+          ZonedDateTime.parse(header, DateTimeFormatter.RFC_1123_DATE_TIME)
+                  .toInstant()
+                  .toEpochMilli()
+              + 500);
+    } catch (DateTimeException odd) {
+      return OptionalLong.empty();
+    }
+  }
+
+  private static void soon(AwsRequestOverrideConfiguration.Builder call) {
+    call.apiCallTimeout(FIRST_CALL);
+  }
+
+  /** When the store says it answered. */
+  private Optional<String> list() {
+    return client
+        .listObjectsV2(
+            r ->
+                r.bucket(config.bucket())
+                    .prefix(config.prefix())
+                    .maxKeys(1)
+                    .overrideConfiguration(S3Calls::soon))
+        .sdkHttpResponse()
+        .firstMatchingHeader("Date");
+  }
+
+  private void write() {
+    client.putObject(
+        r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon),
+        RequestBody.fromBytes(new byte[1]));
+  }
+
+  private void delete() {
+    client.deleteObject(
+        r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon));
+  }
+
+  /** What is written to try the store: no blob, for their names begin otherwise. */
+  private String probe() {
+    return key("probe");
   }
 
   /**

@@ -42,7 +42,7 @@ public record ProcessLimits(
   public static final int SHARES = 4;
 
   /** Files beside connections: the store's, published files being read and sent, the jar. */
-  private static final int OTHER_FILES = 1_024;
+  public static final int OTHER_FILES = 1_024;
 
   public ProcessLimits {
     if (connections < 1
@@ -99,7 +99,7 @@ public record ProcessLimits(
   }
 
   /** How many files the process may have open, as Linux tells; elsewhere as many as one likes. */
-  private static long maxFiles() {
+  public static long maxFiles() {
     try {
       for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
         if (line.startsWith("Max open files")) {

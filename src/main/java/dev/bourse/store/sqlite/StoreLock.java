@@ -1,6 +1,7 @@
 package dev.bourse.store.sqlite;
 
 import dev.bourse.core.PrivateFile;
+import dev.bourse.store.StoreInUse;
 import dev.bourse.store.StoreRefused;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -33,7 +34,7 @@ final class StoreLock implements AutoCloseable {
   /**
    * Takes the lock, and leaves this process's id in the file for whoever is refused.
    *
-   * @throws StoreRefused when the store is already open, saying by which process
+   * @throws StoreInUse when the store is already open, saying by which process
    */
   static StoreLock take(Path store) throws IOException {
     Path folder = store.toAbsolutePath().getParent();
@@ -43,7 +44,7 @@ final class StoreLock implements AutoCloseable {
     PrivateFile.createFolders(folder);
     Path path = folder.toRealPath().resolve(store.getFileName() + ".lock");
     if (!HELD.add(path)) {
-      throw new StoreRefused("the store " + store + " is already open in this process", null);
+      throw new StoreInUse("the store " + store + " is already open in this process");
     }
     FileChannel channel = null;
     try {
@@ -52,9 +53,8 @@ final class StoreLock implements AutoCloseable {
               path,
               Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE));
       if (channel.tryLock() == null) {
-        throw new StoreRefused(
-            "the store " + store + " is in use by process " + holder(channel) + " (" + path + ")",
-            null);
+        throw new StoreInUse(
+            "the store " + store + " is in use by process " + holder(channel) + " (" + path + ")");
       }
       channel.truncate(0);
       channel.write(

@@ -97,7 +97,7 @@ final class OperatorSamples {
 
   private void addOrgs() {
     Map<String, String> org = Map.of("org", "hostile");
-    list("listOrgs", Map.of("after", "a"));
+    list("listOrgs", Map.of("after", "a", "held", "operator"));
     list("listOrgMembers", org);
     list("listJoinRules", org);
     list("listOrgTokens", org);
@@ -176,6 +176,11 @@ final class OperatorSamples {
 
   private void addBilling() {
     world.add("readBilling", s -> s.value("org", "hostile"));
+    list("listOrgUsage", Map.of("org", "hostile", "from", "2026-01-01T00:00:00Z"));
+    list("listOrgLedger", Map.of("org", "hostile", "after", "1000"));
+    world.add("listOrgStatements", s -> s.value("org", "hostile"));
+    world.add(
+        "readOrgStatement", s -> s.value("org", "hostile").value("month", "2026-01").refused());
     for (String id : List.of("creditBilling", "payBilling")) {
       world.add(
           id,

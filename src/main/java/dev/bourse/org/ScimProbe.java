@@ -1,0 +1,43 @@
+package dev.bourse.org;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClient;
+import java.io.IOException;
+import java.util.List;
+
+/** Asks the directory about one member who is not there, as it is asked for a roster. Blocks. */
+public final class ScimProbe {
+  /** By this name only chance finds somebody, whose answer would do as well. */
+  private static final Member NOBODY =
+      Member.joining("bourse", "bourse-doctor", "doctor@bourse.invalid", "", 0);
+
+  private ScimProbe() {}
+
+  /**
+   * Asks a directory, within its own time-out.
+   *
+   * @throws IOException that says why it cannot be used
+   */
+  public static void look(ScimConfig config) throws IOException {
+    Vertx vertx = Vertx.vertx();
+    try {
+      HttpClient client = vertx.createHttpClient();
+      ScimLookup lookup = new ScimLookup(vertx, client, config, List.of(NOBODY));
+      vertx.getOrCreateContext().runOnContext(start -> lookup.start());
+      Future<Void> ended = lookup.ended();
+      ended.await();
+    } catch (RuntimeException e) {
+      throw failed(config, e);
+    } catch (Exception e) {
+      // The failures of a socket come as they are, which no signature tells.
+      throw failed(config, e);
+    } finally {
+      vertx.close().await();
+    }
+  }
+
+  private static IOException failed(ScimConfig config, Exception e) {
+    return new IOException(config.url() + ": " + e.getMessage(), e);
+  }
+}

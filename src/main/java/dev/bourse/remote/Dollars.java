@@ -1,0 +1,33 @@
+package dev.bourse.remote;
+
+import java.math.BigDecimal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Micro-dollars as people read them: {@code amount_micros} 2500500000 is {@code amount_usd}
+ * 2500.50.
+ */
+final class Dollars {
+  private static final String MICROS = "_micros";
+  private static final int MICRO_DIGITS = 6;
+  private static final int CENT_DIGITS = 2;
+
+  private Dollars() {}
+
+  /** What a field is called where its value is {@link #value}. */
+  static String name(String field) {
+    return field.endsWith(MICROS)
+        ? field.substring(0, field.length() - MICROS.length()) + "_usd"
+        : field;
+  }
+
+  /** A field's value; of micro-dollars in dollars, with all their digits and two at least. */
+  static @Nullable Object value(String field, @Nullable Object value) {
+    if (!field.endsWith(MICROS) || !(value instanceof Long || value instanceof Integer)) {
+      return value;
+    }
+    BigDecimal dollars =
+        BigDecimal.valueOf(((Number) value).longValue(), MICRO_DIGITS).stripTrailingZeros();
+    return dollars.setScale(Math.max(CENT_DIGITS, dollars.scale())).toPlainString();
+  }
+}

@@ -1,0 +1,139 @@
+package dev.bourse.store.postgres;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.pgclient.PgConnection;
+import io.vertx.sqlclient.Row;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Looks at a PostgreSQL server as a service would use it. Blocks. */
+public final class PostgresProbe {
+  /** What a store is faster or less safe by, and how many sessions there may be. */
+  private static final String SETTINGS =
+      """
+      SELECT name::text, setting::text FROM pg_settings WHERE name IN ('server_version', 'fsync', \
+      'full_page_writes', 'synchronous_commit', 'max_connections', \
+      'superuser_reserved_connections', 'default_transaction_read_only')\
+      """;
+
+  private static final String SESSIONS =
+      "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
+
+  private static final String TIME =
+      "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)";
+
+  /** The first takes longer, as the server has to parse it. */
+  private static final int ROUND_TRIPS = 7;
+
+  private static final long CLOSE_SECONDS = 1;
+
+  private PostgresProbe() {}
+
+  /**
+   * What a server said.
+   *
+   * @param settings by name
+   * @param isStandby whether it follows another, and takes no writes
+   * @param sessions of all clients, this one too
+   * @param roundTripMicros of a statement that does nothing, the middle one of a few
+   * @param aheadMillis how far its clock is before ours; negative when behind. Off by half a round
+   *     trip at most
+   */
+  public record Seen(
+      Map<String, String> settings,
+      boolean isStandby,
+      long sessions,
+      long roundTripMicros,
+      long aheadMillis) {
+    public Seen {
+      settings = Map.copyOf(settings);
+    }
+
+    /** The setting's value; empty when the server has none of the name. */
+    public String setting(String name) {
+      return settings.getOrDefault(name, "");
+    }
+
+    /** Sessions that ordinary users may still begin. */
+    public long freeSessions() {
+      return number("max_connections") - number("superuser_reserved_connections") - sessions;
+    }
+
+    private long number(String name) {
+      return Long.parseLong(settings.getOrDefault(name, "0"));
+    }
+  }
+
+  /**
+   * Asks a server.
+   *
+   * @throws dev.bourse.store.StoreRefused when it refuses the log-in or is too old
+   * @throws dev.bourse.store.StoreUnavailable when it cannot be reached
+   */
+  public static Seen look(PostgresConfig config, Clock clock) {
+    Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+    try {
+      PgConnection connection =
+          PostgresGuard.open(((VertxInternal) vertx).createEventLoopContext(), config).await();
+      try {
+        return look(connection, clock);
+      } finally {
+        close(connection);
+      }
+    } finally {
+      vertx.close().await();
+    }
+  }
+
+  private static void close(PgConnection connection) {
+    Future<Void> closed =
+        connection
+            .close()
+            .timeout(CLOSE_SECONDS, TimeUnit.SECONDS)
+            .onFailure(silent -> PostgresLink.abandon(connection));
+    closed.otherwiseEmpty().await();
+  }
+
+  private static Seen look(PgConnection connection, Clock clock) {
+    Map<String, String> settings = new LinkedHashMap<>();
+    for (Row row : connection.query(SETTINGS).execute().await()) {
+      settings.put(row.getString(0), row.getString(1));
+    }
+    boolean isStandby =
+        connection
+            .query("SELECT pg_is_in_recovery()")
+            .execute()
+            .await()
+            .iterator()
+            .next()
+            .getBoolean(0);
+    long sessions = number(connection, SESSIONS);
+    List<Long> trips = new ArrayList<>();
+    long ahead = 0;
+    for (int i = 0; i < ROUND_TRIPS; i++) {
+      long atMillis = clock.millis();
+      long begin = System.nanoTime();
+      long serverMillis = number(connection, TIME);
+      long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - begin);
+      if (trips.isEmpty() || micros < Collections.min(trips)) {
+        // The shortest is the least uncertain about when the server looked at its clock.
+        ahead = serverMillis - atMillis - micros / 2_000;
+      }
+      trips.add(micros);
+    }
+    Collections.sort(trips);
+    return new Seen(settings, isStandby, sessions, trips.get(trips.size() / 2), ahead);
+  }
+
+  private static long number(PgConnection connection, String sql) {
+    return connection.query(sql).execute().await().iterator().next().getLong(0);
+  }
+}
