@@ -3,6 +3,7 @@ package dev.bourse.doctor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -55,7 +56,7 @@ public record Checkup(Duration bound) {
       one.task().cancel(true);
       one.notes().fault("no answer within %s s".formatted(bound.toSeconds()), SILENT);
     } catch (ExecutionException failed) {
-      one.notes().fault(told(failed.getCause()), "");
+      one.notes().fault(told(Objects.requireNonNullElse(failed.getCause(), failed)), "");
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       one.task().cancel(true);

