@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.FilesFixture;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.bourse.app.commands.Main;
-import dev.bourse.testing.ChildJvm;
 import dev.bourse.core.Ports;
+import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;

@@ -100,8 +100,7 @@ public final class ChildBourse implements AutoCloseable {
       arguments.add(setting);
     }
     try {
-      process =
-          new ProcessBuilder(ChildJvm.command(flags, arguments)).redirectError(log).start();
+      process = new ProcessBuilder(ChildJvm.command(flags, arguments)).redirectError(log).start();
       BufferedReader printed = process.inputReader(StandardCharsets.UTF_8);
       String line = printed.readLine();
       assertTrue(line != null && line.startsWith("ready http"), "printed: " + line);

@@ -73,7 +73,8 @@ public final class ChildJvm {
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
                 .split(File.pathSeparator, -1));
     Path built = Path.of("target", "classes").toAbsolutePath();
-    // Named by what it is made of: classes that are compiled anew make another, as does another JDK.
+    // Named by what it is made of: classes that are compiled anew make another, as does another
+    // JDK.
     String name = Runtime.version().feature() + "-" + Long.toHexString(stamp(built));
     Path folder = Files.createDirectories(Path.of("target", "child-jvm"));
     Path jar = folder.resolve(name + ".jar").toAbsolutePath();
@@ -109,8 +110,7 @@ public final class ChildJvm {
       return files
           .filter(Files::isRegularFile)
           .sorted()
-          .mapToLong(
-              file -> 31L * file.toString().hashCode() + file.toFile().lastModified())
+          .mapToLong(file -> 31L * file.toString().hashCode() + file.toFile().lastModified())
           .reduce(1, (sum, one) -> 31 * sum + one);
     }
   }

@@ -104,7 +104,9 @@ public final class ContractCheck {
         || (OF_THE_WIRE.contains(status) && !operation.get().bodies().containsKey(status))) {
       validator = status >= 400 ? ERROR : null;
     } else {
-      assertTrue(operation.get().bodies().containsKey(status), () -> where.get() + ": not in the contract");
+      assertTrue(
+          operation.get().bodies().containsKey(status),
+          () -> where.get() + ": not in the contract");
       validator = operation.get().bodies().get(status);
     }
     // Whoever looks for nothing at a browser gets a page, too.
