@@ -19,13 +19,14 @@ import java.util.concurrent.Callable;
 
 /** What {@code bourse doctor} looks at for a service with some settings, besides all its rows. */
 public final class Surroundings {
-  /** The check on which those of {@link #behindStore} depend. */
+  /** The check that opens the store, on which those of {@link #behindStore} depend. */
   public static final String DATABASE = "database";
 
   private final Config config;
   private final Clock clock;
   private final Callable<WholeStore> opening;
   private final ServerChecks servers;
+  private volatile boolean isStoreOpened;
 
   /**
    * @param timeout how long one connection or answer may take
@@ -33,7 +34,12 @@ public final class Surroundings {
   public Surroundings(Config config, Clock clock, Duration timeout) {
     this.config = config;
     this.clock = clock;
-    this.opening = () -> StoreOpening.whole(config, WholeStore.Purpose.LOOK);
+    this.opening =
+        () -> {
+          WholeStore store = StoreOpening.whole(config, WholeStore.Purpose.LOOK);
+          isStoreOpened = true;
+          return store;
+        };
     this.servers = new ServerChecks(clock, timeout);
   }
 
@@ -99,6 +105,9 @@ public final class Surroundings {
   }
 
   private Check objects(String name, Optional<BlobSettings.Place> place) {
+    if (!config.checkpoints().enabled()) {
+      return without(name, "checkpoints.enabled is false");
+    }
     Optional<S3Config> objects = place.flatMap(BlobSettings.Place::objects);
     return objects
         .map(store -> servers.objects(name, store))
@@ -111,7 +120,12 @@ public final class Surroundings {
                         : "checkpoints.former-store is not set"));
   }
 
-  /** What needs a store that is there; look at them once {@link #DATABASE} is not at fault. */
+  /** Whether a check has opened the store, whatever it found there. */
+  public boolean isStoreOpened() {
+    return isStoreOpened;
+  }
+
+  /** What needs a store that can be opened; look at them once one was. */
   public List<Check> behindStore() {
     KeyChecks keys = new KeyChecks(opening, clock);
     return List.of(

@@ -20,6 +20,7 @@ public final class BillingService {
   /** Items of a page unless a reader says. */
   public static final int DEFAULT_LIMIT = 100;
 
+  private final AccountStore accounts;
   private final Balances balances;
   private final UsageStore usage;
   private final LedgerStore ledger;
@@ -36,6 +37,7 @@ public final class BillingService {
       BillingConfig config,
       long protectionMillis,
       Clock clock) {
+    this.accounts = new AccountStore(database);
     this.balances = new Balances(database, clusters, protectionMillis, clock);
     this.usage = new UsageStore(database);
     this.ledger = new LedgerStore(database);
@@ -113,8 +115,7 @@ public final class BillingService {
    * cluster that is not the organization's.
    */
   Future<Page<UsageLine>> listUsage(String orgId, UsageQuery query) {
-    return balances
-        .get(orgId)
+    return existing(orgId)
         .compose(
             exists -> {
               query.cluster().ifPresent(named -> requireOf(orgId, named));
@@ -289,7 +290,11 @@ public final class BillingService {
 
   /** The same of any organization; {@code not-found} when there is none. */
   Future<Page<LedgerStore.Posting>> listLedger(String orgId, long before, int limit) {
-    return balances.get(orgId).compose(exists -> page(orgId, before, limit));
+    return existing(orgId).compose(exists -> page(orgId, before, limit));
+  }
+
+  private Future<AccountStore.Account> existing(String orgId) {
+    return accounts.get(orgId, Month.at(clock.millis()));
   }
 
   private Future<Page<LedgerStore.Posting>> page(String orgId, long before, int limit) {

@@ -71,12 +71,12 @@ public final class Workers {
 
   /** Inspects and writes blocks; whoever asks has one such call under way at a time. */
   public <T> Future<T> blockCall(Callable<T> step) {
-    return run(blocks, () -> {}, step);
+    return run(blocks, () -> {}, Span.NONE, step);
   }
 
   /** Inspects stored bytes again, in the background; bounded in the same way. */
   public <T> Future<T> checkCall(Callable<T> step) {
-    return run(checks, () -> {}, step);
+    return run(checks, () -> {}, Span.NONE, step);
   }
 
   /** One slice of stored bytes; bounded in the same way. */
@@ -96,20 +96,23 @@ public final class Workers {
 
   /** A long call that gives something back and is not refused: what was open bounds these. */
   public <T> Future<T> giveBack(Callable<T> call) {
-    return run(longCalls, () -> {}, call);
+    return run(longCalls, () -> {}, span(), call);
   }
 
   private <T> Future<T> bounded(ExecutorService pool, Callable<T> call) {
     try {
-      return run(pool, limit.enter("")::close, call);
+      return run(pool, limit.enter("")::close, span(), call);
     } catch (StorageBusy e) {
       return Future.failedFuture(e);
     }
   }
 
-  private <T> Future<T> run(ExecutorService pool, Runnable leave, Callable<T> call) {
+  private static Span span() {
+    return RequestContext.currentSpan().child("files", Span.Kind.CLIENT);
+  }
+
+  private <T> Future<T> run(ExecutorService pool, Runnable leave, Span span, Callable<T> call) {
     WorkerPromise<T> answer = new WorkerPromise<>(home);
-    Span span = RequestContext.currentSpan().child("files", Span.Kind.CLIENT);
     try {
       pool.execute(
           () -> {

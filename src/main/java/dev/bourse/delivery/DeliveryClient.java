@@ -225,6 +225,8 @@ public final class DeliveryClient {
     }
     if (attempt.isDelivered()) {
       span.end();
+    } else if (attempt.isNotMade()) {
+      span.fail("not made");
     } else {
       span.fail(status == null ? "no answer" : status.toString());
     }

@@ -1,5 +1,6 @@
 package dev.bourse.doctor;
 
+import dev.bourse.core.FailureText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,16 +57,11 @@ public record Checkup(Duration bound) {
       one.task().cancel(true);
       one.notes().fault("no answer within %s s".formatted(bound.toSeconds()), SILENT);
     } catch (ExecutionException failed) {
-      one.notes().fault(told(Objects.requireNonNullElse(failed.getCause(), failed)), "");
+      one.notes().fault(FailureText.of(Objects.requireNonNullElse(failed.getCause(), failed)), "");
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       one.task().cancel(true);
       one.notes().fault("it was interrupted", "");
     }
-  }
-
-  private static String told(Throwable failure) {
-    String message = failure.getMessage();
-    return message == null || message.isBlank() ? failure.toString() : message;
   }
 }

@@ -4,6 +4,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * What a check came to.
@@ -35,6 +37,8 @@ public record Finding(
   /** As wide as the verdict and the blank behind it. */
   private static final String INDENT = " ".repeat(9);
 
+  private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+
   public Finding {
     seen = List.copyOf(seen);
     advice = List.copyOf(advice);
@@ -55,8 +59,18 @@ public record Finding(
   public String text() {
     StringBuilder text =
         new StringBuilder(
-            "%-8s %s: %s".formatted(verdict.label(), name, String.join("\n" + INDENT, seen)));
-    advice.forEach(line -> text.append('\n').append(INDENT).append("to do: ").append(line));
+            "%-8s %s: %s"
+                .formatted(
+                    verdict.label(),
+                    name,
+                    seen.stream().map(Finding::plain).collect(Collectors.joining("\n" + INDENT))));
+    advice.forEach(
+        line -> text.append('\n').append(INDENT).append("to do: ").append(plain(line)));
     return text.toString();
+  }
+
+  /** A control character in what a server said must not reach the terminal. */
+  private static String plain(String line) {
+    return CONTROL.matcher(line).replaceAll("?");
   }
 }

@@ -23,6 +23,9 @@ public final class KeyChecks {
   /** Keys are looked after once an hour, and a store that is away delays it. */
   private static final Duration ROTATION_SLACK = Duration.ofDays(1);
 
+  /** What clocks of several machines are apart where all is well, and some. */
+  private static final Duration CLOCK_SLACK = Duration.ofMinutes(1);
+
   private final Callable<WholeStore> opening;
   private final Clock clock;
 
@@ -93,7 +96,11 @@ public final class KeyChecks {
             }
             long age = clock.millis() - newest.getAsLong();
             String seen = "the newest was made " + ago(newest.getAsLong());
-            if (age > access.keyRotationMillis() + ROTATION_SLACK.toMillis()) {
+            if (age < -CLOCK_SLACK.toMillis()) {
+              notes.warn(
+                  "the newest is dated %d s from now".formatted(-age / 1_000),
+                  "set this machine's clock by NTP, and those of all that serve this store");
+            } else if (age > access.keyRotationMillis() + ROTATION_SLACK.toMillis()) {
               notes.warn(
                   seen + ", longer ago than a key signs",
                   "see whether the service runs: it makes the next one within an hour");

@@ -88,8 +88,11 @@ final class Exchange implements OpenConnection.PendingRequest {
   private boolean done;
   private boolean counted;
 
-  /** Of the answer, once it was counted. */
+  /** Of the answer, once one was begun. */
   private int status;
+
+  /** The answer broke off before its end. */
+  private boolean isCutOff;
 
   private @Nullable Scope missing;
   private boolean left;
@@ -176,6 +179,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     HttpServerResponse response = request.response();
     if (response.headWritten()) {
       LOG.error("answer {} broke off", told.id(), fault);
+      isCutOff = true;
       settle(response.getStatusCode());
       connection.close();
       return;
@@ -269,6 +273,7 @@ final class Exchange implements OpenConnection.PendingRequest {
   /** An answer that was begun cannot be finished. */
   void cutOff(int status, Throwable fault) {
     LOG.warn("answer {} was cut off: {}", told.id(), fault.toString());
+    isCutOff = true;
     settle(status);
   }
 
@@ -458,7 +463,9 @@ final class Exchange implements OpenConnection.PendingRequest {
       return;
     }
     span.tell(Attribute.STATUS, status);
-    if (status >= SERVER_FAULTS) {
+    if (isCutOff) {
+      span.fail("cut off");
+    } else if (status >= SERVER_FAULTS) {
       span.fail(Integer.toString(status));
     } else {
       span.end();
@@ -467,11 +474,12 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   /** Counts the answer in the metrics when it starts, once. */
   void count(int answered) {
+    // The metrics keep the first; an answer that collapsed before it was sent is another by now.
+    status = answered;
     if (counted) {
       return;
     }
     counted = true;
-    status = answered;
     EdgeMetrics.Series series = endpoint == null ? loop.unrouted() : endpoint.series();
     series.answered(answered, loop.nanos() - enteredNanos);
   }

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  */
 final class Redaction {
   /** A secret by the beginning that all have, with what follows of it. */
-  private static final Pattern SECRET =
+  static final Pattern SECRET =
       Pattern.compile(
           Arrays.stream(SecretPrefix.values())
                   .map(SecretPrefix::text)

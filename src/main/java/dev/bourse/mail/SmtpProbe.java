@@ -1,5 +1,6 @@
 package dev.bourse.mail;
 
+import dev.bourse.core.FailureText;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -71,7 +72,7 @@ public final class SmtpProbe implements AutoCloseable {
     } catch (SocketTimeoutException silent) {
       throw new IOException(place + " does not answer", silent);
     } catch (IOException e) {
-      throw new IOException(place + ": " + e.getMessage(), e);
+      throw new IOException(place + ": " + FailureText.of(e), e);
     } finally {
       socket.close();
     }

@@ -61,12 +61,7 @@ public final class ScimDirectory implements Directory {
     this.vertx = vertx;
     this.config = config;
     this.clock = clock;
-    this.client =
-        vertx.createHttpClient(
-            new HttpClientOptions().setConnectTimeout((int) config.timeoutMillis()),
-            new PoolOptions()
-                .setHttp1MaxSize(MAX_CONNECTIONS)
-                .setMaxWaitQueueSize(MAX_LOOKUPS * ScimLookup.LANES));
+    this.client = client(vertx, config);
     this.circuit = new CircuitBreaker(clock, REST_MILLIS, MAX_LOOKUPS);
     this.kept =
         Caffeine.newBuilder()
@@ -74,6 +69,14 @@ public final class ScimDirectory implements Directory {
             .expireAfterWrite(KEPT)
             .ticker(() -> clock.millis() * 1_000_000)
             .build();
+  }
+
+  static HttpClient client(Vertx vertx, ScimConfig config) {
+    return vertx.createHttpClient(
+        new HttpClientOptions().setConnectTimeout((int) config.timeoutMillis()),
+        new PoolOptions()
+            .setHttp1MaxSize(MAX_CONNECTIONS)
+            .setMaxWaitQueueSize(MAX_LOOKUPS * ScimLookup.LANES));
   }
 
   /** A clock set back must not keep answers for as long as it was ahead. */

@@ -22,7 +22,7 @@ public final class ScimProbe {
   public static void look(ScimConfig config) throws IOException {
     Vertx vertx = Vertx.vertx();
     try {
-      HttpClient client = vertx.createHttpClient();
+      HttpClient client = ScimDirectory.client(vertx, config);
       ScimLookup lookup = new ScimLookup(vertx, client, config, List.of(NOBODY));
       vertx.getOrCreateContext().runOnContext(start -> lookup.start());
       Future<Void> ended = lookup.ended();

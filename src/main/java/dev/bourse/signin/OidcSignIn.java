@@ -144,8 +144,11 @@ final class OidcSignIn {
     return provider()
         .compose(
             auth ->
-                RequestContext.calling("sign-in token", () -> auth.authenticate(credentials))
-                    .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+                RequestContext.calling(
+                        "sign-in token",
+                        () ->
+                            auth.authenticate(credentials)
+                                .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS))
                     .recover(e -> Future.failedFuture(translated(e))))
         .map(user -> person(user, derived(visitor, "nonce", parts[0]), returnTo));
   }
@@ -218,8 +221,10 @@ final class OidcSignIn {
     }
     Future<OAuth2Auth> discovery =
         RequestContext.calling(
-                "sign-in discovery", () -> OpenIDConnectAuth.discover(vertx, options))
-            .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+                "sign-in discovery",
+                () ->
+                    OpenIDConnectAuth.discover(vertx, options)
+                        .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS))
             .recover(e -> Future.failedFuture(away(e)));
     discovering = discovery;
     discovery.onComplete(done -> discovered(done.result()));

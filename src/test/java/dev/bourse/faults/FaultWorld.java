@@ -42,6 +42,9 @@ final class FaultWorld {
   /** A replica follows within a second; a machine with two cores that runs all of this adds two. */
   private static final long LAG_MICROS = 3_000_000;
 
+  /** For work to go on, on a machine that is busy. */
+  private static final int PATIENT_SECONDS = 30;
+
   private static final Pattern PUT =
       Pattern.compile(
           "max_gpus=(\\d+) max_price_per_gpu_hour=([\\d.]+)(?: release=\\S+)? version=(\\d+)");
@@ -180,9 +183,18 @@ final class FaultWorld {
         body.length == 0 ? null : body[0]);
   }
 
-  /** Waits until so many more writes are acknowledged by each process that answers. */
+  /**
+   * Waits until so many more writes are acknowledged by each process that answers, and as many
+   * declarations by all together.
+   */
   void untilWritten(String what, int more) {
-    untilAcknowledged(30, what, more, recorder::writes);
+    int before = declarations();
+    untilAcknowledged(PATIENT_SECONDS, what, more, recorder::writes);
+    until("declarations: " + what, PATIENT_SECONDS, () -> declarations() >= before + more);
+  }
+
+  private int declarations() {
+    return processes.stream().mapToInt(process -> recorder.declarations(process.name())).sum();
   }
 
   /** The same of declarations alone, within so many seconds for each. */

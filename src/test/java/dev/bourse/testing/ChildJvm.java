@@ -73,9 +73,9 @@ public final class ChildJvm {
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
                 .split(File.pathSeparator, -1));
     Path built = Path.of("target", "classes").toAbsolutePath();
-    // Named by what it is made of: classes that are compiled anew make another, as does another
-    // JDK.
-    String name = Runtime.version().feature() + "-" + Long.toHexString(stamp(built));
+    // Named by what it is made of: classes that are compiled anew make another, as do another JDK
+    // and other libraries.
+    String name = Runtime.version() + "-" + Long.toHexString(31 * path.hashCode() + stamp(built));
     Path folder = Files.createDirectories(Path.of("target", "child-jvm"));
     Path jar = folder.resolve(name + ".jar").toAbsolutePath();
     Path archive = folder.resolve(name + ".jsa").toAbsolutePath();

@@ -2,6 +2,7 @@ package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
 import dev.bourse.app.Surroundings;
+import dev.bourse.core.FailureText;
 import dev.bourse.doctor.Checkup;
 import dev.bourse.doctor.Finding;
 import dev.bourse.doctor.Finding.Verdict;
@@ -37,8 +38,8 @@ import picocli.CommandLine.Spec;
       the disk and the permissions of the data folder, open files, proxies, the object store, the \
       mail server, the directory, the identity provider, the keys and the certificate. Each is \
       asked as the service asks it, side by side; a service that runs goes on. Writes a small \
-      file and a small object, and deletes them; changes nothing else, sends no mail, and logs in \
-      nowhere but at the database and the stores.\
+      file and a small object, and deletes them; changes nothing else, sends no mail, and shows \
+      credentials to none but the database, the stores of files and the directory.\
       """,
       "",
       """
@@ -49,7 +50,7 @@ import picocli.CommandLine.Spec;
     },
     exitCodeListHeading = "Exit codes:%n",
     exitCodeList = {
-      "0:nothing is at fault; with --quick the rows were not read",
+      "0:nothing is at fault; with --quick neither rows nor the log were read",
       "2:the store was not read: its log is damaged, or it is in use, not there or not reached",
       "3:the store is not sound, or lacks a secret key; standard output says where",
       "4:the store was read or left out as asked, and something beside it is at fault"
@@ -62,6 +63,9 @@ final class DoctorCommand implements Callable<Integer> {
   /** Waiting longer for a server is no use to whoever waits for the service's answer. */
   private static final int MOST_SECONDS = 600;
 
+  /** All secrets are read as all rows are, and there may be millions. */
+  private static final Duration WHOLE = Duration.ofDays(1);
+
   private static final String RESTORE =
       "restore it from a backup, or export what can still be read";
 
@@ -69,7 +73,7 @@ final class DoctorCommand implements Callable<Integer> {
 
   @Mixin private SettingsOptions settings = new SettingsOptions();
 
-  @Option(names = "--quick", description = "Does not read all of the store.")
+  @Option(names = "--quick", description = "Reads neither all of the store nor its log.")
   private boolean isQuick;
 
   @Option(names = "--json", description = "Prints one JSON object, for programs.")
@@ -80,8 +84,8 @@ final class DoctorCommand implements Callable<Integer> {
       paramLabel = "SECONDS",
       defaultValue = "20",
       description =
-          "How long servers may take to answer, 1 to 600 (default: ${DEFAULT-VALUE}). Reading the"
-              + " store takes as long as it takes.")
+          "How long servers may take to answer, 1 to 600 (default: ${DEFAULT-VALUE}). Without"
+              + " --quick, reading the store takes as long as it takes.")
   private int timeoutSeconds = 20;
 
   private final List<Finding> findings = new ArrayList<>();
@@ -98,8 +102,8 @@ final class DoctorCommand implements Callable<Integer> {
     Surroundings surroundings = new Surroundings(config, Clock.systemUTC(), timeout);
     Checkup checkup = new Checkup(timeout);
     checkup.of(surroundings.checks()).forEach(this::tell);
-    if (isDatabaseThere()) {
-      checkup.of(surroundings.behindStore()).forEach(this::tell);
+    if (surroundings.isStoreOpened()) {
+      (isQuick ? checkup : new Checkup(WHOLE)).of(surroundings.behindStore()).forEach(this::tell);
     } else {
       surroundings
           .behindStore()
@@ -107,7 +111,7 @@ final class DoctorCommand implements Callable<Integer> {
     }
     if (isQuick) {
       skip("store", "--quick leaves out to read all of it");
-      return end(code());
+      return end(isStoreOutOfReach(surroundings) ? Main.EXIT_REFUSED : code());
     }
     try {
       tell(examine());
@@ -116,7 +120,7 @@ final class DoctorCommand implements Callable<Integer> {
       if (e instanceof StoreInUse) {
         notes.skip(e.getMessage() + "; stop the service to have all of it read, or give --quick");
       } else {
-        notes.fault(Main.told(e), "");
+        notes.fault(FailureText.of(e), "");
       }
       tell(notes.finding("store"));
       end(Main.EXIT_REFUSED);
@@ -143,10 +147,12 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  private boolean isDatabaseThere() {
-    return findings.stream()
-        .filter(finding -> finding.name().equals(Surroundings.DATABASE))
-        .anyMatch(finding -> finding.verdict() != Verdict.FAULT);
+  /** A store that a service is yet to make is not. */
+  private boolean isStoreOutOfReach(Surroundings surroundings) {
+    return !surroundings.isStoreOpened()
+        && findings.stream()
+            .filter(finding -> finding.name().equals(Surroundings.DATABASE))
+            .anyMatch(finding -> finding.verdict() == Verdict.FAULT);
   }
 
   private Finding examine() throws IOException, Config.Faulty {

@@ -6,6 +6,7 @@ import dev.bourse.app.ProgramVersion;
 import dev.bourse.blob.s3.S3Unusable;
 import dev.bourse.client.MemberCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.core.FailureText;
 import dev.bourse.remote.Connections;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
@@ -14,10 +15,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -155,31 +152,13 @@ public final class Main {
     if (!isExpected(failure)) {
       LOG.error("a fault of the program itself", failure);
     }
-    err.println("bourse " + command + ": " + told(failure));
+    err.println("bourse " + command + ": " + FailureText.of(failure));
     return EXIT_REFUSED;
   }
 
   private static int usage(CommandLine line) {
     line.usage(System.err);
     return EXIT_REFUSED;
-  }
-
-  /** What a failure means to whoever started the command. */
-  static String told(Throwable failure) {
-    if (failure instanceof UncheckedIOException && failure.getCause() != null) {
-      return told(failure.getCause());
-    }
-    String message = String.valueOf(failure.getMessage());
-    if (failure instanceof NoSuchFileException) {
-      return message + ": there is no such file or folder";
-    }
-    if (failure instanceof AccessDeniedException) {
-      return message + ": this user may not do that";
-    }
-    if (failure instanceof FileAlreadyExistsException || failure instanceof NotDirectoryException) {
-      return message + ": is not a folder";
-    }
-    return message;
   }
 
   /** Whether a failure is of the surroundings, so that its message says all there is to know. */

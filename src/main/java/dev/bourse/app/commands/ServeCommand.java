@@ -4,6 +4,7 @@ import dev.bourse.app.Bourse;
 import dev.bourse.app.Config;
 import dev.bourse.app.ProgramVersion;
 import dev.bourse.contract.Contract;
+import dev.bourse.core.FailureText;
 import dev.bourse.core.ThisProcess;
 import dev.bourse.logs.Logs;
 import io.vertx.core.Vertx;
@@ -82,7 +83,7 @@ final class ServeCommand implements Callable<Integer> {
     } catch (Exception e) {
       if (Main.isExpected(e)) {
         // The message says all there is to know; where in the program it came up helps nobody.
-        LOG.error("cannot start: {}", Main.told(e));
+        LOG.error("cannot start: {}", FailureText.of(e));
       } else {
         LOG.error("cannot start: {}", e.getMessage(), e);
       }

@@ -3,6 +3,7 @@ package dev.bourse.blob.s3;
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
+import dev.bourse.core.ThisProcess;
 import java.io.InputStream;
 import java.net.URI;
 import java.time.Clock;
@@ -327,8 +328,8 @@ final class S3Calls implements AutoCloseable {
   void check() {
     try {
       list();
-      write();
-      delete();
+      writeProbe(key("probe"));
+      deleteProbe(key("probe"));
     } catch (SdkException e) {
       throw S3Unusable.because(config, e);
     }
@@ -346,10 +347,12 @@ final class S3Calls implements AutoCloseable {
       long begin = clock.millis();
       Optional<String> date = list();
       long middle = begin + (clock.millis() - begin) / 2;
-      write();
+      // Of this process alone: others delete theirs at any time.
+      String probe = key("probe-" + ThisProcess.name().replace(':', '-'));
+      writeProbe(probe);
       client.getObjectAsBytes(
-          r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon));
-      delete();
+          r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::soon));
+      deleteProbe(probe);
       return date.map(S3Calls::httpDate)
           .filter(OptionalLong::isPresent)
           .map(at -> OptionalLong.of(at.getAsLong() - middle))
@@ -389,20 +392,16 @@ final class S3Calls implements AutoCloseable {
         .firstMatchingHeader("Date");
   }
 
-  private void write() {
+  /** What is written to try the store is no blob: their names begin otherwise. */
+  private void writeProbe(String probe) {
     client.putObject(
-        r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon),
+        r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::soon),
         RequestBody.fromBytes(new byte[1]));
   }
 
-  private void delete() {
+  private void deleteProbe(String probe) {
     client.deleteObject(
-        r -> r.bucket(config.bucket()).key(probe()).overrideConfiguration(S3Calls::soon));
-  }
-
-  /** What is written to try the store: no blob, for their names begin otherwise. */
-  private String probe() {
-    return key("probe");
+        r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::soon));
   }
 
   /**

@@ -21,11 +21,12 @@ public final class PostgresProbe {
       """
       SELECT name::text, setting::text FROM pg_settings WHERE name IN ('server_version', 'fsync', \
       'full_page_writes', 'synchronous_commit', 'max_connections', \
-      'superuser_reserved_connections', 'default_transaction_read_only')\
+      'superuser_reserved_connections', 'reserved_connections', 'default_transaction_read_only')\
       """;
 
+  /** Of all users, which the list of sessions shows to few; some of the server's own among them. */
   private static final String SESSIONS =
-      "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
+      "SELECT COALESCE(SUM(numbackends), 0)::bigint FROM pg_stat_database WHERE datid <> 0";
 
   private static final String TIME =
       "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)";
@@ -42,7 +43,7 @@ public final class PostgresProbe {
    *
    * @param settings by name
    * @param isStandby whether it follows another, and takes no writes
-   * @param sessions of all clients, this one too
+   * @param sessions of all users, this one too
    * @param roundTripMicros of a statement that does nothing, the middle one of a few
    * @param aheadMillis how far its clock is before ours; negative when behind. Off by half a round
    *     trip at most
@@ -64,10 +65,14 @@ public final class PostgresProbe {
 
     /** Sessions that ordinary users may still begin. */
     public long freeSessions() {
-      return number("max_connections") - number("superuser_reserved_connections") - sessions;
+      return number("max_connections")
+          - number("superuser_reserved_connections")
+          - number("reserved_connections")
+          - sessions;
     }
 
     private long number(String name) {
+      // A server before PostgreSQL 16 reserves none for others than superusers.
       return Long.parseLong(settings.getOrDefault(name, "0"));
     }
   }

@@ -86,7 +86,15 @@ final class CountedExporter implements SpanExporter {
   public CompletableResultCode export(Collection<SpanData> spans) {
     // The library clears the collection once it goes on.
     int count = spans.size();
-    CompletableResultCode result = exporter.export(spans);
+    CompletableResultCode result;
+    try {
+      result = exporter.export(spans);
+    } catch (RuntimeException | Error e) {
+      // The library goes on with the next batch.
+      waiting.addAndGet(-count);
+      refused.add(count);
+      throw e;
+    }
     result.whenComplete(
         () -> {
           waiting.addAndGet(-count);
