@@ -64,8 +64,7 @@ public record Finding(
                     verdict.label(),
                     name,
                     seen.stream().map(Finding::plain).collect(Collectors.joining("\n" + INDENT))));
-    advice.forEach(
-        line -> text.append('\n').append(INDENT).append("to do: ").append(plain(line)));
+    advice.forEach(line -> text.append('\n').append(INDENT).append("to do: ").append(plain(line)));
     return text.toString();
   }
 
