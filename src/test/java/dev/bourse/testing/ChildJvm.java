@@ -75,7 +75,7 @@ public final class ChildJvm {
     Path built = Path.of("target", "classes").toAbsolutePath();
     // Named by what it is made of: classes that are compiled anew make another, as do another JDK
     // and other libraries.
-    String name = Runtime.version() + "-" + Long.toHexString(31 * path.hashCode() + stamp(built));
+    String name = Runtime.version() + "-" + Long.toHexString(31L * path.hashCode() + stamp(built));
     Path folder = Files.createDirectories(Path.of("target", "child-jvm"));
     Path jar = folder.resolve(name + ".jar").toAbsolutePath();
     Path archive = folder.resolve(name + ".jsa").toAbsolutePath();
