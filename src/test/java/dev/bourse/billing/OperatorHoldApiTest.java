@@ -317,6 +317,23 @@ class OperatorHoldApiTest {
   }
 
   @Test
+  void whoIsHeldForBothIsInBothListsWithBoth() {
+    TestMarket market = bourse.market();
+    market.redA().hold(1, 2);
+    credit(market, -1_000_000, "ruin");
+    until("it is held", () -> listed(market, "money").isPresent());
+    hold(market, "enforce").ok();
+    for (String list : List.of("money", "operator")) {
+      JsonObject org = listed(market, list).orElseThrow();
+      assertEquals("balance", org.getJsonObject("hold").getString("reason"), list);
+      assertEquals("enforce", org.getJsonObject("operator_hold").getString("stage"), list);
+    }
+    lift(market);
+    assertEquals(Optional.empty(), listed(market, "operator"));
+    assertTrue(listed(market, "money").isPresent());
+  }
+
+  @Test
   void thoseHeldAreListedAPageAtATime() {
     TestMarket first = bourse.market();
     TestMarket second = bourse.market();
