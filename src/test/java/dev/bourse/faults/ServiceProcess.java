@@ -19,8 +19,11 @@ import org.jspecify.annotations.Nullable;
 
 /** One process of the service, which is started again after each of its ends. */
 final class ServiceProcess {
-  /** A start takes one second; a busy machine gets as long as an operator's patience. */
-  private static final int START_SECONDS = 60;
+  /**
+   * A start takes one second; a busy machine gets as long as an operator's patience, and twice that
+   * where a frozen process holds what the start waits for.
+   */
+  private static final int START_SECONDS = 120;
 
   private final String name;
   private final Path data;
