@@ -57,7 +57,10 @@ public record Checkup(Duration bound) {
       one.task().cancel(true);
       one.notes().fault("no answer within %s s".formatted(bound.toSeconds()), SILENT);
     } catch (ExecutionException failed) {
-      one.notes().fault(FailureText.of(Objects.requireNonNullElse(failed.getCause(), failed)), "");
+      one.notes()
+          .fault(
+              FailureText.of(Objects.requireNonNullElse(failed.getCause(), failed)),
+              one.check().advice());
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       one.task().cancel(true);

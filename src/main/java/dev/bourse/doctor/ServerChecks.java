@@ -10,7 +10,6 @@ import dev.bourse.org.ScimConfig;
 import dev.bourse.org.ScimProbe;
 import dev.bourse.signin.OidcProbe;
 import dev.bourse.signin.SignInConfig;
-import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -44,26 +43,20 @@ public final class ServerChecks {
   public Check mail(MailConfig.Smtp server) {
     return new Check(
         "mail",
+        "see mail.smtp.host, mail.smtp.port and mail.smtp.tls, and what stands between",
         notes -> {
-          SmtpProbe.Seen seen;
-          try {
-            seen = SmtpProbe.look(server, (int) timeout.toMillis());
-          } catch (IOException e) {
-            notes.fault(
-                String.valueOf(e.getMessage()),
-                "see mail.smtp.host, mail.smtp.port and mail.smtp.tls, and what stands between");
-            return;
-          }
+          SmtpProbe.Seen seen = SmtpProbe.look(server, (int) timeout.toMillis());
           notes.see("%s:%d greets: %s".formatted(server.host(), server.port(), seen.greeting()));
           notes.see(seen.isEncrypted() ? "TLS is spoken" : "TLS is off, as mail.smtp.tls says");
-          if (!server.user().isEmpty()) {
-            if (seen.takesLogIn()) {
-              notes.see("it takes a log-in, which was not tried");
-            } else {
-              notes.fault(
-                  "it takes no log-in, and mail.smtp.user is set",
-                  "clear mail.smtp.user, or name the port for those who log in, usually 587");
-            }
+          if (server.user().isEmpty()) {
+            return;
+          }
+          if (seen.takesLogIn()) {
+            notes.see("it takes a log-in, which was not tried");
+          } else {
+            notes.fault(
+                "it takes no log-in, and mail.smtp.user is set",
+                "clear mail.smtp.user, or name the port for those who log in, usually 587");
           }
         });
   }
@@ -72,15 +65,10 @@ public final class ServerChecks {
   public Check directory(ScimConfig directory) {
     return new Check(
         "directory",
+        "see directory.scim.url and its token; rosters go without e-mail and name meanwhile",
         notes -> {
-          try {
-            ScimProbe.look(directory);
-            notes.see(directory.url() + " answers a question about a member");
-          } catch (IOException e) {
-            notes.fault(
-                String.valueOf(e.getMessage()),
-                "see directory.scim.url and its token; rosters go without e-mail and name meanwhile");
-          }
+          ScimProbe.look(directory);
+          notes.see(directory.url() + " answers a question about a member");
         });
   }
 
@@ -88,16 +76,11 @@ public final class ServerChecks {
   public Check provider(SignInConfig.Oidc provider) {
     return new Check(
         "identity provider",
+        "see signin.oidc.issuer; until then members sign in by mail alone",
         notes -> {
-          try {
-            int keys = OidcProbe.look(provider, timeout);
-            notes.see(
-                "%s describes itself and signs with %d key(s)".formatted(provider.issuer(), keys));
-          } catch (IOException e) {
-            notes.fault(
-                String.valueOf(e.getMessage()),
-                "see signin.oidc.issuer; until then members sign in by mail alone");
-          }
+          int keys = OidcProbe.look(provider, timeout);
+          notes.see(
+              "%s describes itself and signs with %d key(s)".formatted(provider.issuer(), keys));
         });
   }
 
@@ -105,16 +88,11 @@ public final class ServerChecks {
   public static Check machines(SshConfig ssh) {
     return new Check(
         "machines",
+        "have nodes.ssh.identity-file name a private key without a passphrase that the service's"
+            + " user may read",
         notes -> {
-          try {
-            SshNodes.checkIdentity(ssh);
-            notes.see(ssh.identityFile() + " holds a key that can be used");
-          } catch (RuntimeException e) {
-            notes.fault(
-                String.valueOf(e.getMessage()),
-                "have nodes.ssh.identity-file name a private key without a passphrase that the"
-                    + " service's user may read");
-          }
+          SshNodes.checkIdentity(ssh);
+          notes.see(ssh.identityFile() + " holds a key that can be used");
         });
   }
 }

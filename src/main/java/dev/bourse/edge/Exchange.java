@@ -9,7 +9,6 @@ import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.OpenConnection;
 import dev.bourse.logs.RequestContext;
 import dev.bourse.traces.Attribute;
-import dev.bourse.traces.Span;
 import io.github.bucket4j.ConsumptionProbe;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -19,7 +18,6 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.ContextInternal;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,20 +58,6 @@ final class Exchange implements OpenConnection.PendingRequest {
           Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, \
           Retry-After, X-Request-Id\
           """);
-
-  /** Those that a span tells, so that nobody names methods for it. */
-  private static final Set<HttpMethod> METHODS =
-      Set.of(
-          HttpMethod.GET,
-          HttpMethod.HEAD,
-          HttpMethod.POST,
-          HttpMethod.PUT,
-          HttpMethod.DELETE,
-          HttpMethod.PATCH,
-          HttpMethod.OPTIONS);
-
-  private static final String OTHER = "_OTHER";
-  private static final int SERVER_FAULTS = 500;
 
   private static final CharSequence CLOSE = HttpHeaders.createOptimized("close");
 
@@ -444,31 +428,8 @@ final class Exchange implements OpenConnection.PendingRequest {
       left = true;
       loop.edge().metrics().left();
       if (told.span().isTold()) {
-        endSpan();
+        RequestSpan.end(told, request.method(), status, isCutOff);
       }
-    }
-  }
-
-  /** Neither the path nor any header is told: links and cookies let in whoever has them. */
-  private void endSpan() {
-    Span span = told.span();
-    span.tell(
-        Attribute.METHOD, METHODS.contains(request.method()) ? request.method().name() : OTHER);
-    span.tell(Attribute.REQUEST, told.id());
-    if (!told.org().isEmpty()) {
-      span.tell(Attribute.ORG, told.org());
-    }
-    if (status == 0) {
-      span.fail("client gone");
-      return;
-    }
-    span.tell(Attribute.STATUS, status);
-    if (isCutOff) {
-      span.fail("cut off");
-    } else if (status >= SERVER_FAULTS) {
-      span.fail(Integer.toString(status));
-    } else {
-      span.end();
     }
   }
 

@@ -6,22 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ThisProcess;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.ContractCase;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.LogCapture;
 import dev.bourse.testing.Polls;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SentSecrets;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -126,86 +122,21 @@ class LogApiTest {
     assertEquals(List.of("bourse " + ThisProcess.name()), names);
   }
 
-  /** What is sent besides tokens, and must not be in the log either. */
-  private static final String CONTENT = "Zq7-the-content-of-a-body";
-
-  private static final String PERSON = "zq7.person@members.acme.example";
-
   @Test
   void noTokenNoAddressAndNoContentIsLogged() {
-    Map<String, ApiClient> callers = new TreeMap<>();
-    List<String> secrets = new ArrayList<>(List.of(CONTENT, PERSON, "alice@acme.example"));
-    Map<String, String> tokens =
-        Map.of(
-            "api", bourse.secret("acme", "orgwide"),
-            "bare", bourse.secret("acme", "bare"),
-            "member", bourse.memberToken("acme", "alice"),
-            "operator", bourse.operatorToken(),
-            "unknown", "brs_abcDEF123456_0123456789abcdefghijABCDEFGHIJ12345678");
-    tokens.forEach((name, token) -> callers.put(name, bourse.with(token)));
-    secrets.addAll(tokens.values());
-    String session = bourse.startSession("acme", "alice");
-    secrets.add(session);
-    callers.put("session", bourse.inSession(session));
-    callers.put("nobody", bourse.with(null));
+    SentSecrets secrets = new SentSecrets(bourse);
     try (LogCapture log = new LogCapture()) {
-      for (ContractCase call : ContractCase.ALL) {
-        String method = call.described().method();
-        for (ApiClient caller : callers.values()) {
-          // Nothing that ends what the others need.
-          if (method.equals("DELETE") || call.path().matches(".*(/events|session|sign-out).*")) {
-            continue;
-          }
-          caller.fetch(method, call.path(), bytes(call.body()), JSON);
-          caller.fetch(
-              method,
-              call.path(),
-              bytes("{\"" + CONTENT + "\":\"" + PERSON + "\",\"email\":\"" + PERSON + "\"}"),
-              JSON);
-        }
-      }
-      bourse
-          .operator()
-          .post(
-              "/api/operator/orgs/acme/members",
-              new JsonObject().put("username", "zq7").put("email", PERSON).put("name", CONTENT));
-      for (String token : tokens.values()) {
-        ApiClient nobody = bourse.with(null);
-        nobody.fetch("GET", "/api/whoami?token=" + token, "X-Request-Id", token);
-        nobody.fetch("GET", "/" + token + "/" + PERSON, "User-Agent", token);
-        nobody.fetch("GET", "/api/whoami", "Cookie", "bourse=" + token);
-        nobody.fetch(
-            "POST",
-            "/sign-in",
-            bytes("email=" + PERSON + "&csrf=" + token),
-            "Content-Type",
-            "application/x-www-form-urlencoded");
-        nobody.fetch(
-            "POST",
-            "/oauth/token",
-            bytes("grant_type=refresh_token&refresh_token=" + token),
-            "Content-Type",
-            "application/x-www-form-urlencoded");
-      }
+      secrets.send();
       FilesFixture.publish(
           bourse.asMember("acme", "alice"),
           FilesFixture.freshName(),
-          CONTENT.getBytes(StandardCharsets.UTF_8),
+          SentSecrets.CONTENT.getBytes(StandardCharsets.UTF_8),
           "org");
       String said = log.text();
-      for (String secret : secrets) {
-        int at = said.indexOf(secret);
-        assertFalse(
-            at >= 0,
-            () -> said.substring(Math.max(0, at - 300), Math.min(said.length(), at + 300)));
-      }
+      secrets.assertNoneIn(said);
       // The net under this rule was not needed either.
       assertFalse(said.contains("…@") || said.matches("(?s).*br[sorkv]_….*"), said);
       assertTrue(log.lines().size() > 20, "the calls were logged: " + log.lines().size());
     }
-  }
-
-  private static byte[] bytes(@Nullable String text) {
-    return (text == null ? "" : text).getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -8,7 +8,6 @@ import dev.bourse.access.Scope;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
 import dev.bourse.testing.Collector;
-import dev.bourse.testing.ContractCase;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
@@ -17,6 +16,7 @@ import dev.bourse.testing.McpClient;
 import dev.bourse.testing.Polls;
 import dev.bourse.testing.Receiver;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SentSecrets;
 import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -26,9 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -212,70 +210,30 @@ class TracesApiTest {
     }
   }
 
-  /** What is sent besides tokens, and must not be told either. */
-  private static final String CONTENT = "Zq7-the-content-of-a-body";
-
-  private static final String PERSON = "zq7.person@members.acme.example";
-
   @Test
   void noTokenNoAddressAndNoContentIsTold() {
-    List<String> secrets =
-        new ArrayList<>(List.of(CONTENT, "Zq7", PERSON, "alice@acme.example", "bob@acme.example"));
-    Map<String, String> tokens =
-        Map.of(
-            "api", bourse.secret("acme", "orgwide"),
-            "member", bourse.memberToken("acme", "alice"),
-            "operator", bourse.operatorToken());
-    Map<String, ApiClient> callers = new TreeMap<>();
-    tokens.forEach((name, token) -> callers.put(name, bourse.with(token)));
-    String session = bourse.startSession("acme", "alice");
-    callers.put("session", bourse.inSession(session));
-    secrets.addAll(tokens.values());
-    secrets.add(session);
-    for (ContractCase call : ContractCase.ALL) {
-      String method = call.described().method();
-      for (ApiClient caller : callers.values()) {
-        // Nothing that ends what the others need.
-        if (method.equals("DELETE") || call.path().matches(".*(/events|session|sign-out).*")) {
-          continue;
-        }
-        caller.fetch(method, call.path(), bytes(call.body()), JSON);
-      }
-    }
-    bourse
-        .operator()
-        .post(
-            "/api/operator/orgs/acme/members",
-            new JsonObject().put("username", "zq7").put("email", PERSON).put("name", CONTENT));
-    ApiClient nobody = bourse.with(null);
-    for (String token : tokens.values()) {
-      nobody.fetch("GET", "/api/whoami?token=" + token, "X-Request-Id", token);
-      nobody.fetch("GET", "/" + token + "/" + PERSON, "User-Agent", token);
-      nobody.fetch("GET", "/api/whoami", "tracestate", "a=" + token, "traceparent", token);
-    }
+    SentSecrets secrets = new SentSecrets(bourse);
+    secrets.add("Zq7", "bob@acme.example");
+    secrets.send();
     Map<String, byte[]> files =
-        SetsFixture.folder("Zq7.txt", CONTENT.getBytes(StandardCharsets.UTF_8));
+        SetsFixture.folder("Zq7.txt", SentSecrets.CONTENT.getBytes(StandardCharsets.UTF_8));
     SetsFixture.Announced set =
         SetsFixture.announce(
             bourse.asMember("acme", "alice"),
             SetsFixture.publication(FilesFixture.freshName(), files, "org"));
-    SetsFixture.send(nobody, set, files);
+    SetsFixture.send(bourse.with(null), set, files);
     secrets.add(set.session().substring(set.session().lastIndexOf('/') + 1));
     Browser bob = new Browser(bourse);
     String link = bob.askForLink("bob@acme.example", "");
     bob.follow(link);
-    secrets.add(link.substring(link.lastIndexOf('/') + 1));
-    secrets.add(link.substring(link.lastIndexOf('=') + 1));
-    secrets.addAll(bob.cookies.values());
+    secrets.add(
+        link.substring(link.lastIndexOf('/') + 1), link.substring(link.lastIndexOf('=') + 1));
+    secrets.add(bob.cookies.values());
 
     read("the-last").ok();
     collector.awaitRequest("the-last");
     String told = collector.text();
-    for (String secret : secrets) {
-      int at = told.indexOf(secret);
-      assertFalse(
-          at >= 0, () -> told.substring(Math.max(0, at - 300), Math.min(told.length(), at + 300)));
-    }
+    secrets.assertNoneIn(told);
     assertFalse(told.contains("@") && told.matches("(?s).*[a-z]@[a-z]+\\.example.*"));
     Set<String> keys =
         collector.told().stream()
@@ -297,10 +255,6 @@ class TracesApiTest {
         collector.told().stream().map(Collector.Told::name).collect(Collectors.toSet());
     assertTrue(names.size() > 50, "the calls were traced: " + names);
     assertTrue(names.contains("files"), names.toString());
-  }
-
-  private static byte[] bytes(@Nullable String text) {
-    return (text == null ? "" : text).getBytes(StandardCharsets.UTF_8);
   }
 
   @Test

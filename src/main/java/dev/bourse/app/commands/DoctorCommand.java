@@ -110,7 +110,7 @@ final class DoctorCommand implements Callable<Integer> {
           .forEach(check -> skip(check.name(), "the store is not there, or was not reached"));
     }
     if (isQuick) {
-      skip("store", "--quick leaves out to read all of it");
+      skip("store", "--quick leaves it out");
       return end(isStoreOutOfReach(surroundings) ? Main.EXIT_REFUSED : code());
     }
     try {
