@@ -13,8 +13,8 @@ import dev.bourse.testing.EventReader;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -28,12 +28,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Members' tokens of one process do at another on the same database; no key is copied. */
 @OneEngine("only PostgreSQL is shared by several processes")
 class ReplicaTokensTest {
-  private static PostgresServer server;
   private static RunningBourse here;
   private static Path folder;
   private static ChildBourse there;
@@ -42,9 +40,8 @@ class ReplicaTokensTest {
   private static String address;
 
   @BeforeAll
-  static void start(@TempDir Path data) throws Exception {
-    server = PostgresServer.start(data.resolve("pg"), Map.of());
-    String url = server.newDatabase();
+  static void start() throws Exception {
+    String url = SharedPostgres.server().newStore();
     here = RunningBourse.demo("store.url=" + url);
     folder = RunningBourse.newFolder();
     int port = Ports.free();
@@ -64,7 +61,6 @@ class ReplicaTokensTest {
     there.close();
     here.close();
     TestStore.delete(folder);
-    server.close();
   }
 
   private static HttpAnswer filesThere(JsonObject tokens) {

@@ -11,7 +11,7 @@ import dev.bourse.org.ScimServer;
 import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.IdentityProvider;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.json.JsonObject;
@@ -30,14 +30,11 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What operators learn of the servers and the disk that a service stands on. */
 @OneEngine("it looks at the stores of both engines itself")
 class DoctorSurroundingsTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   /** More than a busy machine takes for what is there. */
   private static final String PATIENT = "120";
 
@@ -182,13 +179,13 @@ class DoctorSurroundingsTest {
 
   @Test
   void aPostgresServerTellsItsVersionSettingsAndTime() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     String database = url.substring(url.lastIndexOf('/') + 1);
     CommandRun.of("migrate", "--set", "store.url=" + url).succeeded();
-    POSTGRES.server().execute("ALTER DATABASE " + database + " SET synchronous_commit = off");
+    SharedPostgres.server().execute("ALTER DATABASE " + database + " SET synchronous_commit = off");
     JsonObject unsafe = is("warning", run(PATIENT, "store.url=" + url), "database");
     assertTrue(saw(unsafe, "synchronous_commit is off"), unsafe.encode());
-    POSTGRES.server().execute("ALTER DATABASE " + database + " SET synchronous_commit = on");
+    SharedPostgres.server().execute("ALTER DATABASE " + database + " SET synchronous_commit = on");
     CommandRun run = run(PATIENT, "store.url=" + url);
     JsonObject safe = check(run, "database");
     assertFalse(saw(safe, "synchronous_commit"), safe.encode());
@@ -206,10 +203,10 @@ class DoctorSurroundingsTest {
 
   @Test
   void aServerThatTakesNoWritesIsAFaultAndItsKeysAreLookedAt() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     CommandRun.of("migrate", "--set", "store.url=" + url).succeeded();
     String database = url.substring(url.lastIndexOf('/') + 1);
-    POSTGRES
+    SharedPostgres
         .server()
         .execute("ALTER DATABASE " + database + " SET default_transaction_read_only = on");
     CommandRun run = run(PATIENT, "store.url=" + url);

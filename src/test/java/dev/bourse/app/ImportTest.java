@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SharedPostgres;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -151,7 +152,7 @@ class ImportTest extends MoveFixture {
       }
       CommandRun.on(store, "migrate", "--check").succeeded();
     }
-    String url = "store.url=" + server.newDatabase();
+    String url = "store.url=" + SharedPostgres.server().newDatabase();
     try (RunningBourse bourse = RunningBourse.demo(url)) {
       String refusal = CommandRun.of("import", "--set", url, busy.toString()).refused();
       assertTrue(refusal.contains("of a running bourse use postgres://"), refusal);

@@ -4,23 +4,19 @@ import static dev.bourse.testing.RunningBourse.newFolder;
 
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.CommandRun;
-import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SharedPostgres;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.util.List;
-import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A store that was worked with, as a file, and a PostgreSQL server to move to. */
 abstract class MoveFixture {
-  static PostgresServer server;
-
   /** What the demo world of one test became, exported; other tests only read it. */
   static Path busy;
 
@@ -32,7 +28,6 @@ abstract class MoveFixture {
 
   @BeforeAll
   static void start(@TempDir Path folder) throws Exception {
-    server = PostgresServer.start(folder.resolve("pg"), Map.of());
     busy = folder.resolve("busy.ndjson");
     Path data = newFolder();
     try (RunningBourse bourse = RunningBourse.over(data)) {
@@ -40,11 +35,6 @@ abstract class MoveFixture {
       bourse.stop();
       CommandRun.of("export", busy.toString(), "--data", data.toString()).succeeded();
     }
-  }
-
-  @AfterAll
-  static void stop() throws Exception {
-    server.close();
   }
 
   /** Grants, a swap, a release, keys, declarations and reads, of two organizations. */
@@ -81,6 +71,6 @@ abstract class MoveFixture {
   }
 
   static List<String> newPostgres() throws Exception {
-    return List.of("--set", "store.url=" + server.newDatabase());
+    return List.of("--set", "store.url=" + SharedPostgres.server().newDatabase());
   }
 }

@@ -18,6 +18,7 @@ import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SetsFixture;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
@@ -113,7 +114,7 @@ class MoveTest extends MoveFixture {
       String last =
           CommandRun.of("export", export.toString(), "--data", data.toString()).succeeded();
 
-      String url = "store.url=" + server.newDatabase();
+      String url = "store.url=" + SharedPostgres.server().newDatabase();
       String imported =
           CommandRun.of("import", export.toString(), "--data", data.toString(), "--set", url)
               .succeeded();
@@ -206,7 +207,7 @@ class MoveTest extends MoveFixture {
       assertEquals(308, send(bourse, session, upload, 0, 90_000).status());
       bourse.stop();
 
-      String url = "store.url=" + server.newDatabase();
+      String url = "store.url=" + SharedPostgres.server().newDatabase();
       String store = "s3://" + bucket + "/bourse/";
       String places = ": 3 in " + store + ", 1 in the folder checkpoints of a data folder";
       moves(export, List.of("--data", data.toString()), List.of("--set", url), places, store);
@@ -244,7 +245,7 @@ class MoveTest extends MoveFixture {
 
   @Test
   void migrateTellsWhatItAppliesAndCheckChangesNothing() throws Exception {
-    String url = "store.url=" + server.newDatabase();
+    String url = "store.url=" + SharedPostgres.server().newDatabase();
     for (List<String> store :
         List.of(List.of("--data", folder.resolve("new").toString()), List.of("--set", url))) {
       CommandRun check = CommandRun.on(store, "migrate", "--check");

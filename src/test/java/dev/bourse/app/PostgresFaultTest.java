@@ -7,26 +7,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A database that cannot be written makes writes wait and loses none. */
 @OneEngine("it takes a server's ways to fail; StoreFaultTest is its counterpart")
 class PostgresFaultTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private String url = "";
   private RunningBourse bourse;
 
   @BeforeEach
   void start() throws Exception {
-    url = POSTGRES.server().newDatabase();
+    url = SharedPostgres.server().newStore();
     bourse = RunningBourse.withMarkets(1, "store.url=" + url);
   }
 
@@ -50,13 +47,13 @@ class PostgresFaultTest {
     ClusterClient client = bourse.market().redA();
     client.declare(0, 2);
     JsonObject order = client.order(0, 3);
-    POSTGRES.server().execute(url, FULL);
+    SharedPostgres.server().execute(url, FULL);
     JsonObject refusal = client.put(order).refused(ErrorCode.STORAGE_FULL);
     assertTrue(refusal.getLong("retry_after_s") >= 1);
     client.addKey().refused(ErrorCode.STORAGE_FULL);
     assertEquals(1L, client.version());
     assertEquals(1, bourse.audit(client.orgId(), false).size(), "one row for each accepted write");
-    POSTGRES.server().execute(url, "DROP TRIGGER disk_is_full ON audit");
+    SharedPostgres.server().execute(url, "DROP TRIGGER disk_is_full ON audit");
     until("the same request does", () -> client.put(order).status() == 200);
     assertEquals(2, bourse.audit(client.orgId(), false).size());
     until(
@@ -69,7 +66,7 @@ class PostgresFaultTest {
     ClusterClient client = bourse.market().redA();
     client.addKey();
     JsonObject order = client.order(1, 2);
-    try (Connection other = POSTGRES.server().connect(url);
+    try (Connection other = SharedPostgres.server().connect(url);
         java.sql.Statement taking = other.createStatement()) {
       other.setAutoCommit(false);
       taking.execute("LOCK TABLE cluster IN ACCESS EXCLUSIVE MODE");

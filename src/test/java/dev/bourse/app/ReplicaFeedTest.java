@@ -17,7 +17,7 @@ import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
@@ -25,13 +25,10 @@ import java.sql.SQLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Whatever another process commits is soon gone by here, whatever is lost and whatever fails. */
 @OneEngine("only PostgreSQL is shared by several services")
 class ReplicaFeedTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private static final int MANY = 5_000;
 
   private String url = "";
@@ -42,9 +39,9 @@ class ReplicaFeedTest {
 
   @BeforeEach
   void start() throws Exception {
-    url = POSTGRES.server().newDatabase();
+    url = SharedPostgres.server().newStore();
     bourse = RunningBourse.demo("store.url=" + url);
-    other = POSTGRES.server().connect(url);
+    other = SharedPostgres.server().connect(url);
   }
 
   @AfterEach
@@ -225,11 +222,11 @@ class ReplicaFeedTest {
   /** Ends all sessions of the service and lets it make no other, or lets it again. */
   private void cutOff(boolean isCut) throws SQLException {
     String database = url.substring(url.lastIndexOf('/') + 1);
-    POSTGRES
+    SharedPostgres
         .server()
         .execute("/postgres", "ALTER DATABASE " + database + " WITH ALLOW_CONNECTIONS " + !isCut);
     if (isCut) {
-      POSTGRES
+      SharedPostgres
           .server()
           .execute(
               "/postgres",
@@ -244,7 +241,7 @@ class ReplicaFeedTest {
     bourse = bourse.restartedWith("store.url=" + url, "store.query-timeout=2s");
     ClusterClient client = client();
     long knownAsOf;
-    try (Connection locking = POSTGRES.server().connect(url)) {
+    try (Connection locking = SharedPostgres.server().connect(url)) {
       locking.setAutoCommit(false);
       execute(locking, "LOCK TABLE token IN ACCESS EXCLUSIVE MODE");
       String tokenId = client.caller().actor().substring("token:".length());

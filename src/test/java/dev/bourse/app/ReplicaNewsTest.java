@@ -13,19 +13,17 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What one process changes, another process on the same database goes by, soon. */
 @OneEngine("only PostgreSQL is shared by several processes")
@@ -38,7 +36,6 @@ class ReplicaNewsTest {
           "limits.requests-per-minute=0",
           "limits.edge-per-minute=0");
 
-  private static PostgresServer server;
   private static String url = "";
 
   /** Made the world; what only operators do is done here. */
@@ -49,9 +46,8 @@ class ReplicaNewsTest {
   private static ChildBourse there;
 
   @BeforeAll
-  static void start(@TempDir Path data) throws Exception {
-    server = PostgresServer.start(data.resolve("pg"), Map.of());
-    url = server.newDatabase();
+  static void start() throws Exception {
+    url = SharedPostgres.server().newStore();
     here = RunningBourse.demo("store.url=" + url);
     folder = RunningBourse.newFolder();
     List<String> settings = new ArrayList<>(SETTINGS);
@@ -66,7 +62,6 @@ class ReplicaNewsTest {
     there.close();
     here.close();
     TestStore.delete(folder);
-    server.close();
   }
 
   private static ApiClient there(String org, String token) {
@@ -158,7 +153,7 @@ class ReplicaNewsTest {
 
   /** Ends the sessions that listen, by the last thing they said; false when there were none. */
   private static boolean cutListeners() {
-    try (java.sql.Connection session = server.connect(url);
+    try (java.sql.Connection session = SharedPostgres.server().connect(url);
         java.sql.Statement cutting = session.createStatement();
         java.sql.ResultSet cut =
             cutting.executeQuery(

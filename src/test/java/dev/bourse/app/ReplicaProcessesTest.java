@@ -9,7 +9,6 @@ import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.ReplicaPair;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +24,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two processes on one database are one service, also while one of them hangs or dies. */
 @OneEngine("only PostgreSQL is shared by several processes")
@@ -45,8 +43,6 @@ class ReplicaProcessesTest {
   private static final int CHANGES = 30;
   private static final String GONE = "SELECT COUNT(*) FROM allocation WHERE gone_at IS NOT NULL";
 
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private final long seed = System.nanoTime();
   private final Random random = new Random(seed);
   private final ExecutorService writers = Executors.newCachedThreadPool();
@@ -61,7 +57,7 @@ class ReplicaProcessesTest {
 
   @Test
   void writersThatRaceThroughBothLoseNoWriteAndNoNodeIsGrantedTwice() throws Exception {
-    try (ReplicaPair replicas = new ReplicaPair(POSTGRES.server())) {
+    try (ReplicaPair replicas = new ReplicaPair()) {
       replicas.addKeys();
       Map<String, Long> before = versions(replicas);
       List<Future<?>> loads = new ArrayList<>();
@@ -97,7 +93,7 @@ class ReplicaProcessesTest {
   void acceptedWritesOfOneClusterKeepTheirDistanceWhicheverProcessTakesThem() throws Exception {
     int cadenceMillis = 300;
     try (ReplicaPair replicas =
-        new ReplicaPair(POSTGRES.server(), "capacity.write-cadence=" + cadenceMillis + "ms")) {
+        new ReplicaPair("capacity.write-cadence=" + cadenceMillis + "ms")) {
       AtomicInteger throttled = new AtomicInteger();
       AtomicInteger taken = new AtomicInteger();
       List<Future<?>> loads = new ArrayList<>();
@@ -134,7 +130,7 @@ class ReplicaProcessesTest {
   void upkeepIsDividedAmongTheProcessesThatAreThere() throws Exception {
     String there = "SELECT COUNT(*) FROM upkeep_process";
     try (ReplicaPair replicas =
-        new ReplicaPair(POSTGRES.server(), "billing.check-interval=200ms")) {
+        new ReplicaPair("billing.check-interval=200ms")) {
       until("both are there", () -> replicas.number(there) == 2);
       replicas.first().freeze();
       until("the one that hangs is not there", () -> replicas.number(there) == 1);
@@ -150,7 +146,7 @@ class ReplicaProcessesTest {
   @Test
   void whenTheProcessThatRunsTheMarketIsKilledTheOtherClearsOnceTheLeaseIsOver() throws Exception {
     try (ReplicaPair replicas =
-        new ReplicaPair(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {
+        new ReplicaPair("market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
       ClusterClient client = replicas.client(replicas.second(), "acme-train");
       client.untilHeld(1);
@@ -199,7 +195,7 @@ class ReplicaProcessesTest {
   @Test
   void aFrozenMarketIsTakenOverAndWhenItThawsItsCommitsAreRefusedAndItFollows() throws Exception {
     try (ReplicaPair replicas =
-        new ReplicaPair(POSTGRES.server(), "market.lease=" + LEASE_MILLIS + "ms")) {
+        new ReplicaPair("market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
       replicas.execute(WATCH);
       AtomicInteger over = new AtomicInteger();

@@ -17,7 +17,7 @@ import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.OperatorRequests;
 import dev.bourse.testing.OrgApiFixture;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -34,19 +34,16 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two services on one PostgreSQL database are one service. */
 @OneEngine("only PostgreSQL is shared by several services")
 class ReplicasTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private RunningBourse first;
   private RunningBourse second;
 
   @BeforeEach
   void startBoth() throws Exception {
-    String url = "store.url=" + POSTGRES.server().newDatabase();
+    String url = "store.url=" + SharedPostgres.server().newStore();
     first = RunningBourse.demo(url, "market.lease=600ms");
     second = RunningBourse.demo(url, "market.lease=600ms");
   }

@@ -10,7 +10,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -27,14 +27,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Processes that share a database and one secret key, each with an empty data folder. */
 @OneEngine("only PostgreSQL is shared by several processes")
 class SharedSecretsProcessTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private static final String SECRET =
       "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
   private static final String NEXT_SECRET =
@@ -82,7 +79,7 @@ class SharedSecretsProcessTest {
 
   @Test
   void nothingHasToBeCopiedAndNothingIsLostWithADataFolder() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newStore();
     Path one = folder.resolve("one");
     Path two = folder.resolve("two");
     Path log = folder.resolve("log");
@@ -135,7 +132,7 @@ class SharedSecretsProcessTest {
 
   private static Set<String> encryptingKeys(String url) {
     Set<String> ids = new HashSet<>();
-    try (Connection store = POSTGRES.server().connect(url);
+    try (Connection store = SharedPostgres.server().connect(url);
         ResultSet keys =
             store.createStatement().executeQuery("SELECT DISTINCT key_id FROM encrypted_secret")) {
       while (keys.next()) {

@@ -2,7 +2,7 @@ package dev.bourse.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.StatementPlans;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -10,12 +10,9 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The check of statements finds those that read a whole table, on either engine. */
 class StatementPlansTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private static final String BY_KEY = "SELECT detail FROM audit WHERE id = ?";
   private static final String BY_TEXT = "DELETE FROM audit WHERE detail = ?";
   private static final String FIRST = "SELECT id FROM audit ORDER BY id LIMIT ?";
@@ -43,7 +40,7 @@ class StatementPlansTest {
 
   @Test
   void onPostgres() throws Exception {
-    try (Connection store = StatementPlans.connect(POSTGRES.server().newDatabase())) {
+    try (Connection store = StatementPlans.connect(SharedPostgres.server().newDatabase())) {
       create(store);
       assertEquals(
           List.of("Seq Scan of audit: " + BY_TEXT),
@@ -53,7 +50,7 @@ class StatementPlansTest {
 
   @Test
   void onPostgresWhateverItHasSeenOfATestsFewRows() throws Exception {
-    try (Connection store = StatementPlans.connect(POSTGRES.server().newDatabase());
+    try (Connection store = StatementPlans.connect(SharedPostgres.server().newDatabase());
         var statement = store.createStatement()) {
       statement.execute("CREATE TABLE pool (name TEXT PRIMARY KEY, provider TEXT)");
       statement.execute("CREATE TABLE node (id TEXT PRIMARY KEY, pool TEXT)");

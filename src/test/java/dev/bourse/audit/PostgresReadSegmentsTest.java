@@ -7,7 +7,7 @@ import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
 import dev.bourse.testing.Polls;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -16,17 +16,14 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Segments on a server that several processes share. */
 class PostgresReadSegmentsTest extends ReadSegmentsTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private String url = "";
 
   @Override
   Future<? extends Database> open() throws Exception {
-    url = POSTGRES.server().newDatabase();
+    url = SharedPostgres.server().newStore();
     return openAgain();
   }
 

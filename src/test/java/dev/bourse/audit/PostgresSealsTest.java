@@ -6,22 +6,19 @@ import dev.bourse.store.Database;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Seals on a server that several processes share. */
 class PostgresSealsTest extends SealsTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private String url = "";
 
   @Override
   Future<? extends Database> open() throws Exception {
-    url = POSTGRES.server().newDatabase();
+    url = SharedPostgres.server().newStore();
     return openAgain();
   }
 

@@ -10,7 +10,7 @@ import dev.bourse.store.Statement;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.sql.Connection;
@@ -23,13 +23,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What readers of a trail are shown while other processes write to it. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class PostgresTrailOrderTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private final Vertx vertx = Vertx.vertx();
   private String url;
   private Database here;
@@ -37,7 +34,7 @@ class PostgresTrailOrderTest {
 
   @BeforeEach
   void open() throws Exception {
-    url = POSTGRES.server().newDatabase();
+    url = SharedPostgres.server().newStore();
     here = openStore();
     there = openStore();
     for (String org : List.of("acme", "globex")) {
@@ -106,7 +103,7 @@ class PostgresTrailOrderTest {
                 row("slow"),
                 "UPDATE org SET display = 'z' WHERE org_id = 'globex' AND pg_sleep(3) IS NOT"
                     + " NULL"));
-    try (Connection observer = POSTGRES.server().connect(url)) {
+    try (Connection observer = SharedPostgres.server().connect(url)) {
       awaitAsleep(observer);
     }
     commit(here, row("quick"));

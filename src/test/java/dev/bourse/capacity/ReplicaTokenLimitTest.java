@@ -7,17 +7,13 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.ReplicaPair;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A token's limits hold across processes that share one database. */
 @OneEngine("only PostgreSQL is shared by several processes")
@@ -25,9 +21,8 @@ class ReplicaTokenLimitTest {
   private static final int ROUNDS = 15;
 
   @Test
-  void twoWritesAtTwoProcessesDoNotPassOnTheSameMoney(@TempDir Path data) throws Exception {
-    try (PostgresServer server = PostgresServer.start(data.resolve("pg"), Map.of());
-        ReplicaPair pair = new ReplicaPair(server)) {
+  void twoWritesAtTwoProcessesDoNotPassOnTheSameMoney() throws Exception {
+    try (ReplicaPair pair = new ReplicaPair()) {
       pair.addKeys();
       JsonObject minted =
           pair.operator(pair.first())

@@ -4,20 +4,17 @@ import dev.bourse.store.Database;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import java.util.Random;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The same on PostgreSQL, whose functions on text are others. */
 class PostgresActivityRowsTest extends ActivityRowsTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   @Override
   protected Future<? extends Database> open() throws Exception {
     return PostgresDatabase.open(
         vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(POSTGRES.server().newDatabase()), ""),
+        PostgresConfig.defaults(PostgresUrl.parse(SharedPostgres.server().newStore()), ""),
         "db/postgres",
         clock,
         new Random());

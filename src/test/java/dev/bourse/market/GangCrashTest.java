@@ -10,7 +10,6 @@ import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.ReplicaPair;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestStore;
@@ -25,7 +24,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A process that dies while a gang waits for its minimum, and another that takes it over. */
 @EachEngine
@@ -56,8 +54,6 @@ class GangCrashTest {
           "capacity.write-cadence=0",
           "limits.requests-per-minute=0",
           "limits.edge-per-minute=0");
-
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   @Test
   void aGangOfWhichSomeWereReadyBecomesActiveAsAWholeAfterARestart() throws IOException {
@@ -93,8 +89,7 @@ class GangCrashTest {
   @OneEngine("only PostgreSQL is shared by several processes")
   void whoTakesTheMarketOverGivesAGangUpByThePatienceFromItsGrant() throws Exception {
     try (ReplicaPair replicas =
-        new ReplicaPair(
-            POSTGRES.server(), PATIENT, "market.lease=2s", "market.tick=50ms", NEVER_READY)) {
+        new ReplicaPair(PATIENT, "market.lease=2s", "market.tick=50ms", NEVER_READY)) {
       replicas.client(replicas.first(), "acme-train").addKey();
       isGranted(replicas.client(replicas.first(), "acme-train"));
       replicas.first().kill();
@@ -111,8 +106,7 @@ class GangCrashTest {
   @OneEngine("only PostgreSQL is shared by several processes")
   void whoTakesTheMarketOverHasAGangBecomeActiveAsAWhole() throws Exception {
     try (ReplicaPair replicas =
-        new ReplicaPair(
-            POSTGRES.server(), "market.lease=2s", "market.tick=50ms", SLOW_WIPE, QUICK)) {
+        new ReplicaPair("market.lease=2s", "market.tick=50ms", SLOW_WIPE, QUICK)) {
       waitsForTheRest(
           replicas.client(replicas.first(), "acme-train"),
           replicas.client(replicas.first(), "globex-main"));

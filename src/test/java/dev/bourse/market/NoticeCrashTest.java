@@ -9,7 +9,6 @@ import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
 import dev.bourse.testing.ReplicaPair;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestStore;
@@ -21,7 +20,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A process that dies while a notice runs, and another that takes its market over. */
 @EachEngine
@@ -44,8 +42,6 @@ class NoticeCrashTest {
           "limits.requests-per-minute=0",
           "limits.edge-per-minute=0");
 
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   @Test
   void aProcessThatIsKilledLeavesTheNoticeAsItWasTold() throws IOException {
     Path data = RunningBourse.newFolder();
@@ -67,7 +63,7 @@ class NoticeCrashTest {
   @OneEngine("only PostgreSQL is shared by several processes")
   void whoTakesTheMarketOverKeepsTheNoticeAsItWasTold() throws Exception {
     try (ReplicaPair replicas =
-        new ReplicaPair(POSTGRES.server(), NOTICE, "market.lease=2s", "market.tick=50ms")) {
+        new ReplicaPair(NOTICE, "market.lease=2s", "market.tick=50ms")) {
       replicas.addKeys();
       for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
         ClusterClient client = replicas.client(replicas.first(), cluster);

@@ -11,7 +11,7 @@ import dev.bourse.store.Statement;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
@@ -19,12 +19,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Leases on a server that several processes share: its clock judges them, and nobody else's. */
 class PostgresLeaseTest extends MarketFixture {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private static final long MINUTE = 60_000;
   private static final long DAYS = 3 * 24 * 60 * MINUTE;
 
@@ -32,7 +29,7 @@ class PostgresLeaseTest extends MarketFixture {
   protected Future<? extends Database> open() throws Exception {
     return PostgresDatabase.open(
         vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(POSTGRES.server().newDatabase()), ""),
+        PostgresConfig.defaults(PostgresUrl.parse(SharedPostgres.server().newStore()), ""),
         "db/postgres",
         clock,
         new Random());

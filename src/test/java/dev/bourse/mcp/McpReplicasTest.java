@@ -14,8 +14,8 @@ import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpClient;
 import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -26,12 +26,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Two processes on one database answer a model as one would. */
 @OneEngine("only PostgreSQL is shared by several processes")
 class McpReplicasTest {
-  private static PostgresServer server;
   private static RunningBourse here;
   private static ChildBourse there;
   private static Path folder;
@@ -40,9 +38,8 @@ class McpReplicasTest {
   private static String addressThere;
 
   @BeforeAll
-  static void start(@TempDir Path data) throws Exception {
-    server = PostgresServer.start(data.resolve("pg"), Map.of());
-    String url = server.newDatabase();
+  static void start() throws Exception {
+    String url = SharedPostgres.server().newStore();
     int portHere = Ports.free();
     int portThere = Ports.free();
     // Both go by one address, as behind a load balancer.
@@ -72,7 +69,6 @@ class McpReplicasTest {
     there.close();
     here.close();
     TestStore.delete(folder);
-    server.close();
   }
 
   @Test

@@ -16,7 +16,7 @@ import dev.bourse.faults.S3Faults.Fault;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SetsFixture;
@@ -37,7 +37,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two processes on one database move files from one object store to another, and one dies. */
 @OneEngine("only PostgreSQL is shared by several processes")
@@ -54,8 +53,6 @@ class MoveReplicasTest {
 
   /** The large file, the small ones, those of the set and its manifest. */
   private static final int BLOBS = 1 + SMALL_FILES + 2 + 1;
-
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   /** Of the end of each file, so that reading leaves the machine to those who move. */
   private static final int READ_BYTES = 100_000;
@@ -147,7 +144,7 @@ class MoveReplicasTest {
   }
 
   private static long count(String url, String sql) {
-    try (Connection connection = POSTGRES.server().connect(url);
+    try (Connection connection = SharedPostgres.server().connect(url);
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
       rows.next();
@@ -170,7 +167,7 @@ class MoveReplicasTest {
       throws Exception {
     String from = objects.newBucket();
     String to = objects.newBucket();
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newStore();
     Path one = RunningBourse.newFolder();
     try (RunningBourse before = RunningBourse.over(one, settings(url, objects.store(from)))) {
       publishAll(before);
@@ -215,7 +212,7 @@ class MoveReplicasTest {
           ofMover.thaw();
           reader.awaitRound();
           // As if ten minutes had passed, after which what it was at is left.
-          POSTGRES
+          SharedPostgres
               .server()
               .execute(url, "UPDATE blob_move_claim SET told_at = told_at - " + Move.LEFT_MILLIS);
           until(

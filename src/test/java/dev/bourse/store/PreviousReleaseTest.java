@@ -8,7 +8,7 @@ import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
 import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.store.sqlite.SqliteDatabase;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Vertx;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -29,19 +29,16 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process of the release before goes on with the schema of this one: steps only expand. */
 class PreviousReleaseTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private static final Pattern INSERT = Pattern.compile("INSERT INTO (\\w+) \\(([^()]*)\\).*");
 
   @Test
   void theSchemaTakesEveryStatementOfTheReleaseBeforeOnPostgres() throws Exception {
     Vertx vertx = Vertx.vertx();
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     CommitContract.await(
         CommitContract.await(
                 PostgresDatabase.open(
@@ -52,7 +49,7 @@ class PreviousReleaseTest {
                     new Random()))
             .close());
     CommitContract.await(vertx.close());
-    try (Connection store = POSTGRES.server().connect(url)) {
+    try (Connection store = SharedPostgres.server().connect(url)) {
       // Described by the server, not only parsed by the client.
       assertTaken(store, statement -> statement.getParameterMetaData().getParameterCount());
       assertOldRowsDo(

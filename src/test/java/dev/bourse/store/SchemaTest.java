@@ -3,7 +3,7 @@ package dev.bourse.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -15,7 +15,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the schemas of both engines must be, and what steps do with the rows they find. */
@@ -24,8 +23,6 @@ class SchemaTest {
 
   /** The steps before are known to every program there is. */
   private static final int FIRST_THAT_SERVES = 41;
-
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
 
   @Test
   void textIsComparedByItsBytesOnPostgresAsItIsInTheEmbeddedStore() throws Exception {
@@ -85,7 +82,7 @@ class SchemaTest {
   }
 
   private static Connection postgres() throws SQLException {
-    return POSTGRES.server().connect(POSTGRES.server().newDatabase());
+    return SharedPostgres.server().connect(SharedPostgres.server().newDatabase());
   }
 
   /** Carries out the steps in front of one; all of them when there is none of this name. */

@@ -10,7 +10,7 @@ import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.Polls;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
@@ -23,13 +23,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Which process does which task of upkeep, each with connections of its own to one database. */
 @OneEngine("only PostgreSQL is shared by several processes")
 class UpkeepSharesTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private static final List<String> TASKS = List.of("a", "b", "c", "d", "e", "f", "g");
 
   /** Rows count for minutes, so that none expires while a test runs. */
@@ -44,7 +41,7 @@ class UpkeepSharesTest {
 
   @BeforeEach
   void newDatabase() throws Exception {
-    url = POSTGRES.server().newDatabase();
+    url = SharedPostgres.server().newStore();
   }
 
   @AfterEach

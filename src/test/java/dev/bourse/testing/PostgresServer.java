@@ -1,17 +1,24 @@
 package dev.bourse.testing;
 
 import dev.bourse.core.Ports;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.store.postgres.PostgresWholeStore;
+import dev.bourse.store.transfer.WholeStore;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** A PostgreSQL server of the tests' own, on a free port of this machine, in a folder. */
 public final class PostgresServer implements AutoCloseable {
@@ -22,6 +29,9 @@ public final class PostgresServer implements AutoCloseable {
   private final Path folder;
   private final Map<String, String> settings;
   private EmbeddedPostgres running;
+
+  /** The database that {@link #newStore} copies, once there is one. */
+  private @Nullable String withSchema;
 
   private PostgresServer(Path folder, Map<String, String> settings) throws IOException {
     this.folder = folder;
@@ -55,19 +65,49 @@ public final class PostgresServer implements AutoCloseable {
 
   /** A new, empty database; its address. */
   public String newDatabase() throws SQLException {
+    return newDatabase("");
+  }
+
+  /**
+   * A new database with the schema of this program; its address. It is copied: all steps of the
+   * schema, taken anew for each test, took a third of what the tests took.
+   */
+  public synchronized String newStore() throws SQLException {
+    if (withSchema == null) {
+      withSchema = newDatabase();
+      takeSteps(withSchema);
+    }
+    return newDatabase(" TEMPLATE " + nameOf(withSchema));
+  }
+
+  private String newDatabase(String options) throws SQLException {
     String name = "test_" + DATABASES.incrementAndGet();
-    execute("CREATE DATABASE " + name);
+    execute("CREATE DATABASE " + name + options);
     return "postgres://postgres@localhost:" + port() + "/" + name;
+  }
+
+  private static String nameOf(String url) {
+    return url.substring(url.lastIndexOf('/') + 1);
+  }
+
+  private static void takeSteps(String url) {
+    PostgresConfig config = PostgresConfig.defaults(PostgresUrl.parse(url), "");
+    try (WholeStore store =
+        PostgresWholeStore.open(config, "db/postgres", Clock.systemUTC(), WholeStore.Purpose.MIGRATE)) {
+      store.migrate();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Drops a database of {@link #newDatabase} and ends the sessions it has. */
   public void drop(String url) throws SQLException {
-    execute("DROP DATABASE " + url.substring(url.lastIndexOf('/') + 1) + " WITH (FORCE)");
+    execute("DROP DATABASE " + nameOf(url) + " WITH (FORCE)");
   }
 
   /** A session of one's own in a database of {@link #newDatabase}. */
   public Connection connect(String url) throws SQLException {
-    return running.getDatabase("postgres", url.substring(url.lastIndexOf('/') + 1)).getConnection();
+    return running.getDatabase("postgres", nameOf(url)).getConnection();
   }
 
   /** Carries out one or more statements in a database of {@link #newDatabase}. */

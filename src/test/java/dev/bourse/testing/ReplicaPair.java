@@ -50,13 +50,13 @@ public final class ReplicaPair implements AutoCloseable {
   /**
    * @param extra settings in the place of the usual ones
    */
-  public ReplicaPair(PostgresServer server, String... extra) throws SQLException {
-    String url = server.newDatabase();
+  public ReplicaPair(String... extra) throws SQLException {
+    String url = SharedPostgres.server().newStore();
     List<String> settings = new ArrayList<>(SETTINGS);
     settings.addAll(List.of(extra));
     settings.add("store.url=" + url);
     start(settings);
-    connection = server.connect(url);
+    connection = SharedPostgres.server().connect(url);
     until("the first has the lease", () -> number("SELECT COUNT(*) FROM lease") == 1);
     start(settings);
     try {

@@ -1,7 +1,6 @@
 package dev.bourse.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -9,9 +8,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import org.junit.platform.launcher.LauncherSession;
-import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
  * Where the services of this run keep their rows. With the system property {@code
@@ -19,30 +15,21 @@ import org.junit.platform.launcher.LauncherSessionListener;
  * for the whole run; else it has the embedded store. Either way whatever is started anew on a
  * folder finds the rows of before.
  */
-public final class TestStore implements LauncherSessionListener {
+public final class TestStore {
   private static final boolean ON_POSTGRES =
       "postgres".equals(System.getProperty("bourse.test.store"));
 
   private static final Map<Path, String> DATABASES = new HashMap<>();
-  private static @Nullable Path folder;
-  private static @Nullable PostgresServer server;
 
   /** The value of {@code store.url} for a service on this data folder. */
   public static synchronized String url(Path data) {
-    return ON_POSTGRES ? DATABASES.computeIfAbsent(data, fresh -> newDatabase()) : "sqlite";
+    return ON_POSTGRES ? DATABASES.computeIfAbsent(data, fresh -> newStore()) : "sqlite";
   }
 
-  private static String newDatabase() {
+  private static String newStore() {
     try {
-      PostgresServer running = server;
-      if (running == null) {
-        folder = Files.createTempDirectory("bourse-test-postgres");
-        // Nothing here outlives the run, so nothing need reach the disk.
-        running = PostgresServer.start(folder.resolve("pg"), Map.of());
-        server = running;
-      }
-      return running.newDatabase();
-    } catch (IOException | SQLException e) {
+      return SharedPostgres.server().newStore();
+    } catch (SQLException e) {
       throw new AssertionError(e);
     }
   }
@@ -50,32 +37,12 @@ public final class TestStore implements LauncherSessionListener {
   /** A folder's rows are of no more use; whoever still uses them is cut off. */
   public static synchronized void drop(Path data) {
     String url = DATABASES.remove(data);
-    PostgresServer running = server;
-    if (url != null && running != null) {
+    if (url != null) {
       try {
-        running.drop(url);
+        SharedPostgres.server().drop(url);
       } catch (SQLException e) {
         throw new AssertionError(e);
       }
-    }
-  }
-
-  /** All tests of this process are over. */
-  @Override
-  public void launcherSessionClosed(LauncherSession session) {
-    stopServer();
-  }
-
-  private static synchronized void stopServer() {
-    if (server == null || folder == null) {
-      return;
-    }
-    try {
-      server.close();
-      server = null;
-      delete(folder);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 

@@ -16,7 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SetsFixture;
@@ -38,13 +38,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Two processes on one database and one object store, with folders of their own. */
 @OneEngine("several processes share a store on PostgreSQL alone")
 class ObjectStoreReplicasTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   private static final int PART = 16 * 1024 * 1024;
   private static final byte[] BYTES = bytes(PART + 3_000_000, 8);
 
@@ -56,7 +53,7 @@ class ObjectStoreReplicasTest {
   @BeforeAll
   static void start() throws Exception {
     S3Server objects = S3Server.s3proxy();
-    database = POSTGRES.server().newDatabase();
+    database = SharedPostgres.server().newStore();
     String[] settings = objects.settings(objects.newBucket(), "store.url=" + database);
     first = RunningBourse.demo(settings);
     // A folder of its own, but for the secrets that the demo world was told.
@@ -156,7 +153,7 @@ class ObjectStoreReplicasTest {
     Session session = begin();
     assertEquals(308, send(first, session, 0, 300_000).status());
     assertEquals("bytes=0-299999", stored(second, session));
-    try (Connection rows = POSTGRES.server().connect(database);
+    try (Connection rows = SharedPostgres.server().connect(database);
         PreparedStatement epoch =
             rows.prepareStatement("SELECT epoch FROM blob_upload WHERE upload LIKE ?")) {
       epoch.setString(1, session.id + "%");

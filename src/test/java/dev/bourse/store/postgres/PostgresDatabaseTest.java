@@ -13,7 +13,7 @@ import dev.bourse.store.DatabaseContractTest;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.PostgresServer;
 import io.vertx.core.Future;
 import java.nio.file.Files;
@@ -31,21 +31,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The contract on PostgreSQL, and what only a server away from the process has. */
 class PostgresDatabaseTest extends DatabaseContractTest {
   private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(12_345), ZoneOffset.UTC);
 
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   @Override
   protected Future<PostgresDatabase> open(int queued) throws Exception {
     return PostgresDatabase.open(
         vertx,
         new PostgresConfig(
-            PostgresUrl.parse(POSTGRES.server().newDatabase()),
+            PostgresUrl.parse(SharedPostgres.server().newDatabase()),
             "",
             2,
             queued,
@@ -111,7 +108,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void processesThatMigrateAtOnceAllSucceed() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     List<Future<PostgresDatabase>> all = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       all.add(openAt(url));
@@ -125,7 +122,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aMigrationLongerThanAQueryMayTakeIsNotCutShortAndOthersWaitForIt() throws Exception {
-    PostgresConfig usual = config(POSTGRES.server().newDatabase());
+    PostgresConfig usual = config(SharedPostgres.server().newDatabase());
     PostgresConfig hasty = new PostgresConfig(usual.url(), "", 2, 4_096, 4_096, 5_000, 5_000, 200);
     List<Future<PostgresDatabase>> all = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
@@ -139,7 +136,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aNewerStoreIsRefused() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     await(await(openAt(url)).close());
     StoreRefused refusal =
         assertInstanceOf(
@@ -154,7 +151,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aNewerStoreIsOpenedWhereAllThatIsUnknownServesTheProgram() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     Database newer = await(openAt(url));
     await(newer.commit(List.of(note(1, "n"))));
     for (int from = 2; from >= 1; from--) {
@@ -176,7 +173,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void changesAreHeardByOtherProcessesInTheOrderOfTheCommitsAndNotByTheirOwn() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     Database one = await(openAt(url));
     Database other = await(openAt(url));
     Heard own = new Heard();
@@ -207,12 +204,12 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aLostConnectionMeansReadingAgainAndHearingOn() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     Database one = await(openAt(url));
     Database other = await(openAt(url));
     Heard heard = new Heard();
     other.listen(heard);
-    POSTGRES.server().terminateSessions();
+    SharedPostgres.server().terminateSessions();
     poll("word of what was missed", () -> heard.missed.get() > 0);
     Change change = new Change("cluster", "a");
     poll(
@@ -234,7 +231,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
         all.add(database.commit(List.of(note(++id, "n"))));
       }
       if (round % 5 == 4) {
-        POSTGRES.server().terminateSessions();
+        SharedPostgres.server().terminateSessions();
       }
       await(Future.join(all).otherwiseEmpty());
     }
@@ -285,9 +282,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aCommitWhoseAnswerWasLostIsLookedUp() throws Exception {
-    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     String url =
-        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
+        SharedPostgres.server().newDatabase().replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
     Database store = await(openAt(url));
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     await(store.commit(List.of(note(1, "stored"))));
@@ -303,9 +300,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aCommitThatCannotBeLookedUpInTimeMayBeStored() throws Exception {
-    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     String url =
-        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
+        SharedPostgres.server().newDatabase().replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
     Database store = await(openHastily(url));
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     proxy.isDown = true;
@@ -317,9 +314,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void aServerThatFallsSilentIsGivenUp() throws Exception {
-    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     String url =
-        POSTGRES.server().newDatabase().replace(":" + POSTGRES.server().port(), ":" + proxy.port());
+        SharedPostgres.server().newDatabase().replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
     Database store = await(openHastily(url));
     proxy.plan = CuttingProxy.Plan.FALL_SILENT;
     Future<Void> commit = store.commit(List.of(note(1, "n")));
@@ -335,13 +332,13 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   @Test
   void whatWaitsOnConnectionsThatWereLostUnseenIsDoneOnceTheServerAnswersOnANewOne()
       throws Exception {
-    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     PostgresUrl url =
         PostgresUrl.parse(
-            POSTGRES
+            SharedPostgres
                 .server()
                 .newDatabase()
-                .replace(":" + POSTGRES.server().port(), ":" + proxy.port()));
+                .replace(":" + SharedPostgres.server().port(), ":" + proxy.port()));
     // Nothing is given up for being late here.
     PostgresConfig patient = new PostgresConfig(url, "", 2, 4_096, 4_096, 5_000, 600_000, 600_000);
     Database store =
@@ -365,7 +362,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
 
   @Test
   void processesThatRaceCrosswiseLoseNoUpdateAndStoreNoneTwice() throws Exception {
-    String url = POSTGRES.server().newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     List<Database> processes = List.of(await(openAt(url)), await(openAt(url)));
     List<Statement> made = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
@@ -422,7 +419,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     StoreUnavailable failure =
         assertInstanceOf(
             StoreUnavailable.class,
-            failureOf(openAt(POSTGRES.server().newDatabase() + "?sslmode=require")));
+            failureOf(openAt(SharedPostgres.server().newDatabase() + "?sslmode=require")));
     assertTrue(String.valueOf(failure.getMessage()).contains("SSL"), failure.getMessage());
   }
 
@@ -445,6 +442,6 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   @Test
   void aMissingDatabaseIsRefused() throws Exception {
     assertInstanceOf(
-        StoreRefused.class, failureOf(openAt(POSTGRES.server().newDatabase() + "_not")));
+        StoreRefused.class, failureOf(openAt(SharedPostgres.server().newDatabase() + "_not")));
   }
 }

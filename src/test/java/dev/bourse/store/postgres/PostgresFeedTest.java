@@ -9,7 +9,7 @@ import dev.bourse.store.ChangeListener;
 import dev.bourse.store.CommitContract;
 import dev.bourse.store.CuttingProxy;
 import dev.bourse.store.Database;
-import dev.bourse.testing.PostgresOfClass;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
@@ -32,7 +32,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
@@ -41,8 +40,6 @@ import org.postgresql.PGNotification;
  */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class PostgresFeedTest {
-  @RegisterExtension static final PostgresOfClass POSTGRES = new PostgresOfClass();
-
   /** How long a reading is waited for that is to come too late. */
   private static final long READING_MILLIS = 1_500;
 
@@ -97,10 +94,10 @@ class PostgresFeedTest {
   @BeforeEach
   void open() throws Exception {
     vertx = Vertx.vertx();
-    url = POSTGRES.server().newDatabase();
+    url = SharedPostgres.server().newDatabase();
     listening = await(openAt(url));
     listening.listen(heard);
-    session = POSTGRES.server().connect(url);
+    session = SharedPostgres.server().connect(url);
   }
 
   @AfterEach
@@ -160,7 +157,7 @@ class PostgresFeedTest {
 
   @Test
   void aTransactionThatStaysOpenDelaysNobodyAndIsToldOnceItEnds() throws Exception {
-    try (Connection open = POSTGRES.server().connect(url)) {
+    try (Connection open = SharedPostgres.server().connect(url)) {
       open.setAutoCommit(false);
       say(open, "late");
       for (int i = 0; i < 20; i++) {
@@ -191,7 +188,7 @@ class PostgresFeedTest {
     Random random = new Random(7);
     List<Connection> open = new CopyOnWriteArrayList<>();
     for (int i = 0; i < 8; i++) {
-      Connection one = POSTGRES.server().connect(url);
+      Connection one = SharedPostgres.server().connect(url);
       one.setAutoCommit(false);
       open.add(one);
     }
@@ -215,7 +212,7 @@ class PostgresFeedTest {
   @Test
   void changesAreToldAfterTheListeningSessionWasEndedMeanwhile() throws Exception {
     for (int round = 0; round < 5; round++) {
-      POSTGRES.server().terminateSessions();
+      SharedPostgres.server().terminateSessions();
       String key = "round-" + round;
       say(session, key);
       poll("it is told", () -> heard.keys.contains(key));
@@ -369,8 +366,8 @@ class PostgresFeedTest {
 
   @Test
   void aCommitWhoseOutcomeStaysUnknownIsToldToItsOwnProcess() throws Exception {
-    CuttingProxy proxy = await(CuttingProxy.start(vertx, POSTGRES.server().port()));
-    String through = url.replace(":" + POSTGRES.server().port(), ":" + proxy.port());
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
+    String through = url.replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
     Database unsure = await(open(config(through, 2_000)));
     Heard own = new Heard();
     unsure.listen(own);
@@ -387,7 +384,7 @@ class PostgresFeedTest {
   void rowsGoOnlyOnceTheyWereToBeSeenForAsLongAsTheyAreKept() throws Exception {
     AtomicLong nanos = new AtomicLong();
     FeedPruning pruning = new FeedPruning(listening, 1_000, nanos::get);
-    try (Connection open = POSTGRES.server().connect(url)) {
+    try (Connection open = SharedPostgres.server().connect(url)) {
       open.setAutoCommit(false);
       say(open, "open");
       execute(session, "INSERT INTO change_feed (topic, key, at_ms) VALUES ('cluster', 'old', 1)");

@@ -13,7 +13,7 @@ import dev.bourse.store.postgres.PostgresUrl;
 import dev.bourse.store.postgres.PostgresWholeStore;
 import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.store.sqlite.SqliteWholeStore;
-import dev.bourse.testing.PostgresServer;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Vertx;
 import java.io.BufferedOutputStream;
 import java.io.OutputStream;
@@ -30,13 +30,10 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,22 +41,10 @@ import org.junit.jupiter.api.io.TempDir;
 class WholeStoreTest {
   private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(12_345), ZoneOffset.UTC);
 
-  private static PostgresServer server;
-
   private final Path folder;
 
   WholeStoreTest(@TempDir Path folder) {
     this.folder = folder;
-  }
-
-  @BeforeAll
-  static void startServer(@TempDir Path folder) throws Exception {
-    server = PostgresServer.start(folder.resolve("pg"), Map.of());
-  }
-
-  @AfterAll
-  static void stopServer() throws Exception {
-    server.close();
   }
 
   private SqliteWholeStore sqlite(String name, WholeStore.Purpose purpose) throws Exception {
@@ -108,7 +93,7 @@ class WholeStoreTest {
 
   @Test
   void everyTableAndColumnOfTheCatalogueIsMovedOnBothEngines() throws Exception {
-    String url = server.newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     List<StoredTable> ofSqlite;
     List<StoredTable> ofPostgres;
     try (WholeStore store = sqlite("all.db", WholeStore.Purpose.MIGRATE)) {
@@ -186,7 +171,7 @@ class WholeStoreTest {
 
   @Test
   void aTableThisProgramHasNeverHeardOfIsMovedWithTextOfAllKindsBytesAndNulls() throws Exception {
-    String url = server.newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     try (WholeStore store = sqlite("later.db", WholeStore.Purpose.MIGRATE)) {
       store.migrate();
     }
@@ -206,11 +191,11 @@ class WholeStoreTest {
     try (WholeStore store = postgres(url, WholeStore.Purpose.MIGRATE)) {
       store.migrate();
     }
-    server.execute(
+    SharedPostgres.server().execute(
         url,
         "CREATE TABLE later (part TEXT NOT NULL, note TEXT, seal BYTEA,"
             + " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY)");
-    server.execute(url, "CREATE TABLE later_part (name TEXT PRIMARY KEY)");
+    SharedPostgres.server().execute(url, "CREATE TABLE later_part (name TEXT PRIMARY KEY)");
     try (WholeStore store = postgres(url, WholeStore.Purpose.FILL)) {
       assertEquals(before, load(store, file));
       assertEquals(before, sums(store));
@@ -255,7 +240,7 @@ class WholeStoreTest {
 
   @Test
   void aServerThatGoesAwayDuringAnImportKeepsNothing() throws Exception {
-    String url = server.newDatabase();
+    String url = SharedPostgres.server().newDatabase();
     List<List<@Nullable Object>> row = List.of(Arrays.asList(1L, "writes"));
     try (WholeStore store = postgres(url, WholeStore.Purpose.FILL)) {
       store.migrate();
@@ -263,7 +248,7 @@ class WholeStoreTest {
           store.tables().stream().filter(t -> t.name().equals("switch")).findFirst().orElseThrow();
       store.begin();
       store.insert(table, 1, row);
-      server.terminateSessions();
+      SharedPostgres.server().terminateSessions();
       StoreUnavailable fault = assertThrows(StoreUnavailable.class, store::commit);
       assertTrue(String.valueOf(fault.getMessage()).contains(" is lost"), fault.getMessage());
     }

@@ -1,0 +1,53 @@
+package dev.bourse.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.platform.launcher.LauncherSession;
+import org.junit.platform.launcher.LauncherSessionListener;
+
+/**
+ * The PostgreSQL server of all tests of this process, started by the first that asks and stopped
+ * after the last. Each takes databases of its own from it; whoever stops a server, or sets it up in
+ * another way, starts {@link PostgresServer#start one of its own}.
+ */
+public final class SharedPostgres implements LauncherSessionListener {
+  private static @Nullable Path folder;
+  private static @Nullable PostgresServer server;
+
+  public static synchronized PostgresServer server() {
+    PostgresServer running = server;
+    if (running == null) {
+      try {
+        folder = Files.createTempDirectory("bourse-test-postgres");
+        // Nothing here outlives the run, so nothing need reach the disk.
+        running = PostgresServer.start(folder.resolve("pg"), Map.of());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      server = running;
+    }
+    return running;
+  }
+
+  @Override
+  public void launcherSessionClosed(LauncherSession session) {
+    stop();
+  }
+
+  private static synchronized void stop() {
+    if (server == null || folder == null) {
+      return;
+    }
+    try {
+      server.close();
+      server = null;
+      TestStore.delete(folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
