@@ -154,8 +154,7 @@ public final class AccessStore {
    * @param of the table's name and a dot, or nothing
    */
   static String operatorRevokedAt(String of) {
-    return "CASE WHEN %1$sis_narrow = 0 THEN %1$srevoked_at ELSE %1$sended_at END"
-        .formatted(of);
+    return "CASE WHEN %1$sis_narrow = 0 THEN %1$srevoked_at ELSE %1$sended_at END".formatted(of);
   }
 
   static OperatorReach reach(Row row) {

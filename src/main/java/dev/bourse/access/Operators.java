@@ -86,7 +86,9 @@ public final class Operators implements Mirror {
     }
   }
 
-  /** Whether nobody could run the platform: no token is there that may do all, or all have expired. */
+  /**
+   * Whether nobody could run the platform: no token is there that may do all, or all have expired.
+   */
   public boolean isEmpty() {
     return byId.values().stream().allMatch(token -> !token.reach().isAll() || isExpired(token));
   }

@@ -68,7 +68,10 @@ public final class NodeService {
         .map(found -> Page.of(found.stream().map(this::view).toList(), limit));
   }
 
-  /** One page of the nodes of all pools that are looked for, by id; those of its site to who has one. */
+  /**
+   * One page of the nodes of all pools that are looked for, by id; those of its site to who has
+   * one.
+   */
   public Future<Page<NodeView>> findNodes(
       Operator operator, NodeStore.Sought sought, String after, int limit) {
     sought

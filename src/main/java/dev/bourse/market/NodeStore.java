@@ -430,8 +430,7 @@ public final class NodeStore {
   }
 
   /** A node's row once an operator has cleaned it. Fails with {@link Moved}. */
-  static Statement cleaned(
-      String pool, String nodeId, boolean backToMarket, long nowMillis) {
+  static Statement cleaned(String pool, String nodeId, boolean backToMarket, long nowMillis) {
     return backToMarket
         ? set(Moved::new, pool, nodeId, FORGIVEN + ", " + ANOTHER)
         : set(
@@ -444,8 +443,8 @@ public final class NodeStore {
   }
 
   /**
-   * Fails a grant's commit with {@link Moved} when the node was retired meanwhile, also when another
-   * machine was added by its id to another pool.
+   * Fails a grant's commit with {@link Moved} when the node was retired meanwhile, also when
+   * another machine was added by its id to another pool.
    */
   static Statement granted(String pool, String nodeId) {
     return set(Moved::new, pool, nodeId, "cordoned = cordoned");

@@ -44,8 +44,9 @@ public final class RetirementService {
   /**
    * Retires a node in any state: an allocation ends with it, its id and its address are free.
    *
-   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's, with {@code conflict} when it is retired already, with
-   * {@code overloaded} when the market keeps moving it.
+   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} when it is retired already, with {@code overloaded} when the market keeps
+   * moving it.
    *
    * @param operator who asks
    */
@@ -63,16 +64,17 @@ public final class RetirementService {
             stored.pool(),
             holder,
             "an operator retired the machine",
-            List.of(NodeStore.retired(stored.pool(), nodeId, row.atMillis()), AuditStore.insert(row)));
+            List.of(
+                NodeStore.retired(stored.pool(), nodeId, row.atMillis()), AuditStore.insert(row)));
   }
 
   /**
    * Takes a granted node from its cluster; the machine is cleaned, and the cluster bids on for
    * another. One that its cluster gives back already stays as it is.
    *
-   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's, with {@code conflict} when it is retired, when nobody holds
-   * it or another cluster than the one named does, with {@code overloaded} when the market keeps
-   * moving it.
+   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} when it is retired, when nobody holds it or another cluster than the one
+   * named does, with {@code overloaded} when the market keeps moving it.
    *
    * @param operator who asks
    * @param cluster the cluster that must hold it; empty for whichever does
@@ -80,7 +82,8 @@ public final class RetirementService {
    */
   public Future<NodeView> evictNode(
       Operator operator, String nodeId, Optional<String> cluster, String reason) {
-    return untilItHolds(operator, nodeId, TRIES, stored -> evict(operator.actor(), stored, cluster, reason));
+    return untilItHolds(
+        operator, nodeId, TRIES, stored -> evict(operator.actor(), stored, cluster, reason));
   }
 
   private Future<Void> evict(
@@ -112,15 +115,17 @@ public final class RetirementService {
   /**
    * Ends a node's reclaim: an operator cleaned the machine.
    *
-   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's, with {@code conflict} when it is retired or not being
-   * reclaimed, with {@code overloaded} when the market keeps moving it.
+   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} when it is retired or not being reclaimed, with {@code overloaded} when
+   * the market keeps moving it.
    *
    * @param operator who asks
    * @param backToMarket whether it may be granted, as soon as it says that it holds nothing; else
    *     it is quarantined until it is released
    */
   public Future<NodeView> endReclaim(Operator operator, String nodeId, boolean backToMarket) {
-    return untilItHolds(operator, nodeId, TRIES, stored -> endReclaim(operator.actor(), stored, backToMarket));
+    return untilItHolds(
+        operator, nodeId, TRIES, stored -> endReclaim(operator.actor(), stored, backToMarket));
   }
 
   private Future<Void> endReclaim(String actor, NodeStore.StoredNode stored, boolean backToMarket) {
@@ -137,7 +142,9 @@ public final class RetirementService {
         stored.pool(),
         holder,
         "an operator cleaned the machine",
-        List.of(NodeStore.cleaned(stored.pool(), nodeId, backToMarket, row.atMillis()), AuditStore.insert(row)));
+        List.of(
+            NodeStore.cleaned(stored.pool(), nodeId, backToMarket, row.atMillis()),
+            AuditStore.insert(row)));
   }
 
   /**
@@ -174,7 +181,9 @@ public final class RetirementService {
               if (stored.retiredAtMillis() != null) {
                 throw NodeStore.isRetired(nodeId);
               }
-              return change.apply(stored).compose(done -> nodes.changed(operator, stored.pool(), nodeId));
+              return change
+                  .apply(stored)
+                  .compose(done -> nodes.changed(operator, stored.pool(), nodeId));
             })
         .recover(
             e -> {

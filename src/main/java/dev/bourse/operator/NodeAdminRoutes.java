@@ -30,16 +30,21 @@ public final class NodeAdminRoutes {
         .ok("readNode", call -> nodes.readNode(call.operator(), node(call)), NodeView::toJson)
         .ok(
             "updateNode",
-            call -> nodes.cordonNode(call.operator(), node(call), call.body().getBoolean("cordoned")),
+            call ->
+                nodes.cordonNode(call.operator(), node(call), call.body().getBoolean("cordoned")),
             NodeView::toJson)
         .ok("releaseNode", call -> nodes.releaseNode(call.operator(), node(call)), NodeView::toJson)
         .ok("retryNode", call -> nodes.retryNode(call.operator(), node(call)), NodeView::toJson)
-        .ok("retireNode", call -> retirement.retireNode(call.operator(), node(call)), NodeView::toJson)
+        .ok(
+            "retireNode",
+            call -> retirement.retireNode(call.operator(), node(call)),
+            NodeView::toJson)
         .ok("evictNode", this::evict, NodeView::toJson)
         .ok(
             "replaceNodeHostKey",
             call ->
-                nodes.replaceHostKey(call.operator(), node(call), call.body().getString("host_key")),
+                nodes.replaceHostKey(
+                    call.operator(), node(call), call.body().getString("host_key")),
             NodeView::toJson)
         .ok(
             "endNodeReclaim",

@@ -38,10 +38,7 @@ public final class PoolAdminRoutes {
                         Optional.ofNullable(call.operator().site()), call.after(), call.limit())),
             CommonFields.page("pools", "name", PoolAdminRoutes::json))
         .created("createPool", this::create, PoolAdminRoutes::json)
-        .ok(
-            "readPool",
-            call -> Future.succeededFuture(read(call)),
-            PoolAdminRoutes::json)
+        .ok("readPool", call -> Future.succeededFuture(read(call)), PoolAdminRoutes::json)
         .ok("updatePool", this::update, PoolAdminRoutes::json);
   }
 

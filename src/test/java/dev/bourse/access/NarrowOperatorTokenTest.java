@@ -76,8 +76,7 @@ class NarrowOperatorTokenTest {
             .post("/api/operator/session", new JsonObject().put("token", token.getString("token")));
     answer.ok();
     String cookie = answer.header("set-cookie");
-    return bourse.inOperatorSession(
-        cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';')));
+    return bourse.inOperatorSession(cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';')));
   }
 
   @Test
@@ -105,7 +104,10 @@ class NarrowOperatorTokenTest {
         bourse
             .service()
             .database()
-            .commit(List.of(Statement.of("UPDATE operator_token SET revoked_at = 1 WHERE name = 'first'"))));
+            .commit(
+                List.of(
+                    Statement.of(
+                        "UPDATE operator_token SET revoked_at = 1 WHERE name = 'first'"))));
     await(operators.load());
     assertTrue(operators.isEmpty(), "a start mints another first one");
   }
@@ -179,7 +181,10 @@ class NarrowOperatorTokenTest {
     TokenSecret shown = TokenSecret.parse(token.getString("token")).orElseThrow();
     assertEquals(new OperatorReach(true, null), operators.authenticate(shown).reach());
     revoke(first, token).ok();
-    bourse.with(token.getString("token")).get("/api/operator/status").refused(ErrorCode.UNAUTHORIZED);
+    bourse
+        .with(token.getString("token"))
+        .get("/api/operator/status")
+        .refused(ErrorCode.UNAUTHORIZED);
     assertNotNull(listed("narrow").getValue("revoked_at"));
   }
 }

@@ -76,8 +76,7 @@ class SiteOperatorTest {
             .post("/api/operator/session", new JsonObject().put("token", shown.getString("token")));
     assertEquals("annex", answer.ok().getString("site"));
     String cookie = answer.header("set-cookie");
-    return bourse.inOperatorSession(
-        cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';')));
+    return bourse.inOperatorSession(cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';')));
   }
 
   private static HttpAnswer send(ApiClient caller, ContractCase call) {
@@ -99,7 +98,8 @@ class SiteOperatorTest {
   /** The operations that the contract marks, those that only sessions call among them. */
   private static Set<String> marked() {
     Set<String> marked = new TreeSet<>();
-    for (Object item : Contract.resolvedDocument("operator").getJsonObject("paths").getMap().values()) {
+    for (Object item :
+        Contract.resolvedDocument("operator").getJsonObject("paths").getMap().values()) {
       for (Object operation : ((Map<?, ?>) item).values()) {
         if (operation instanceof Map<?, ?> described && described.containsKey("x-one-site")) {
           marked.add(String.valueOf(described.get("operationId")));
@@ -148,7 +148,9 @@ class SiteOperatorTest {
         marked());
   }
 
-  /** Of the marked ones the table's calls are about the demo's pool and node, which are elsewhere. */
+  /**
+   * Of the marked ones the table's calls are about the demo's pool and node, which are elsewhere.
+   */
   @TestFactory
   Stream<DynamicTest> whatIsNotMarkedAndWhatIsElsewhereIsRefusedToTokenAndSession() {
     ApiClient session = signIn(token);
@@ -181,8 +183,7 @@ class SiteOperatorTest {
   void itsOwnMachinesItKeeps() {
     String pool = POOLS + "/annex-h100";
     assertEquals("annex", crew.get(pool).ok().getString("site"));
-    JsonObject added =
-        crew.post(pool + "/nodes", new JsonObject().put("node_id", "a2")).json();
+    JsonObject added = crew.post(pool + "/nodes", new JsonObject().put("node_id", "a2")).json();
     assertEquals("annex-h100", added.getString("pool"));
     String node = NODES + "/a2";
     assertEquals("a2", crew.get(node).ok().getString("node_id"));
@@ -229,7 +230,8 @@ class SiteOperatorTest {
         assertTrue(names(page, "nodes", "node_id").contains("a1"), page.encode());
         assertEquals(Set.of("annex-h100"), Set.copyOf(names(page, "nodes", "pool")));
       }
-      assertEquals(ELSEWHERE.formatted("what is looked for"), refusal(caller.get(NODES + "?site=demo")));
+      assertEquals(
+          ELSEWHERE.formatted("what is looked for"), refusal(caller.get(NODES + "?site=demo")));
       assertEquals(
           ELSEWHERE.formatted("pool demo-h100"), refusal(caller.get(NODES + "?pool=demo-h100")));
       assertEquals(List.of(), names(caller.get(NODES + "?pool=nowhere").ok(), "nodes", "pool"));
@@ -294,8 +296,7 @@ class SiteOperatorTest {
   void itIsListedAndRecordedWithItsSite() {
     assertEquals("annex", token.getString("site"));
     JsonObject shown =
-        ClusterClient.objects(
-                first.get(OPERATORS + "?limit=500").ok().getJsonArray("operators"))
+        ClusterClient.objects(first.get(OPERATORS + "?limit=500").ok().getJsonArray("operators"))
             .stream()
             .filter(one -> one.getString("name").equals("crew"))
             .findFirst()

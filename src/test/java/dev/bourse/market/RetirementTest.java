@@ -222,7 +222,9 @@ class RetirementTest extends MarketFixture {
     NodeStore store = new NodeStore(database);
     Lease lease = await(new LeaseStore(database).acquire("h100", "p", 1_000)).orElseThrow();
     Node seenBefore = await(store.list("h100")).get(0);
-    await(database.commit(List.of(NodeStore.cleaned("h100", seenBefore.nodeId(), true, clock.millis()))));
+    await(
+        database.commit(
+            List.of(NodeStore.cleaned("h100", seenBefore.nodeId(), true, clock.millis()))));
     fails(NodeStore.Moved.class, store.update(seenBefore.quarantined(5), lease));
     assertEquals(List.of(), quarantined());
   }
