@@ -121,11 +121,12 @@ class App extends Component {
     const wanted = pages.find((page) => match(page.path, path));
     const params = wanted ? (match(wanted.path, path) ?? {}) : {};
     this.menu = false;
+    const first = this.ownPages()[0];
+    if (path.replace(/\/$/, '') === home.slice(0, -1) && first && wanted !== first) {
+      navigate(first.path, { replace: true });
+      return;
+    }
     if (!wanted) {
-      if (path.replace(/\/$/, '') === home.slice(0, -1) && pages[0]) {
-        navigate(pages[0].path, { replace: true });
-        return;
-      }
       this.entry = undefined;
       this.page = null;
       this.settle('Not found');
@@ -196,7 +197,7 @@ class App extends Component {
       <button type="button" class="quiet menu-button" aria-expanded=${this.menu ? 'true' : 'false'} aria-controls="navigation"
         @click=${() => (this.menu = !this.menu)}>Menu</button>
       <a class="brand" href=${home}><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 13h4v8H3zM10 3h4v18h-4zM17 8h4v13h-4z"/></svg>Bourse</a>
-      <span class="org" id="organization">${this.session?.org_display ?? (isOperators ? 'Operators' : '')}</span>
+      <span class="org" id="organization">${this.session?.org_display ?? (this.session?.site ? `Operators of ${this.session.site}` : isOperators ? 'Operators' : '')}</span>
       <span class="gap"></span>
       <button type="button" class="quiet small" id="show-requests" aria-expanded=${this.drawer ? 'true' : 'false'} @click=${this.toggleDrawer}>As curl</button>
       ${this.session ? this.account() : html`<span class="account-waiting"></span>`}
@@ -230,10 +231,15 @@ class App extends Component {
     location.assign('/operator/');
   }
 
+  /** Those that whoever is signed in has a use for; any other, asked for by its address, shows its refusal. */
+  ownPages() {
+    return this.session?.site ? pages.filter((page) => page.isOfSite) : pages;
+  }
+
   navigation() {
     /** @type {Map<string, Entry[]>} */
     const groups = new Map();
-    for (const page of pages) {
+    for (const page of this.ownPages()) {
       if (page.group) {
         groups.set(page.group, [...(groups.get(page.group) ?? []), page]);
       }

@@ -9,6 +9,7 @@
  * @property {string} title
  * @property {string} [group] the part of the navigation it stands in
  * @property {string} [under] the path of the page that the navigation marks while this one is shown
+ * @property {boolean} [isOfSite] whether an operator of one site has a use for it; the server refuses such an operator the others
  * @property {() => Promise<{default: new () => import('./lib/page.js').Page<any>}>} load
  */
 
@@ -38,8 +39,8 @@ export const memberPages = [
 export const operatorPages = [
   { path: '/operator/', title: 'Review queue', group: 'Checkpoints', load: () => import('./operator/reviews.js') },
   { path: '/operator/reviews/:review', title: 'Review', under: '/operator/', load: () => import('./operator/review.js') },
-  { path: '/operator/pools', title: 'Pools', group: 'Capacity', load: () => import('./operator/pools.js') },
-  { path: '/operator/pools/:pool', title: 'Pool', under: '/operator/pools', load: () => import('./operator/pool.js') },
+  { path: '/operator/pools', title: 'Pools', group: 'Capacity', isOfSite: true, load: () => import('./operator/pools.js') },
+  { path: '/operator/pools/:pool', title: 'Pool', under: '/operator/pools', isOfSite: true, load: () => import('./operator/pool.js') },
   { path: '/operator/clusters', title: 'Clusters', group: 'Capacity', load: () => import('./operator/clusters.js') },
   { path: '/operator/clusters/:cluster', title: 'Cluster', under: '/operator/clusters', load: () => import('./operator/cluster.js') },
   { path: '/operator/organizations', title: 'Organizations', group: 'Organizations', load: () => import('./operator/organizations.js') },

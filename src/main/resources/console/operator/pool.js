@@ -62,24 +62,29 @@ class Pool extends Page {
         ${figure('Free', count('free'))}${figure('Held', count('held'))}
         ${figure('Quarantined', count('quarantined'))}${figure('Unreachable', count('unreachable'))}
       </dl>
-      <form class="sheet" @submit=${onSubmit(() => this.save(pool))}><h2>Terms</h2>
-        <div class="fields-row">
-          ${field(this.form, { name: 'reserve_price_per_gpu_hour', label: 'Reserve price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'Nothing is sold below it.' })}
-          ${field(this.form, { name: 'max_price_cap_per_gpu_hour', label: 'Highest price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'No bid may name more.' })}
-          ${field(this.form, { name: NOTICE, label: 'Notice', type: 'number', unit: 'ms', min: 0, max: 3_600_000, step: 1, hint: 'How long before a node goes to a rival its holder is told; 0: not at all. Empty: as the service has it (market.notice).' })}
-        </div>
-        ${field(this.form, { name: 'self_service', label: 'Members create clusters here by themselves', type: 'checkbox' })}
-        ${field(this.form, { name: 'swaps_enabled', label: 'Nodes can be swapped', type: 'checkbox' })}
-        ${field(this.form, { name: 'detector_armed', label: 'Clusters are told when the site has no capacity', type: 'checkbox' })}
-        ${formFault(this.form)}
-        <div class="actions">${submitButton(this.form, 'Save terms')}</div>
-      </form>
+      ${this.session.site ? nothing : this.terms(pool)}
       <section class="sheet" aria-labelledby="nodes"><div class="sheet-head"><h2 id="nodes">Nodes</h2>
         <button type="button" class="quiet small" @click=${() => this.refresh()}>Read again</button></div>
         <bourse-table caption="Nodes" ?search=${nodes.length > 8} ?more=${Boolean(next)} @more=${() => this.more()} .rows=${nodes}
           .key=${(/** @type {any} */ node) => `node-${node.node_id}`} .columns=${this.columns()}
           .empty=${empty('No machine yet', html`Machines come in with <code>bourse admin nodes add</code>.`)}></bourse-table>
       </section>`;
+  }
+
+  /** An operator of one site keeps its machines, not the terms of its markets. @param {any} pool */
+  terms(pool) {
+    return html`<form class="sheet" @submit=${onSubmit(() => this.save(pool))}><h2>Terms</h2>
+      <div class="fields-row">
+        ${field(this.form, { name: 'reserve_price_per_gpu_hour', label: 'Reserve price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'Nothing is sold below it.' })}
+        ${field(this.form, { name: 'max_price_cap_per_gpu_hour', label: 'Highest price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'No bid may name more.' })}
+        ${field(this.form, { name: NOTICE, label: 'Notice', type: 'number', unit: 'ms', min: 0, max: 3_600_000, step: 1, hint: 'How long before a node goes to a rival its holder is told; 0: not at all. Empty: as the service has it (market.notice).' })}
+      </div>
+      ${field(this.form, { name: 'self_service', label: 'Members create clusters here by themselves', type: 'checkbox' })}
+      ${field(this.form, { name: 'swaps_enabled', label: 'Nodes can be swapped', type: 'checkbox' })}
+      ${field(this.form, { name: 'detector_armed', label: 'Clusters are told when the site has no capacity', type: 'checkbox' })}
+      ${formFault(this.form)}
+      <div class="actions">${submitButton(this.form, 'Save terms')}</div>
+    </form>`;
   }
 
   /** @param {any} pool */
@@ -120,11 +125,19 @@ class Pool extends Page {
       { title: 'State', value: (node) => node.state, cell: (node) => html`${badge(node.state, TONES[node.state] ?? 'calm')}
           ${node.last_error ? html`<div class="muted small">${node.last_error}</div>` : nothing}` },
       { title: 'Address', value: (node) => node.public_ip, cell: (node) => html`<span class="mono">${node.public_ip}</span>` },
-      { title: 'Cluster', value: (node) => node.cluster, cell: (node) => (node.cluster ? html`<a href=${`/operator/clusters/${node.cluster}`}>${node.cluster}</a>` : html`<span class="faint">–</span>`) },
+      { title: 'Cluster', value: (node) => node.cluster, cell: (node) => this.holder(node) },
       { title: 'Failures', numeric: true, value: (node) => node.failures, cell: (node) => node.failures },
       { title: 'Last seen', value: (node) => node.last_seen, cell: (node) => at(node.last_seen, 'ago') },
       { title: 'Actions', isAction: true, cell: (node) => this.nodeActions(node) },
     ];
+  }
+
+  /** @param {any} node */
+  holder(node) {
+    if (!node.cluster) {
+      return html`<span class="faint">–</span>`;
+    }
+    return this.session.site ? node.cluster : html`<a href=${`/operator/clusters/${node.cluster}`}>${node.cluster}</a>`;
   }
 
   /** @param {any} node */

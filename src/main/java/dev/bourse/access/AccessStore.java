@@ -28,7 +28,10 @@ public final class AccessStore {
       Columns.<OperatorToken>of("operator_token")
           .fixed("token_id", OperatorToken::tokenId)
           .fixed("name", OperatorToken::name)
-          .fixed("read_only", OperatorToken::readOnly)
+          .fixed("read_only", token -> token.reach().isReadOnly())
+          .fixed("site", token -> token.reach().site())
+          .fixed("is_narrow", AccessStore::isNarrow)
+          .fixed("revoked_at", token -> isNarrow(token) ? token.createdAtMillis() : null)
           .fixed("secret_sha256", OperatorToken::secretSha256)
           .fixed("created_by", OperatorToken::createdBy)
           .fixed("created_at", OperatorToken::createdAtMillis)
@@ -40,7 +43,8 @@ public final class AccessStore {
   private static final String ORGANIZATIONS = "SELECT org_id, display, kind FROM org";
 
   private static final String LIVE_OPERATORS =
-      "SELECT %s FROM operator_token WHERE revoked_at IS NULL".formatted(OPERATOR_TOKEN.names());
+      "SELECT %s FROM operator_token WHERE %s IS NULL"
+          .formatted(OPERATOR_TOKEN.names(), operatorRevokedAt(""));
 
   private static final String ACTIVE_MEMBERS =
       """
@@ -138,6 +142,25 @@ public final class AccessStore {
         ACTIVE_MEMBERS + " AND m.org_id IN " + InList.marks(all), all, AccessStore::member);
   }
 
+  private static boolean isNarrow(OperatorToken token) {
+    return !token.reach().isAll();
+  }
+
+  /**
+   * When an operator's token was revoked, null while it was not. A release that knew no token but
+   * those that may do all takes every row for one of them; one that may not has {@code revoked_at}
+   * from the start, so that such a release refuses it, and {@code ended_at} for its end.
+   *
+   * @param of the table's name and a dot, or nothing
+   */
+  static String operatorRevokedAt(String of) {
+    return "CASE WHEN %1$sis_narrow = 0 THEN %1$srevoked_at ELSE %1$sended_at END".formatted(of);
+  }
+
+  static OperatorReach reach(Row row) {
+    return new OperatorReach(row.truth("read_only"), row.textOrNull("site"));
+  }
+
   public static Statement insert(OperatorToken token) {
     return OPERATOR_TOKEN.insert(token);
   }
@@ -175,7 +198,7 @@ public final class AccessStore {
     return new OperatorToken(
         row.text("token_id"),
         row.text("name"),
-        row.truth("read_only"),
+        reach(row),
         row.text("secret_sha256"),
         row.text("created_by"),
         row.integer("created_at"),

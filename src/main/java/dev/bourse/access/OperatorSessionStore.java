@@ -26,11 +26,11 @@ final class OperatorSessionStore {
   /** Those whose token is not revoked. */
   private static final String LIVE =
       """
-      SELECT %s, t.name, t.read_only FROM operator_session s
+      SELECT %s, t.name, t.read_only, t.site FROM operator_session s
       JOIN operator_token t ON t.token_id = s.token_id
-      WHERE t.revoked_at IS NULL AND s.session_sha256 IN\
+      WHERE %s IS NULL AND s.session_sha256 IN\
       """
-          .formatted(SESSION.names("s"));
+          .formatted(SESSION.names("s"), AccessStore.operatorRevokedAt("t."));
 
   private final Database database;
 
@@ -45,9 +45,9 @@ final class OperatorSessionStore {
    * A session whose token is not revoked.
    *
    * @param name the token's
-   * @param readOnly the token's
+   * @param reach the token's
    */
-  record Live(Stored session, String name, boolean readOnly) {}
+  record Live(Stored session, String name, OperatorReach reach) {}
 
   Future<Optional<Live>> find(String id) {
     return database.readFirst(LIVE + " (?)", List.of(id), OperatorSessionStore::live);
@@ -67,7 +67,8 @@ final class OperatorSessionStore {
     statements.add(
         Statement.guarded(
             () -> BearerAuthenticator.unauthorized("the token is unknown or revoked"),
-            "UPDATE operator_token SET name = name WHERE token_id = ? AND revoked_at IS NULL",
+            "UPDATE operator_token SET name = name WHERE token_id = ? AND %s IS NULL"
+                .formatted(AccessStore.operatorRevokedAt("")),
             session.tokenId()));
     statements.add(SESSION.insert(session));
     statements.add(
@@ -107,6 +108,6 @@ final class OperatorSessionStore {
             row.integer("created_at"),
             row.integer("expires_at")),
         row.text("name"),
-        row.truth("read_only"));
+        AccessStore.reach(row));
   }
 }

@@ -80,7 +80,7 @@ public final class OperatorSessions implements SessionAuthenticator {
             now,
             tokenEnd == null ? end : Math.min(end, tokenEnd));
     OperatorSession session =
-        session(new OperatorSessionStore.Live(row, known.name(), known.readOnly()), secret);
+        session(new OperatorSessionStore.Live(row, known.name(), known.reach()), secret);
     return store
         .start(
             row,
@@ -118,7 +118,7 @@ public final class OperatorSessions implements SessionAuthenticator {
     OperatorSessionStore.Stored row = live.session();
     return new OperatorSession(
         row.id(),
-        new Operator(row.tokenId(), live.name(), live.readOnly(), Operator.SESSION_SCHEME),
+        new Operator(row.tokenId(), live.name(), live.reach(), Operator.SESSION_SCHEME),
         Secrets.derived(secret, CSRF),
         row.createdAtMillis(),
         row.expiresAtMillis());

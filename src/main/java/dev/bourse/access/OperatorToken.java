@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tokenId its public part
  * @param name whose it is, as audit rows show it; up to 63 characters
- * @param readOnly whether it may look at everything and change nothing
+ * @param reach how far it reaches
  * @param secretSha256 SHA-256 of the secret, in hex
  * @param createdBy the actor who minted it
  * @param createdAtMillis when
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public record OperatorToken(
     String tokenId,
     String name,
-    boolean readOnly,
+    OperatorReach reach,
     String secretSha256,
     String createdBy,
     long createdAtMillis,

@@ -57,17 +57,17 @@ public final class OperatorTokenService {
   /**
    * Mints one; {@code conflict} past {@link #MAX_LIVE}.
    *
-   * @param readOnly whether it may look at everything and change nothing
+   * @param reach how far it reaches; its site may be one that has no pool yet
    */
   public Future<Minted> mint(
-      String actor, String name, boolean readOnly, @Nullable Long expiresAtMillis) {
+      String actor, String name, OperatorReach reach, @Nullable Long expiresAtMillis) {
     long now = clock.millis();
     TokenSecret secret = TokenSecret.mint(TokenSecret.Kind.OPERATOR, random);
     OperatorToken token =
         new OperatorToken(
             secret.tokenId(),
             name,
-            readOnly,
+            reach,
             HexFormat.of().formatHex(secret.sha256()),
             actor,
             now,
@@ -94,7 +94,7 @@ public final class OperatorTokenService {
                 .formatted(
                     token.tokenId(),
                     token.name(),
-                    token.readOnly() ? " read_only=true" : "",
+                    token.reach().told(),
                     expiresAt == null ? "" : " expires_at=" + Times.rfc3339(expiresAt))));
   }
 

@@ -19,8 +19,10 @@ final class OperatorTokenStore {
       (SELECT token_id FROM operator_token ORDER BY created_at, token_id LIMIT 1)\
       """;
 
+  private static final String REVOKED_AT = AccessStore.operatorRevokedAt("");
+
   private static final String LIVE =
-      "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)";
+      REVOKED_AT + " IS NULL AND (expires_at IS NULL OR expires_at > ?)";
 
   private final Database database;
 
@@ -33,9 +35,10 @@ final class OperatorTokenStore {
     return database
         .read(
             """
-            SELECT token_id, name, read_only, created_by, created_at, expires_at, revoked_at
-            FROM operator_token WHERE token_id > ? ORDER BY token_id LIMIT ?\
-            """,
+            SELECT token_id, name, read_only, site, created_by, created_at, expires_at,
+            %s AS truly_revoked_at FROM operator_token WHERE token_id > ? ORDER BY token_id LIMIT ?\
+            """
+                .formatted(REVOKED_AT),
             List.of(after.orElse(""), limit + 1),
             OperatorTokenStore::view)
         .map(found -> Page.of(found, limit));
@@ -61,20 +64,25 @@ final class OperatorTokenStore {
   static Statement revoke(String tokenId, long nowMillis) {
     return Statement.guarded(
         () -> ApiError.notFound("live operator token", tokenId),
-        "UPDATE operator_token SET revoked_at = ? WHERE token_id = ? AND revoked_at IS NULL",
+        """
+        UPDATE operator_token SET revoked_at = COALESCE(revoked_at, ?), ended_at = ?
+        WHERE token_id = ? AND %s IS NULL\
+        """
+            .formatted(REVOKED_AT),
+        nowMillis,
         nowMillis,
         tokenId);
   }
 
-  /** Demands that some other operator's token is live and may do more than look. */
+  /** Demands that some other operator's token is live and may do all. */
   static Statement demandAnyLive(String revokedId, long nowMillis) {
     return Statement.guarded(
         () ->
             conflict(
                 "last",
-                "token %s is the last live operator token that is not read-only; mint another first",
+                "token %s is the last live operator token that may do all; mint another first",
                 revokedId),
-        "%s AND EXISTS (SELECT 1 FROM operator_token WHERE read_only = 0 AND %s)"
+        "%s AND EXISTS (SELECT 1 FROM operator_token WHERE read_only = 0 AND site IS NULL AND %s)"
             .formatted(OLDEST, LIVE),
         nowMillis);
   }
@@ -87,10 +95,10 @@ final class OperatorTokenStore {
     return new OperatorTokenView(
         row.text("token_id"),
         row.text("name"),
-        row.truth("read_only"),
+        AccessStore.reach(row),
         row.text("created_by"),
         row.integer("created_at"),
         row.integerOrNull("expires_at"),
-        row.integerOrNull("revoked_at"));
+        row.integerOrNull("truly_revoked_at"));
   }
 }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tokenId its public part
  * @param name whose it is
- * @param readOnly whether it may look at everything and change nothing
+ * @param reach how far it reaches
  * @param createdBy the actor who minted it
  * @param createdAtMillis when it was minted
  * @param expiresAtMillis when it stops working, null for never
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public record OperatorTokenView(
     String tokenId,
     String name,
-    boolean readOnly,
+    OperatorReach reach,
     String createdBy,
     long createdAtMillis,
     @Nullable Long expiresAtMillis,
@@ -26,7 +26,7 @@ public record OperatorTokenView(
     return new OperatorTokenView(
         token.tokenId(),
         token.name(),
-        token.readOnly(),
+        token.reach(),
         token.createdBy(),
         token.createdAtMillis(),
         token.expiresAtMillis(),

@@ -86,9 +86,11 @@ public final class Operators implements Mirror {
     }
   }
 
-  /** Whether nobody could run the platform: no token is there that writes, or all have expired. */
+  /**
+   * Whether nobody could run the platform: no token is there that may do all, or all have expired.
+   */
   public boolean isEmpty() {
-    return byId.values().stream().allMatch(token -> token.readOnly() || isExpired(token));
+    return byId.values().stream().allMatch(token -> !token.reach().isAll() || isExpired(token));
   }
 
   private boolean isExpired(OperatorToken token) {
@@ -103,7 +105,7 @@ public final class Operators implements Mirror {
    */
   Operator authenticate(TokenSecret presented) {
     OperatorToken token = find(presented);
-    return new Operator(token.tokenId(), token.name(), token.readOnly(), Operator.SCHEME);
+    return new Operator(token.tokenId(), token.name(), token.reach(), Operator.SCHEME);
   }
 
   /** What is known of a token; refused as {@link #authenticate} refuses. */

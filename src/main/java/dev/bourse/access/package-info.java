@@ -10,7 +10,12 @@
  * <p>Organizations' tokens are minted and revoked by {@code dev.bourse.org}, operators' by {@link
  * dev.bourse.access.OperatorTokenService}. Either reads them anew before it answers, and a reading
  * that fails is repeated every second, so that a revoked token is never taken for long. The last
- * live operator's token cannot be revoked: nobody could mint another.
+ * live operator's token that may do all cannot be revoked: nobody could mint another.
+ *
+ * <p>An operator's token may reach less than all ({@link dev.bourse.access.OperatorReach}): it only
+ * reads, or is for the machines of one site. What an operator of one site may call is marked in the
+ * contract, so that an operation is refused until somebody has thought about it; which pool and
+ * which node {@link dev.bourse.access.Operator#requireSite} decides, asked where a change reads it.
  *
  * <p>Members act with signed tokens ({@link dev.bourse.access.MemberTokens}), for they sign in anew
  * all the time and nothing of it has to be stored. What such a token claims is who it is for, not

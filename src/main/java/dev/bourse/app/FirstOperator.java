@@ -1,6 +1,7 @@
 package dev.bourse.app;
 
 import dev.bourse.access.AccessStore;
+import dev.bourse.access.OperatorReach;
 import dev.bourse.access.OperatorToken;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
@@ -43,7 +44,7 @@ final class FirstOperator {
         new OperatorToken(
             secret.tokenId(),
             NAME,
-            false,
+            OperatorReach.ALL,
             HexFormat.of().formatHex(secret.sha256()),
             "system:start",
             context.clock().millis(),

@@ -35,6 +35,8 @@ public final class OperationContract {
   /** Those of browsers, which send them along with whatever any page has them ask for. */
   static final Set<String> SESSIONS = Set.of(Principal.SESSION_SCHEME, Operator.SESSION_SCHEME);
 
+  private static final Set<String> OPERATORS = Set.of(Operator.SCHEME, Operator.SESSION_SCHEME);
+
   /** Carries what only a page of ours knows; no page of another site may send such a header. */
   public static final String CSRF_HEADER = "X-CSRF-Token";
 
@@ -52,6 +54,12 @@ public final class OperationContract {
    * pages whose scripts know what their address means.
    */
   public static final String SUBTREE = "x-subtree";
+
+  /**
+   * The extension of an operation that an operator of one site may call, too. Such an operator is
+   * refused every other; what the operation is about has to be at the operator's own site.
+   */
+  public static final String ONE_SITE = "x-one-site";
 
   /** The extension of an operation that reads its body itself, though it is of a known type. */
   public static final String RAW_BODY = "x-raw-body";
@@ -110,6 +118,11 @@ public final class OperationContract {
     return List.copyOf(types);
   }
 
+  /** Whether an operator of one site may call it. */
+  public static boolean isForOneSite(Operation model) {
+    return model.getOpenAPIModel().getBoolean(ONE_SITE, false);
+  }
+
   public static boolean takesBytes(Operation model) {
     return model.getRequestBody() != null
         && (model.getOpenAPIModel().getBoolean(RAW_BODY, false)
@@ -148,6 +161,10 @@ public final class OperationContract {
           faults.add("operation " + id + " takes form field " + field + " that is no string");
         }
       }
+    }
+    if (isForOneSite(model)
+        && demands(model).stream().noneMatch(demand -> OPERATORS.contains(demand.scheme()))) {
+      faults.add("operation " + id + " is marked " + ONE_SITE + " and takes no operator");
     }
     for (Demand demand : demands(model)) {
       if (!SCHEMES.contains(demand.scheme())) {

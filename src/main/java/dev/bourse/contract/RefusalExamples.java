@@ -1,5 +1,6 @@
 package dev.bourse.contract;
 
+import dev.bourse.access.Operator;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code {cluster}}: a cluster that a bound token may not name;
  *   <li>{@code {budget}} and {@code {limit}}: the budget it counts in, and the reason that names
  *       it;
+ *   <li>{@code {platform}}: the operation's id, where an operator of one site may not call it;
+ *   <li>{@code {elsewhere}}: what is at another site, where such an operator may call it, by the
+ *       contract's table {@code x-elsewhere}, as {@code {absent}} goes by its own;
  *   <li>{@code {form}}: the fields of a form, if it takes one;
  *   <li>{@code {absent}}: what is not found, by the contract's table {@code x-absent}, which tells
  *       it for the last of the operation's parameters that it lists, or else {@code other}.
@@ -34,10 +38,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class RefusalExamples {
   private static final String ABSENT = "x-absent";
+  private static final String ELSEWHERE = "x-elsewhere";
   private static final String OWN = "x-refusal-examples";
   private static final List<String> WORDS =
       List.of(
-          "parameters", "answers", "scope", "csrf", "cluster", "absent", "budget", "limit", "form");
+          "parameters",
+          "answers",
+          "scope",
+          "csrf",
+          "cluster",
+          "absent",
+          "budget",
+          "limit",
+          "platform",
+          "elsewhere",
+          "form");
 
   /** What most operations are like; what they share is worded for them. */
   private static final Map<String, String> USUAL =
@@ -57,10 +72,12 @@ final class RefusalExamples {
 
   private final Map<String, Object> document;
   private final Map<String, Object> absent;
+  private final Map<String, Object> elsewhere;
 
   private RefusalExamples(Map<String, Object> document) {
     this.document = document;
     absent = References.object(document.getOrDefault(ABSENT, Map.of()));
+    elsewhere = References.object(document.getOrDefault(ELSEWHERE, Map.of()));
   }
 
   /** Works on a contract that has all it takes of the common file. */
@@ -84,6 +101,7 @@ final class RefusalExamples {
           .removeIf(name -> !used.contains("#/components/responses/" + name));
     }
     document.remove(ABSENT);
+    document.remove(ELSEWHERE);
   }
 
   private static void collectReferences(@Nullable Object node, Set<String> used) {
@@ -133,17 +151,24 @@ final class RefusalExamples {
     Map<String, String> words = new LinkedHashMap<>();
     List<String> query = new ArrayList<>();
     String nothing = String.valueOf(absent.getOrDefault("other", "item of this name"));
+    boolean isForOneSite = Boolean.TRUE.equals(operation.get(OperationContract.ONE_SITE));
     for (Map<String, Object> level : List.of(item, operation)) {
       for (Object listed : (List<?>) level.getOrDefault("parameters", List.of())) {
         Map<String, Object> parameter = References.followed(listed, document);
         String name = String.valueOf(parameter.get("name"));
         nothing = String.valueOf(absent.getOrDefault(name, nothing));
+        if (isForOneSite && elsewhere.containsKey(name)) {
+          words.put("elsewhere", String.valueOf(elsewhere.get(name)));
+        }
         if ("query".equals(parameter.get("in"))) {
           query.add(name);
         }
       }
     }
     words.put("absent", nothing);
+    if (!isForOneSite && demands(operation).stream().anyMatch(RefusalExamples::isOfOperators)) {
+      words.put("platform", String.valueOf(operation.get("operationId")));
+    }
     words.put("parameters", query.isEmpty() ? "none" : String.join(", ", query));
     words.put("answers", answers(operation));
     for (String word : OF_ANYBODY.keySet()) {
@@ -185,6 +210,10 @@ final class RefusalExamples {
     return demands(operation).stream()
         .flatMap(demand -> References.object(demand).keySet().stream())
         .anyMatch(OperationContract.SESSIONS::contains);
+  }
+
+  private static boolean isOfOperators(Object demand) {
+    return References.object(demand).containsKey(Operator.SCHEME);
   }
 
   private List<?> demands(Map<String, Object> operation) {

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param scopes what each kind of caller has to be allowed; none for any caller of that kind
  * @param mediaTypes in which its success can be answered; the first is the usual one
  * @param takesForm whether its body is an HTML form
+ * @param isForOneSite whether an operator of one site may call it
  * @param isForOwnPages whether pages of other sites may not call it
  * @param bodyBytes how long its body may be beyond what all may; 0 for no longer
  */
@@ -38,6 +39,7 @@ record Endpoint(
     List<String> mediaTypes,
     Inputs inputs,
     boolean takesForm,
+    boolean isForOneSite,
     boolean isForOwnPages,
     ErrorFormat refusals,
     int bodyBytes,
@@ -72,6 +74,7 @@ record Endpoint(
         OperationContract.mediaTypes(model),
         contract.inputs(model),
         source.getBoolean(RoutingModel.FORM_BODY, false),
+        OperationContract.isForOneSite(model),
         source.getBoolean(OperationContract.OWN_ORIGIN, false),
         ErrorFormat.find(source.getString(ErrorFormat.EXTENSION))
             .orElseThrow(IllegalStateException::new),

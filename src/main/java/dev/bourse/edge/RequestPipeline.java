@@ -146,6 +146,9 @@ final class RequestPipeline {
     if (scope != null) {
       InsufficientScope.demand(caller, scope);
     }
+    if (caller instanceof Operator operator && !endpoint.isForOneSite()) {
+      operator.requirePlatform(endpoint.id());
+    }
     if (!caller.mayWrite() && writes(exchange.request(), endpoint)) {
       throw ApiError.of(
           ErrorCode.FORBIDDEN,

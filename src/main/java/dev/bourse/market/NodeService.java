@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.access.Operator;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Clusters;
@@ -24,7 +25,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What operators do to machines. A pool's market notices before its next tick. */
+/**
+ * What operators do to machines. A pool's market notices before its next tick.
+ *
+ * <p>What is at another site than the operator's own is refused with {@code forbidden}. A pool's
+ * site never changes. A node is in another pool once it was retired and added there: so it is the
+ * node that a change read whose site is asked about, and the change is of that node in that pool.
+ */
 public final class NodeService {
   private static final Logger LOG = LoggerFactory.getLogger(NodeService.class);
 
@@ -53,23 +60,46 @@ public final class NodeService {
    *
    * @param retired the retired ones, in the place of all others
    */
-  public Future<Page<NodeView>> listNodes(String pool, String after, boolean retired, int limit) {
-    requirePool(pool);
+  public Future<Page<NodeView>> listNodes(
+      Operator operator, String pool, String after, boolean retired, int limit) {
+    requirePool(operator, pool);
     return nodes
         .list(pool, after, retired, limit + 1)
         .map(found -> Page.of(found.stream().map(this::view).toList(), limit));
   }
 
-  /** One page of the nodes of all pools that are looked for, by id. */
-  public Future<Page<NodeView>> findNodes(NodeStore.Sought sought, String after, int limit) {
+  /**
+   * One page of the nodes of all pools that are looked for, by id; those of its site to who has
+   * one.
+   */
+  public Future<Page<NodeView>> findNodes(
+      Operator operator, NodeStore.Sought sought, String after, int limit) {
+    sought
+        .pool()
+        .flatMap(clusters::findPool)
+        .ifPresent(pool -> operator.requireSite(shown(pool), pool.site()));
+    sought.site().ifPresent(site -> operator.requireSite("what is looked for", site));
     return nodes
-        .find(sought, after, limit + 1, clock.millis())
+        .find(sought.at(operator.site()), after, limit + 1, clock.millis())
         .map(found -> Page.of(found.stream().map(this::view).toList(), limit));
   }
 
   /** One node. Refused with {@code not-found}. */
-  public Future<NodeView> readNode(String nodeId) {
-    return nodes.get(nodeId).map(this::view);
+  public Future<NodeView> readNode(Operator operator, String nodeId) {
+    return get(operator, nodeId).map(this::view);
+  }
+
+  /** One node as it is stored. Refused with {@code not-found}. */
+  Future<NodeStore.StoredNode> get(Operator operator, String nodeId) {
+    return nodes
+        .get(nodeId)
+        .map(
+            stored -> {
+              if (operator.site() != null) {
+                operator.requireSite("node " + nodeId, requirePool(stored.pool()).site());
+              }
+              return stored;
+            });
   }
 
   private NodeView view(NodeStore.StoredNode stored) {
@@ -98,10 +128,10 @@ public final class NodeService {
    * a host key or an address that is missing, out of place or malformed, with {@code conflict} when
    * the id or the address is another node's, in whatever pool, that is not retired.
    *
-   * @param actor the operator
+   * @param operator who asks
    */
-  public Future<NodeView> addNode(String actor, String poolName, Added added) {
-    Pool pool = requirePool(poolName);
+  public Future<NodeView> addNode(Operator operator, String poolName, Added added) {
+    Pool pool = requirePool(operator, poolName);
     boolean isSimulated = pool.provider().equals(SIMULATED);
     String hostKey = hostKey(added.hostKey(), pool);
     Optional<String> address = added.publicIp().map(NodeService::requireAddress);
@@ -110,11 +140,11 @@ public final class NodeService {
     }
     int sshPort = added.sshPort().orElse(pool.environment().sshPort());
     Function<String, Future<Void>> at =
-        ip -> create(actor, poolName, new Machine(added.nodeId(), ip, sshPort, hostKey));
+        ip -> create(operator.actor(), poolName, new Machine(added.nodeId(), ip, sshPort, hostKey));
     return address
         .map(ip -> at.apply(ip).recover(e -> refuse(e, added.nodeId(), ip)))
         .orElseGet(() -> createAtFreeAddress(added.nodeId(), at, ADDRESS_TRIES))
-        .compose(created -> changed(poolName, added.nodeId()));
+        .compose(created -> changed(operator, poolName, added.nodeId()));
   }
 
   private Future<Void> createAtFreeAddress(
@@ -261,26 +291,27 @@ public final class NodeService {
   /**
    * Keeps a node out of the market, or lets it in again. What holds it goes on holding it.
    *
-   * @param actor the operator
+   * @param operator who asks
    */
-  public Future<NodeView> cordonNode(String actor, String nodeId, boolean cordoned) {
-    AuditRow row = audit(actor, "node_update", nodeId, "cordoned=" + cordoned);
-    return change(nodeId, node -> nodes.cordon(node.pool(), nodeId, cordoned, row));
+  public Future<NodeView> cordonNode(Operator operator, String nodeId, boolean cordoned) {
+    AuditRow row = audit(operator.actor(), "node_update", nodeId, "cordoned=" + cordoned);
+    return change(operator, nodeId, node -> nodes.cordon(node.pool(), nodeId, cordoned, row));
   }
 
   /**
    * Ends a node's quarantine or back-off and forgets its failures.
    *
-   * @param actor the operator
+   * @param operator who asks
    */
-  public Future<NodeView> releaseNode(String actor, String nodeId) {
+  public Future<NodeView> releaseNode(Operator operator, String nodeId) {
     return change(
+            operator,
             nodeId,
             node ->
                 nodes.release(
                     node.pool(),
                     nodeId,
-                    audit(actor, "node_release", nodeId, "failures=" + node.failures())))
+                    audit(operator.actor(), "node_release", nodeId, "failures=" + node.failures())))
         .onSuccess(
             released -> LOG.info("node {} is released from quarantine and back-off", nodeId));
   }
@@ -290,27 +321,29 @@ public final class NodeService {
    * it, preparing it) and forgets its back-off. A quarantine stays until the machine is clean or
    * released.
    *
-   * @param actor the operator
+   * @param operator who asks
    */
-  public Future<NodeView> retryNode(String actor, String nodeId) {
+  public Future<NodeView> retryNode(Operator operator, String nodeId) {
     return change(
+        operator,
         nodeId,
         node ->
             nodes.retry(
                 node.pool(),
                 nodeId,
-                audit(actor, "node_retry", nodeId, "failures=" + node.failures())));
+                audit(operator.actor(), "node_retry", nodeId, "failures=" + node.failures())));
   }
 
   /**
    * Pins another host key for a machine. The machine is asked again what it holds, and prepared
    * again for its holder if that is gone. Nothing changes when it has this key already.
    *
-   * @param actor the operator
+   * @param operator who asks
    * @param line the key as ssh-keyscan prints it, without the address
    */
-  public Future<NodeView> replaceHostKey(String actor, String nodeId, String line) {
+  public Future<NodeView> replaceHostKey(Operator operator, String nodeId, String line) {
     return change(
+        operator,
         nodeId,
         node -> {
           String key = hostKey(Optional.of(line), requirePool(node.pool()));
@@ -320,7 +353,7 @@ public final class NodeService {
           String detail =
               "host_key=%s was=%s".formatted(fingerprint(key), fingerprint(node.hostKey()));
           return nodes.replaceHostKey(
-              node.pool(), nodeId, key, audit(actor, "node_host_key", nodeId, detail));
+              node.pool(), nodeId, key, audit(operator.actor(), "node_host_key", nodeId, detail));
         });
   }
 
@@ -333,14 +366,14 @@ public final class NodeService {
     Future<Void> store(NodeView node);
   }
 
-  private Future<NodeView> change(String nodeId, NodeChange change) {
-    return readNode(nodeId)
+  private Future<NodeView> change(Operator operator, String nodeId, NodeChange change) {
+    return readNode(operator, nodeId)
         .compose(
             node -> {
               if (node.isRetired()) {
                 throw NodeStore.isRetired(nodeId);
               }
-              return change.store(node).compose(stored -> changed(node.pool(), nodeId));
+              return change.store(node).compose(stored -> changed(operator, node.pool(), nodeId));
             });
   }
 
@@ -348,9 +381,19 @@ public final class NodeService {
    * Tells the market that a change is stored, and what the node is now. That it cannot be read must
    * not read as if nothing had been stored.
    */
-  Future<NodeView> changed(String pool, String nodeId) {
+  Future<NodeView> changed(Operator operator, String pool, String nodeId) {
     market.nodesChanged(pool);
-    return readNode(nodeId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
+    return readNode(operator, nodeId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
+  }
+
+  private Pool requirePool(Operator operator, String name) {
+    Pool pool = requirePool(name);
+    operator.requireSite(shown(pool), pool.site());
+    return pool;
+  }
+
+  private static String shown(Pool pool) {
+    return "pool " + pool.name();
   }
 
   private Pool requirePool(String name) {

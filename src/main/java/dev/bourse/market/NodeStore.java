@@ -165,7 +165,13 @@ public final class NodeStore {
    *     wait for an operator, those that are being reclaimed for ever among them.
    */
   public record Sought(
-      Optional<String> pool, Optional<String> site, Optional<NodeView.State> state) {}
+      Optional<String> pool, Optional<String> site, Optional<NodeView.State> state) {
+
+    /** The same at one site alone; null for at any. */
+    Sought at(@Nullable String only) {
+      return only == null ? this : new Sought(pool, Optional.of(only), state);
+    }
+  }
 
   /** A page of the nodes of all pools that are looked for, by id, after this one. */
   Future<List<StoredNode>> find(Sought sought, String after, int limit, long nowMillis) {
@@ -374,23 +380,23 @@ public final class NodeStore {
 
   /** Keeps a node out of the market, or lets it in again. */
   Future<Void> cordon(String pool, String nodeId, boolean cordoned, AuditRow audit) {
-    return commit(pool, audit, change(nodeId, "cordoned = ?", cordoned));
+    return commit(pool, audit, change(pool, nodeId, "cordoned = ?", cordoned));
   }
 
   /** Forgets a node's failures. */
   Future<Void> release(String pool, String nodeId, AuditRow audit) {
-    return commit(pool, audit, change(nodeId, FORGIVEN));
+    return commit(pool, audit, change(pool, nodeId, FORGIVEN));
   }
 
   /** Forgets a node's back-off and counts one more retry. */
   Future<Void> retry(String pool, String nodeId, AuditRow audit) {
     return commit(
-        pool, audit, change(nodeId, "failures = 0, usable_after = 0, retries = retries + 1"));
+        pool, audit, change(pool, nodeId, "failures = 0, usable_after = 0, retries = retries + 1"));
   }
 
   /** Knows a node by another host key from now on. */
   Future<Void> replaceHostKey(String pool, String nodeId, String hostKey, AuditRow audit) {
-    return commit(pool, audit, change(nodeId, "host_key = ?, " + ANOTHER, hostKey));
+    return commit(pool, audit, change(pool, nodeId, "host_key = ?, " + ANOTHER, hostKey));
   }
 
   /**
@@ -401,7 +407,7 @@ public final class NodeStore {
     return commit(
         pool,
         audit,
-        retired(nodeId, audit.atMillis()),
+        retired(pool, nodeId, audit.atMillis()),
         Statement.guarded(
             Moved::new,
             """
@@ -413,9 +419,10 @@ public final class NodeStore {
   }
 
   /** A node's row once it is retired; its address is free. Fails with {@link Moved}. */
-  static Statement retired(String nodeId, long nowMillis) {
+  static Statement retired(String pool, String nodeId, long nowMillis) {
     return set(
         Moved::new,
+        pool,
         nodeId,
         "retired_at = ?, retired_ip = public_ip, public_ip = 'retired ' || node_id, cordoned = ?",
         nowMillis,
@@ -423,20 +430,24 @@ public final class NodeStore {
   }
 
   /** A node's row once an operator has cleaned it. Fails with {@link Moved}. */
-  static Statement cleaned(String nodeId, boolean backToMarket, long nowMillis) {
+  static Statement cleaned(String pool, String nodeId, boolean backToMarket, long nowMillis) {
     return backToMarket
-        ? set(Moved::new, nodeId, FORGIVEN + ", " + ANOTHER)
+        ? set(Moved::new, pool, nodeId, FORGIVEN + ", " + ANOTHER)
         : set(
             Moved::new,
+            pool,
             nodeId,
             "quarantined_at = COALESCE(quarantined_at, ?), failures = 0, unclean_after = NULL, "
                 + ANOTHER,
             nowMillis);
   }
 
-  /** Fails a grant's commit with {@link Moved} when the node was retired meanwhile. */
-  static Statement granted(String nodeId) {
-    return set(Moved::new, nodeId, "cordoned = cordoned");
+  /**
+   * Fails a grant's commit with {@link Moved} when the node was retired meanwhile, also when
+   * another machine was added by its id to another pool.
+   */
+  static Statement granted(String pool, String nodeId) {
+    return set(Moved::new, pool, nodeId, "cordoned = cordoned");
   }
 
   /** What goes into a commit that changes a node. */
@@ -453,20 +464,28 @@ public final class NodeStore {
         .with("reason", "retired");
   }
 
-  /** An operator's change of a node that the operator has seen; refused when it is retired. */
-  private static Statement change(String nodeId, String what, @Nullable Object... parameters) {
-    return set(() -> isRetired(nodeId), nodeId, what, parameters);
+  /**
+   * An operator's change of a node that the operator has seen in a pool; refused when it is
+   * retired, also when another machine was added by its id to another pool.
+   */
+  private static Statement change(
+      String pool, String nodeId, String what, @Nullable Object... parameters) {
+    return set(() -> isRetired(nodeId), pool, nodeId, what, parameters);
   }
 
   private static Statement set(
       Supplier<RuntimeException> refusal,
+      String pool,
       String nodeId,
       String what,
       @Nullable Object... parameters) {
-    @Nullable Object[] all = Arrays.copyOf(parameters, parameters.length + 1);
+    @Nullable Object[] all = Arrays.copyOf(parameters, parameters.length + 2);
     all[parameters.length] = nodeId;
+    all[parameters.length + 1] = pool;
     return Statement.guarded(
-        refusal, "UPDATE node SET " + what + " WHERE node_id = ? AND retired_at IS NULL", all);
+        refusal,
+        "UPDATE node SET " + what + " WHERE node_id = ? AND retired_at IS NULL AND pool = ?",
+        all);
   }
 
   private Future<Void> commit(String pool, AuditRow audit, Statement... statements) {

@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.access.Operator;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
@@ -43,13 +44,14 @@ public final class RetirementService {
   /**
    * Retires a node in any state: an allocation ends with it, its id and its address are free.
    *
-   * <p>Refused with {@code not-found}, with {@code conflict} when it is retired already, with
-   * {@code overloaded} when the market keeps moving it.
+   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} when it is retired already, with {@code overloaded} when the market keeps
+   * moving it.
    *
-   * @param actor the operator
+   * @param operator who asks
    */
-  public Future<NodeView> retireNode(String actor, String nodeId) {
-    return untilItHolds(nodeId, TRIES, stored -> retire(actor, stored));
+  public Future<NodeView> retireNode(Operator operator, String nodeId) {
+    return untilItHolds(operator, nodeId, TRIES, stored -> retire(operator.actor(), stored));
   }
 
   private Future<Void> retire(String actor, NodeStore.StoredNode stored) {
@@ -62,24 +64,26 @@ public final class RetirementService {
             stored.pool(),
             holder,
             "an operator retired the machine",
-            List.of(NodeStore.retired(nodeId, row.atMillis()), AuditStore.insert(row)));
+            List.of(
+                NodeStore.retired(stored.pool(), nodeId, row.atMillis()), AuditStore.insert(row)));
   }
 
   /**
    * Takes a granted node from its cluster; the machine is cleaned, and the cluster bids on for
    * another. One that its cluster gives back already stays as it is.
    *
-   * <p>Refused with {@code not-found}, with {@code conflict} when it is retired, when nobody holds
-   * it or another cluster than the one named does, with {@code overloaded} when the market keeps
-   * moving it.
+   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} when it is retired, when nobody holds it or another cluster than the one
+   * named does, with {@code overloaded} when the market keeps moving it.
    *
-   * @param actor the operator
+   * @param operator who asks
    * @param cluster the cluster that must hold it; empty for whichever does
    * @param reason why, for the trail
    */
   public Future<NodeView> evictNode(
-      String actor, String nodeId, Optional<String> cluster, String reason) {
-    return untilItHolds(nodeId, TRIES, stored -> evict(actor, stored, cluster, reason));
+      Operator operator, String nodeId, Optional<String> cluster, String reason) {
+    return untilItHolds(
+        operator, nodeId, TRIES, stored -> evict(operator.actor(), stored, cluster, reason));
   }
 
   private Future<Void> evict(
@@ -111,15 +115,17 @@ public final class RetirementService {
   /**
    * Ends a node's reclaim: an operator cleaned the machine.
    *
-   * <p>Refused with {@code not-found}, with {@code conflict} when it is retired or not being
-   * reclaimed, with {@code overloaded} when the market keeps moving it.
+   * <p>Refused with {@code not-found}, with {@code forbidden} at another site than the operator's,
+   * with {@code conflict} when it is retired or not being reclaimed, with {@code overloaded} when
+   * the market keeps moving it.
    *
-   * @param actor the operator
+   * @param operator who asks
    * @param backToMarket whether it may be granted, as soon as it says that it holds nothing; else
    *     it is quarantined until it is released
    */
-  public Future<NodeView> endReclaim(String actor, String nodeId, boolean backToMarket) {
-    return untilItHolds(nodeId, TRIES, stored -> endReclaim(actor, stored, backToMarket));
+  public Future<NodeView> endReclaim(Operator operator, String nodeId, boolean backToMarket) {
+    return untilItHolds(
+        operator, nodeId, TRIES, stored -> endReclaim(operator.actor(), stored, backToMarket));
   }
 
   private Future<Void> endReclaim(String actor, NodeStore.StoredNode stored, boolean backToMarket) {
@@ -136,7 +142,9 @@ public final class RetirementService {
         stored.pool(),
         holder,
         "an operator cleaned the machine",
-        List.of(NodeStore.cleaned(nodeId, backToMarket, row.atMillis()), AuditStore.insert(row)));
+        List.of(
+            NodeStore.cleaned(stored.pool(), nodeId, backToMarket, row.atMillis()),
+            AuditStore.insert(row)));
   }
 
   /**
@@ -162,15 +170,20 @@ public final class RetirementService {
 
   /** Carries a change out on the node as it is, anew for as long as it moves before the commit. */
   private Future<NodeView> untilItHolds(
-      String nodeId, int triesLeft, Function<NodeStore.StoredNode, Future<Void>> change) {
-    return store
-        .get(nodeId)
+      Operator operator,
+      String nodeId,
+      int triesLeft,
+      Function<NodeStore.StoredNode, Future<Void>> change) {
+    return nodes
+        .get(operator, nodeId)
         .compose(
             stored -> {
               if (stored.retiredAtMillis() != null) {
                 throw NodeStore.isRetired(nodeId);
               }
-              return change.apply(stored).compose(done -> nodes.changed(stored.pool(), nodeId));
+              return change
+                  .apply(stored)
+                  .compose(done -> nodes.changed(operator, stored.pool(), nodeId));
             })
         .recover(
             e -> {
@@ -178,7 +191,7 @@ public final class RetirementService {
                 return Future.failedFuture(e);
               }
               return triesLeft > 1
-                  ? untilItHolds(nodeId, triesLeft - 1, change)
+                  ? untilItHolds(operator, nodeId, triesLeft - 1, change)
                   : Future.failedFuture(
                       ApiError.retryLater(
                           ErrorCode.OVERLOADED,

@@ -111,7 +111,7 @@ final class Settlement {
   private List<Statement> fences(Tick.Decided decided) {
     List<Statement> fences = new ArrayList<>();
     fences.add(lease.fence());
-    decided.grants().forEach(grant -> fences.add(NodeStore.granted(grant.nodeId())));
+    decided.grants().forEach(grant -> fences.add(NodeStore.granted(lease.pool(), grant.nodeId())));
     return fences;
   }
 

@@ -27,32 +27,37 @@ public final class NodeAdminRoutes {
         .ok("listNodes", this::list, CommonFields.page("nodes", "node_id", NodeView::toJson))
         .ok("findNodes", this::find, CommonFields.page("nodes", "node_id", NodeView::toJson))
         .created("addNode", this::add, NodeView::toJson)
-        .ok("readNode", call -> nodes.readNode(call.text("node_id")), NodeView::toJson)
+        .ok("readNode", call -> nodes.readNode(call.operator(), node(call)), NodeView::toJson)
         .ok(
             "updateNode",
-            call -> nodes.cordonNode(call.actor(), node(call), call.body().getBoolean("cordoned")),
+            call ->
+                nodes.cordonNode(call.operator(), node(call), call.body().getBoolean("cordoned")),
             NodeView::toJson)
-        .ok("releaseNode", call -> nodes.releaseNode(call.actor(), node(call)), NodeView::toJson)
-        .ok("retryNode", call -> nodes.retryNode(call.actor(), node(call)), NodeView::toJson)
-        .ok("retireNode", call -> retirement.retireNode(call.actor(), node(call)), NodeView::toJson)
+        .ok("releaseNode", call -> nodes.releaseNode(call.operator(), node(call)), NodeView::toJson)
+        .ok("retryNode", call -> nodes.retryNode(call.operator(), node(call)), NodeView::toJson)
+        .ok(
+            "retireNode",
+            call -> retirement.retireNode(call.operator(), node(call)),
+            NodeView::toJson)
         .ok("evictNode", this::evict, NodeView::toJson)
         .ok(
             "replaceNodeHostKey",
             call ->
-                nodes.replaceHostKey(call.actor(), node(call), call.body().getString("host_key")),
+                nodes.replaceHostKey(
+                    call.operator(), node(call), call.body().getString("host_key")),
             NodeView::toJson)
         .ok(
             "endNodeReclaim",
             call ->
                 retirement.endReclaim(
-                    call.actor(), node(call), call.body().getBoolean("back_to_market")),
+                    call.operator(), node(call), call.body().getBoolean("back_to_market")),
             NodeView::toJson);
   }
 
   private Future<NodeView> evict(Call call) {
     JsonObject body = call.body();
     return retirement.evictNode(
-        call.actor(),
+        call.operator(),
         node(call),
         Optional.ofNullable(body.getString("cluster")),
         body.getString("reason"));
@@ -64,6 +69,7 @@ public final class NodeAdminRoutes {
 
   private Future<Page<NodeView>> list(Call call) {
     return nodes.listNodes(
+        call.operator(),
         call.text("pool"),
         call.after(),
         call.findText("status").filter("retired"::equals).isPresent(),
@@ -72,6 +78,7 @@ public final class NodeAdminRoutes {
 
   private Future<Page<NodeView>> find(Call call) {
     return nodes.findNodes(
+        call.operator(),
         new NodeStore.Sought(
             call.findText("pool"),
             call.findText("site"),
@@ -83,7 +90,7 @@ public final class NodeAdminRoutes {
   private Future<NodeView> add(Call call) {
     JsonObject body = call.body();
     return nodes.addNode(
-        call.actor(),
+        call.operator(),
         call.text("pool"),
         new NodeService.Added(
             body.getString("node_id"),

@@ -73,7 +73,8 @@ public final class OperatorSessionRoutes {
         .put("name", session.operator().name())
         .put("actor", session.operator().actor())
         .put("token_id", session.operator().tokenId())
-        .put("read_only", session.operator().isReadOnly())
+        .put("read_only", !session.operator().mayWrite())
+        .put("site", session.operator().site())
         .put("csrf", session.csrfToken())
         .put("created_at", Times.rfc3339(session.createdAtMillis()))
         .put("expires_at", Times.rfc3339(session.expiresAtMillis()));

@@ -1,5 +1,6 @@
 package dev.bourse.operator;
 
+import dev.bourse.access.OperatorReach;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.OperatorTokenView;
 import dev.bourse.core.Times;
@@ -36,7 +37,7 @@ public final class OperatorTokenRoutes {
     return tokens.mint(
         call.actor(),
         body.getString("name"),
-        body.getBoolean("read_only"),
+        new OperatorReach(body.getBoolean("read_only"), body.getString("site")),
         CommonFields.expiry(body.getString("expires_at"), clock.millis()));
   }
 
@@ -53,7 +54,8 @@ public final class OperatorTokenRoutes {
     return new JsonObject()
         .put("token_id", token.tokenId())
         .put("name", token.name())
-        .put("read_only", token.readOnly())
+        .put("read_only", token.reach().isReadOnly())
+        .put("site", token.reach().site())
         .put("created_by", token.createdBy())
         .put("created_at", Times.rfc3339(token.createdAtMillis()))
         .put("expires_at", Times.rfc3339OrNull(token.expiresAtMillis()))

@@ -32,14 +32,20 @@ public final class PoolAdminRoutes {
     operations
         .ok(
             "listPools",
-            call -> Future.succeededFuture(pools.listPools(call.after(), call.limit())),
+            call ->
+                Future.succeededFuture(
+                    pools.listPools(
+                        Optional.ofNullable(call.operator().site()), call.after(), call.limit())),
             CommonFields.page("pools", "name", PoolAdminRoutes::json))
         .created("createPool", this::create, PoolAdminRoutes::json)
-        .ok(
-            "readPool",
-            call -> Future.succeededFuture(pools.readPool(call.text("pool"))),
-            PoolAdminRoutes::json)
+        .ok("readPool", call -> Future.succeededFuture(read(call)), PoolAdminRoutes::json)
         .ok("updatePool", this::update, PoolAdminRoutes::json);
+  }
+
+  private Pool read(Call call) {
+    Pool pool = pools.readPool(call.text("pool"));
+    call.operator().requireSite("pool " + pool.name(), pool.site());
+    return pool;
   }
 
   private Future<Pool> create(Call call) {

@@ -89,6 +89,7 @@ class ErrorExamplesApiTest {
           "409 revokeOperator");
 
   private static RunningBourse bourse;
+  private static ApiClient ofAnotherSite;
   private static RunningBourse withoutCheckpoints;
   private static RunningBourse ofTokens;
   private static RunningBourse ofAddresses;
@@ -112,6 +113,9 @@ class ErrorExamplesApiTest {
             .put("kind", "k8s");
     operator.post("/api/operator/clusters", second);
     operator.delete("/api/operator/nodes/demo-h100-00016").ok();
+    JsonObject crew = new JsonObject().put("name", "crew").put("site", "north");
+    ofAnotherSite =
+        bourse.with(operator.post("/api/operator/operators", crew).json().getString("token"));
   }
 
   @AfterAll
@@ -389,6 +393,10 @@ class ErrorExamplesApiTest {
             "endMcpSession", foreignOrigin,
             "startOperatorSession", foreignOrigin),
         call -> {
+          if (call.isForOperators() && call.described().method().equals("GET")) {
+            String query = call.operationId().equals("findNodes") ? "?site=demo" : "";
+            return send(ofAnotherSite, call, call.path() + query, call.body());
+          }
           if (call.isForOperators()) {
             String cookie = "bourse-operator=" + bourse.startOperatorSession();
             return send(bourse.with(null), call, call.path(), call.body(), "Cookie", cookie);

@@ -2,6 +2,7 @@ package dev.bourse.market;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.bourse.access.Operator;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Sample;
 import dev.bourse.store.Statement;
@@ -102,7 +103,7 @@ class MarketWorkTest extends MarketFixture {
     for (int tries = 1; tries <= 7; tries++) {
       int count = tries;
       eventually("try " + count, () -> nodes.count("reclaim n0") >= count);
-      await(operators().retryNode("operator:first", "n0"));
+      await(operators().retryNode(new Operator("t1", "first"), "n0"));
     }
 
     eventually("gone", () -> cluster().allocations().isEmpty());
@@ -135,7 +136,7 @@ class MarketWorkTest extends MarketFixture {
     declare(8);
     ticks(2);
 
-    await(operators().retryNode("operator:first", "n0"));
+    await(operators().retryNode(new Operator("t1", "first"), "n0"));
 
     eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
   }
@@ -151,10 +152,10 @@ class MarketWorkTest extends MarketFixture {
     nodes.marks.put("n0", "other");
     declare(8);
 
-    await(operators().retryNode("operator:first", "n0"));
+    await(operators().retryNode(new Operator("t1", "first"), "n0"));
     eventually("a try that is refused", () -> nodes.count("reclaim n0") == 2);
     ticks(2);
-    await(operators().retryNode("operator:first", "n0"));
+    await(operators().retryNode(new Operator("t1", "first"), "n0"));
 
     eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
   }

@@ -4,12 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.Operator;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** Operators take machines out of allocations, whatever the machines do. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class RetirementTest extends MarketFixture {
-  private static final String ACTOR = "operator:ada";
+  private static final Operator ACTOR = new Operator("t1", "ada");
 
   private NodeService service;
   private RetirementService retirement;
@@ -206,7 +211,7 @@ class RetirementTest extends MarketFixture {
                         cluster.verdict(),
                         Sample.FRESHNESS),
                     now),
-            List.of(NodeStore.granted("n0"))));
+            List.of(NodeStore.granted("h100", "n0"))));
 
     assertEquals(Map.of(), nodes.marks());
   }
@@ -217,9 +222,35 @@ class RetirementTest extends MarketFixture {
     NodeStore store = new NodeStore(database);
     Lease lease = await(new LeaseStore(database).acquire("h100", "p", 1_000)).orElseThrow();
     Node seenBefore = await(store.list("h100")).get(0);
-    await(database.commit(List.of(NodeStore.cleaned(seenBefore.nodeId(), true, clock.millis()))));
+    await(
+        database.commit(
+            List.of(NodeStore.cleaned("h100", seenBefore.nodeId(), true, clock.millis()))));
     fails(NodeStore.Moved.class, store.update(seenBefore.quarantined(5), lease));
     assertEquals(List.of(), quarantined());
+  }
+
+  /** Whose site it is was asked of the pool it was seen in. */
+  @Test
+  void aNodeThatWasAddedToAnotherPoolSinceItWasSeenIsNotChanged() throws Exception {
+    NodeStore store = new NodeStore(database);
+    AuditRow row = new AuditRow(clock.millis(), Trails.PLATFORM, "operator:ada", "a", "n0", "");
+    for (Future<Void> change :
+        List.of(
+            store.cordon("seen", "n0", true, row),
+            store.release("seen", "n0", row),
+            store.retry("seen", "n0", row),
+            store.replaceHostKey("seen", "n0", "k", row))) {
+      assertEquals(ErrorCode.CONFLICT, fails(ApiError.class, change).code());
+    }
+    fails(NodeStore.Moved.class, store.retire("seen", "n0", row));
+    for (Statement change :
+        List.of(
+            NodeStore.cleaned("seen", "n0", true, 1),
+            NodeStore.cleaned("seen", "n0", false, 1),
+            NodeStore.granted("seen", "n0"))) {
+      fails(NodeStore.Moved.class, database.commit(List.of(change)));
+    }
+    assertEquals(List.of(), texts("SELECT action FROM audit WHERE actor = 'operator:ada'"));
   }
 
   private List<String> quarantined() {

@@ -1,5 +1,6 @@
 package dev.bourse.simulation;
 
+import dev.bourse.access.OperatorReach;
 import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.app.BareProcess;
@@ -236,7 +237,7 @@ final class AccessClients {
     call(
         process,
         "mints an operator's token",
-        core -> core.operatorTokens().mint(ACTOR, name, false, null),
+        core -> core.operatorTokens().mint(ACTOR, name, OperatorReach.ALL, null),
         minted -> minted(process, "", minted.token().tokenId(), minted.secret().text(), then),
         () -> refusedNames.put(name, "operator_token WHERE name"));
   }

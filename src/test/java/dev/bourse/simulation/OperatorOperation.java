@@ -1,5 +1,6 @@
 package dev.bourse.simulation;
 
+import dev.bourse.access.Operator;
 import dev.bourse.app.BareProcess;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
@@ -47,7 +48,7 @@ enum OperatorOperation implements Deed {
                           world,
                           random,
                           "releases " + node,
-                          core -> core.nodes().releaseNode(actor(), node)))),
+                          core -> core.nodes().releaseNode(somebody(), node)))),
 
   /** Has work on a node taken up again at once. */
   RETRY_NODE(
@@ -59,7 +60,7 @@ enum OperatorOperation implements Deed {
                           world,
                           random,
                           "retries " + node,
-                          core -> core.nodes().retryNode(actor(), node)))),
+                          core -> core.nodes().retryNode(somebody(), node)))),
 
   /** Retires a node, whatever it does, while some are left; maybe it comes back later. */
   RETIRE_NODE(
@@ -200,6 +201,7 @@ enum OperatorOperation implements Deed {
       });
 
   private static final String ACTOR = "operator";
+  private static final Operator SOMEBODY = new Operator("t1", "somebody");
 
   private static final int MOST_NODES = 10;
 
@@ -301,8 +303,8 @@ enum OperatorOperation implements Deed {
         World.POOL);
   }
 
-  private static String actor() {
-    return ACTOR;
+  private static Operator somebody() {
+    return SOMEBODY;
   }
 
   private static Optional<String> anyNode(World world, SplittableRandom random) {
@@ -310,11 +312,11 @@ enum OperatorOperation implements Deed {
   }
 
   private static Function<BareProcess, Future<?>> cordoning(String node, boolean isOn) {
-    return core -> core.nodes().cordonNode(ACTOR, node, isOn);
+    return core -> core.nodes().cordonNode(SOMEBODY, node, isOn);
   }
 
   private static void retire(World world, SplittableRandom random, String node) {
-    ask(world, random, "retires " + node, core -> core.retirement().retireNode(ACTOR, node));
+    ask(world, random, "retires " + node, core -> core.retirement().retireNode(SOMEBODY, node));
   }
 
   private static void retireAndAdd(World world, SplittableRandom random, String node) {
@@ -355,7 +357,7 @@ enum OperatorOperation implements Deed {
         core ->
             core.nodes()
                 .addNode(
-                    ACTOR,
+                    SOMEBODY,
                     World.POOL,
                     new NodeService.Added(
                         node, Optional.empty(), Optional.empty(), Optional.empty())));
@@ -374,7 +376,7 @@ enum OperatorOperation implements Deed {
           world,
           random,
           "ends the reclaim of " + node,
-          core -> core.retirement().endReclaim(ACTOR, node, isBack));
+          core -> core.retirement().endReclaim(SOMEBODY, node, isBack));
     } else if (looksLeft > 1) {
       world.scheduler.afterMillis(1_000, () -> endSomeReclaim(world, random, looksLeft - 1));
     }

@@ -100,10 +100,15 @@ public final class PoolService implements Mirror {
         .recover(e -> Future.failedFuture(ApiError.storedOnly()));
   }
 
-  /** One page of the pools, by name. */
-  public Page<Pool> listPools(String after, int limit) {
+  /**
+   * One page of the pools, by name.
+   *
+   * @param site of those at this site; empty for all
+   */
+  public Page<Pool> listPools(Optional<String> site, String after, int limit) {
     return Page.of(
         clusters.pools().stream()
+            .filter(pool -> pool.site().equals(site.orElse(pool.site())))
             .filter(pool -> pool.name().compareTo(after) > 0)
             .limit(limit + 1L)
             .toList(),

@@ -208,6 +208,7 @@ final class OperatorSamples {
                 new JsonObject()
                     .put("name", world.fresh("op"))
                     .put("read_only", false)
+                    .put("site", "demo")
                     .put("expires_at", "2999-01-01T00:00:00Z")));
     world.add(
         "revokeOperator",
