@@ -124,7 +124,7 @@ public final class KeyChecks {
           String seen = tls.pair().toString();
           Instant now = clock.instant();
           Instant end = tls.pair().end();
-          String renew = "renew it and write it to " + tls.certificate();
+          String renew = "renew it and write it to " + tls.certificate().path();
           if (!end.isAfter(now)) {
             notes.fault(seen + ", so clients refuse it", renew);
           } else if (end.isBefore(now.plus(CERTIFICATE_SOON))) {

@@ -78,12 +78,13 @@ final class EdgeMetrics {
     signals.gauge("bourse_event_streams", "Streams of events that are open.", streams::get);
   }
 
-  /** Shows how long the certificate still is one; nothing without TLS. */
+  /** Shows how long the certificate and the authorities of clients' last; nothing without TLS. */
   void showCertificate(Signals signals, @Nullable Renewal renewal) {
     signals.gauge(
         "bourse_tls_certificate_expiry_seconds",
         """
-        Until the certificate that the API speaks TLS with ends, negative after; absent without one.\
+        Until the certificate that the API speaks TLS with ends, or the first authority of client \
+        certificates if that ends before; negative after, absent without a certificate.\
         """,
         () -> renewal == null ? Double.NaN : renewal.secondsLeft());
   }

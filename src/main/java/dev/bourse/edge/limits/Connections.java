@@ -79,6 +79,13 @@ public final class Connections {
     channel.closeFuture().addListener(closed -> shaken(channel));
   }
 
+  /** A connection's handshake is done, for a server that counts nothing but handshakes. */
+  public void shaken(HttpConnection http) {
+    if (http instanceof ConnectionBase base) {
+      shaken(base.channelHandlerContext().channel());
+    }
+  }
+
   /** Its handshake is done, or will never be; may be called more than once. */
   private void shaken(Channel channel) {
     Handshake handshake = handshakes.remove(channel);
@@ -106,9 +113,7 @@ public final class Connections {
 
   /** Registers a new connection, or closes it at once when there is no room for it. */
   public void opened(HttpConnection http) {
-    if (http instanceof ConnectionBase base) {
-      shaken(base.channelHandlerContext().channel());
-    }
+    shaken(http);
     SocketAddress peer = http.remoteAddress();
     Occupancy.Client client = occupancy.enter(peer == null ? "" : peer.hostAddress());
     if (client == null) {

@@ -7,6 +7,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +77,9 @@ public final class OpenConnection {
   private int entered;
   private boolean hadBody;
 
+  /** Looked up once, at the first request it matters to: a handshake is not repeated. */
+  private @Nullable Boolean showsCertificate;
+
   /** Requests came before the one ahead of them was answered. */
   boolean isPipelined;
 
@@ -90,6 +95,25 @@ public final class OpenConnection {
     this.occupancy = occupancy;
     this.nanos = nanos;
     this.deadlineMillis = nowMillis() + limits.headMillis();
+  }
+
+  /** Whether its client showed a certificate, which the handshake has verified then. */
+  public boolean showsCertificate() {
+    Boolean known = showsCertificate;
+    if (known == null) {
+      known = hasPeerCertificate(http.sslSession());
+      showsCertificate = known;
+    }
+    return known;
+  }
+
+  /** Whether a client showed a certificate in the handshake of a session, if there was one. */
+  public static boolean hasPeerCertificate(@Nullable SSLSession session) {
+    try {
+      return session != null && session.getPeerCertificates().length > 0;
+    } catch (SSLPeerUnverifiedException none) {
+      return false;
+    }
   }
 
   /** Whether the next bytes belong to a head. */
