@@ -17,7 +17,5 @@ public interface Authenticator {
    * Whether a header presents what is no member's token: one that was minted for a program or an
    * operator, if it is one at all. Told by its form, so that nobody learns which tokens there are.
    */
-  default boolean isAgents(@Nullable String authorizationHeader) {
-    return authorizationHeader != null;
-  }
+  boolean isAgents(@Nullable String authorizationHeader);
 }
