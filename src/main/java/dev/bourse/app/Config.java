@@ -243,6 +243,11 @@ public record Config(
         settings.fault("proxies", proxy, "IP addresses with commas between them");
       }
     }
+    boolean isProxied = settings.flag("proxy.protocol", false);
+    if (isProxied && proxies.isEmpty()) {
+      settings.fault(
+          "proxies", "", "the addresses of the proxies that connect, for proxy.protocol is true");
+    }
     return new EdgeConfig(
         settings.text("host", "127.0.0.1"),
         port,
@@ -253,6 +258,7 @@ public record Config(
         settings.integer(
             "limits.edge-burst", Math.max(1, perMinute / BURSTS_PER_MINUTE), 1, MAX_BUDGET),
         proxies,
+        isProxied && !proxies.isEmpty(),
         EdgeLimits.in(room(settings, tls.isPresent())).withPace(pace(settings)),
         slowMillis,
         tls);

@@ -10,6 +10,7 @@ import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.ClientAddress;
 import dev.bourse.edge.limits.CountedHandshakes;
 import dev.bourse.edge.limits.Occupancy;
+import dev.bourse.edge.limits.ProxyProtocol;
 import dev.bourse.edge.limits.SharedBudgets;
 import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Signals;
@@ -50,6 +51,7 @@ public final class Edge {
   private final Budgets addressBudgets;
   private final ClientAddress clientAddress;
   private final Occupancy occupancy;
+  private final @Nullable ProxyProtocol proxies;
   private final SlowRequests slowRequests;
   private final Traces traces;
   private final @Nullable Renewal renewal;
@@ -138,10 +140,12 @@ public final class Edge {
             edge, Math.min(edge, config.edgeBurst()), "client address", "address", sources.nanos());
     this.clientAddress = new ClientAddress(config.trustedProxies());
     this.occupancy = new Occupancy(config.limits().room(), clientAddress);
+    this.proxies = config.proxyProtocol() ? new ProxyProtocol(clientAddress) : null;
     this.slowRequests = new SlowRequests(config.slowMillis());
     this.traces = traces;
     this.renewal = config.tls().map(tls -> new Renewal(tls, sources.clock())).orElse(null);
     metrics.show(signals, occupancy, streams);
+    metrics.showProxies(signals, proxies);
     metrics.showCertificate(signals, renewal);
   }
 
@@ -350,6 +354,11 @@ public final class Edge {
   /** What the connections of all event loops take. */
   Occupancy occupancy() {
     return occupancy;
+  }
+
+  /** How proxies tell whose connections are; null where clients connect by themselves. */
+  @Nullable ProxyProtocol proxies() {
+    return proxies;
   }
 
   /** Tells of requests that took long. */

@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.edge.limits.Occupancy;
+import dev.bourse.edge.limits.ProxyProtocol;
 import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Label;
 import dev.bourse.signals.Signals;
@@ -76,6 +77,23 @@ final class EdgeMetrics {
         "Connections and bodies that there was no room for.",
         occupancy::turnedAway);
     signals.gauge("bourse_event_streams", "Streams of events that are open.", streams::get);
+  }
+
+  /** Shows what was closed for what proxies said of it; nothing where none says anything. */
+  void showProxies(Signals signals, @Nullable ProxyProtocol proxies) {
+    signals.counters(
+        "bourse_http_proxy_headers_refused_total",
+        """
+        Connections closed with `proxy.protocol`: `untrusted`, of an address that `proxies` does \
+        not list, or `malformed`, which began without a header that can be read.\
+        """,
+        List.of(Label.KIND),
+        refused -> {
+          if (proxies != null) {
+            refused.put(proxies.untrusted(), "untrusted");
+            refused.put(proxies.malformed(), "malformed");
+          }
+        });
   }
 
   /** Shows how long the certificate and the authorities of clients' last; nothing without TLS. */

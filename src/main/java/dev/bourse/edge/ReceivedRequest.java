@@ -242,7 +242,7 @@ final class ReceivedRequest implements Call {
 
   @Override
   public String clientKey() {
-    return loop.clientKey(request);
+    return loop.clientKey(connection, request);
   }
 
   @Override
