@@ -48,7 +48,8 @@ final class ArchitectureTest {
           entry("docs", List.of("core", "contract", "pages", "signals")),
           entry("edge.limits", List.of("core", "signals")),
           entry("edge.fields", List.of("core")),
-          entry("edge.tls", List.of("core")),
+          entry("pem", List.of()),
+          entry("edge.tls", List.of("core", "pem")),
           entry(
               "edge",
               List.of(
@@ -118,7 +119,7 @@ final class ArchitectureTest {
                   "capacity",
                   "market")),
           entry("org", List.of("core", "store", "access", "audit", "edge")),
-          entry("remote", List.of()),
+          entry("remote", List.of("pem")),
           entry(
               "world",
               List.of(
@@ -242,6 +243,7 @@ final class ArchitectureTest {
                   "mail",
                   "nodes",
                   "org",
+                  "pem",
                   "signin")),
           entry(
               "mcp",
@@ -340,7 +342,8 @@ final class ArchitectureTest {
                   "io.github.bucket4j..",
                   "io.lettuce.core..",
                   "org.slf4j")),
-          entry("edge.tls", List.of("io.vertx.core.net", "org.slf4j")),
+          entry("pem", List.of()),
+          entry("edge.tls", List.of("io.vertx.core.http", "io.vertx.core.net", "org.slf4j")),
           entry("edge", List.of("io.vertx..", "io.netty..", "io.github.bucket4j..", "org.slf4j")),
           entry("nodes", List.of("io.vertx.core", "org.apache.sshd..", "org.slf4j")),
           entry("blob", List.of("io.vertx.core", "io.vertx.core.buffer", "org.slf4j")),

@@ -12,4 +12,10 @@ public interface Authenticator {
    *     unknown, expired or revoked
    */
   Caller authenticate(@Nullable String authorizationHeader);
+
+  /**
+   * Whether a header presents what is no member's token: one that was minted for a program or an
+   * operator, if it is one at all. Told by its form, so that nobody learns which tokens there are.
+   */
+  boolean isAgents(@Nullable String authorizationHeader);
 }

@@ -42,6 +42,13 @@ public final class BearerAuthenticator implements Authenticator {
     };
   }
 
+  @Override
+  public boolean isAgents(@Nullable String authorizationHeader) {
+    return authorizationHeader != null
+        && authorizationHeader.regionMatches(true, 0, SCHEME, 0, SCHEME.length())
+        && !authorizationHeader.substring(SCHEME.length()).trim().startsWith(JWT_BEGIN);
+  }
+
   static ApiError unauthorized(String detail) {
     return ApiError.of(ErrorCode.UNAUTHORIZED, detail);
   }

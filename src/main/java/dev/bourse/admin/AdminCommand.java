@@ -5,6 +5,7 @@ import dev.bourse.command.Caller;
 import dev.bourse.command.OperationCommand;
 import dev.bourse.command.RemoteOperation;
 import dev.bourse.contract.Contract;
+import dev.bourse.remote.Connections;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
@@ -63,6 +64,24 @@ public final class AdminCommand implements Caller {
           BOURSE_OPERATOR_TOKEN holds the token itself).\
           """)
   private @Nullable Path tokenFile;
+
+  @Option(
+      names = "--cert",
+      scope = ScopeType.INHERIT,
+      paramLabel = "FILE",
+      description =
+          """
+          A PEM file with the certificate to show to a service that asks for one (environment: \
+          BOURSE_CLIENT_CERT).\
+          """)
+  private @Nullable Path certificate;
+
+  @Option(
+      names = "--key",
+      scope = ScopeType.INHERIT,
+      paramLabel = "FILE",
+      description = "A PEM file with its private key (environment: BOURSE_CLIENT_KEY).")
+  private @Nullable Path key;
 
   @Option(
       names = "--data",
@@ -178,6 +197,7 @@ public final class AdminCommand implements Caller {
    */
   @Override
   public Service service() throws Refused {
+    Connections.show(certificate, key, environment);
     JsonObject told = told();
     String address = first(url, environment.get("BOURSE_URL"), told.getString("base_url"));
     String token =

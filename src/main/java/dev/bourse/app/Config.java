@@ -158,14 +158,16 @@ public record Config(
             "time.confirm-after", Duration.ofMinutes(10), Duration.ZERO, Duration.ofHours(24));
     int eventLoops = settings.integer("event-loops", cores, 1, 1_024);
     int port = settings.integer("port", 8080, 0, 65_535);
-    ManagementConfig management = ManagementConfig.from(settings, port == 0 ? 0 : 8081);
+    Optional<TlsConfig> tls = TlsConfig.from(settings);
+    ManagementConfig management = ManagementConfig.from(settings, port == 0 ? 0 : 8081, tls);
     long loopTimeoutMillis =
         settings.millis("event-loop-timeout", Duration.ofMinutes(1), Duration.ZERO, MAX_WAIT);
     long drainMillis =
         settings.millis("drain-delay", Duration.ofSeconds(2), Duration.ZERO, MAX_WAIT);
     StoreWatchConfig storeWatch = StoreWatchConfig.from(settings);
     Optional<EdgeConfig> edge =
-        checked(faults, () -> edge(settings, port, checkpoints.contentUrl(), log.slowMillis()));
+        checked(
+            faults, () -> edge(settings, port, tls, checkpoints.contentUrl(), log.slowMillis()));
     Optional<SharedBudgetConfig> sharedBudgets = SharedBudgetConfig.from(settings);
     Optional<Optional<SshConfig>> ssh = checked(faults, () -> ssh(settings));
     Optional<PostgresConfig> postgres = PostgresConfig.from(settings);
@@ -225,8 +227,12 @@ public record Config(
     }
   }
 
-  private static EdgeConfig edge(Settings settings, int port, String contentUrl, long slowMillis) {
-    Optional<TlsConfig> tls = TlsConfig.from(settings);
+  private static EdgeConfig edge(
+      Settings settings,
+      int port,
+      Optional<TlsConfig> tls,
+      String contentUrl,
+      long slowMillis) {
     String baseUrl = baseUrl(settings, tls.isPresent());
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
     Set<String> proxies = new TreeSet<>();
@@ -236,6 +242,11 @@ public record Config(
       } else if (!proxy.isEmpty()) {
         settings.fault("proxies", proxy, "IP addresses with commas between them");
       }
+    }
+    boolean isProxied = settings.flag("proxy.protocol", false);
+    if (isProxied && proxies.isEmpty()) {
+      settings.fault(
+          "proxies", "", "the addresses of the proxies that connect, for proxy.protocol is true");
     }
     return new EdgeConfig(
         settings.text("host", "127.0.0.1"),
@@ -247,6 +258,7 @@ public record Config(
         settings.integer(
             "limits.edge-burst", Math.max(1, perMinute / BURSTS_PER_MINUTE), 1, MAX_BUDGET),
         proxies,
+        isProxied && !proxies.isEmpty(),
         EdgeLimits.in(room(settings, tls.isPresent())).withPace(pace(settings)),
         slowMillis,
         tls);

@@ -41,6 +41,11 @@ final class FreshCredentials implements Authenticator {
     return inner.authenticate(authorizationHeader);
   }
 
+  @Override
+  public boolean isAgents(@Nullable String authorizationHeader) {
+    return inner.isAgents(authorizationHeader);
+  }
+
   /**
    * Refuses when too little is known.
    *

@@ -56,7 +56,8 @@ final class Serving {
     this.files = files;
     this.loading = context.vertx().executeBlocking(Contract::served, false);
     this.management =
-        new ManagementVerticle(context.config().management(), readiness, context.signals());
+        new ManagementVerticle(
+            context.config().management(), readiness, context.signals(), context.clock());
     this.managing = manage();
   }
 
@@ -151,12 +152,14 @@ final class Serving {
 
   private void watchCertificate() {
     Edge api = Objects.requireNonNull(edge, "not started");
-    context.config().edge().tls().ifPresent(tls -> warnOfOthers(tls.key()));
+    context.config().edge().tls().ifPresent(tls -> warnOfOthers(tls.key().path()));
     if (context.config().edge().tls().isPresent()) {
       context.keepUp(
           "taking a certificate that was renewed",
           CERTIFICATE_MILLIS,
-          () -> api.renewCertificate(context.vertx()).map(false));
+          () ->
+              Future.join(api.renewCertificate(context.vertx()), management.renewCertificate())
+                  .map(false));
     }
   }
 

@@ -9,6 +9,7 @@ import dev.bourse.doctor.KeyChecks;
 import dev.bourse.doctor.ProcessChecks;
 import dev.bourse.doctor.ServerChecks;
 import dev.bourse.edge.limits.ProcessLimits;
+import dev.bourse.edge.tls.TlsConfig;
 import dev.bourse.store.transfer.WholeStore;
 import java.nio.file.Files;
 import java.time.Clock;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
 /** What {@code bourse doctor} looks at for a service with some settings, besides all its rows. */
 public final class Surroundings {
@@ -75,7 +77,14 @@ public final class Surroundings {
         config
             .edge()
             .tls()
-            .map(new KeyChecks(opening, clock)::certificate)
+            .map(
+                tls ->
+                    new KeyChecks(opening, clock)
+                        .certificate(
+                            tls,
+                            Stream.of(config.edge().tls(), config.management().tls())
+                                .flatMap(port -> port.flatMap(TlsConfig::clients).stream())
+                                .toList()))
             .orElseGet(() -> without("certificate", "tls.cert is not set")),
         objects("object store", Optional.of(config.blobs().store())),
         objects("former object store", config.blobs().former()),

@@ -33,7 +33,7 @@ public final class Settings {
    */
   private static final Pattern OTHERS =
       Pattern.compile(
-          "BOURSE_(?:URL|TOKEN|OPERATOR_TOKEN|PROFILE|CLUSTER|NODE|ALLOCATION"
+          "BOURSE_(?:URL|TOKEN|OPERATOR_TOKEN|PROFILE|CLIENT_CERT|CLIENT_KEY|CLUSTER|NODE|ALLOCATION"
               + "|SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?"
               + "|PORT_\\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)");
 

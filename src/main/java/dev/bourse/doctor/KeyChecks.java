@@ -2,12 +2,14 @@ package dev.bourse.doctor;
 
 import dev.bourse.access.AccessConfig;
 import dev.bourse.access.SigningKeyAge;
+import dev.bourse.edge.tls.ClientCertificates;
 import dev.bourse.edge.tls.TlsConfig;
 import dev.bourse.keyring.SecretConfig;
 import dev.bourse.keyring.SecretExamination;
 import dev.bourse.store.transfer.WholeStore;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -116,22 +118,49 @@ public final class KeyChecks {
     return days == 0 ? "today" : days == 1 ? "yesterday" : days + " days ago";
   }
 
-  /** When the certificate ends. */
-  public Check certificate(TlsConfig tls) {
+  /**
+   * When the certificate ends, and the authorities of clients' certificates.
+   *
+   * @param clients which certificates are taken, at each port that asks for some
+   */
+  public Check certificate(TlsConfig tls, List<ClientCertificates> clients) {
     return new Check(
         "certificate",
         notes -> {
-          String seen = tls.pair().toString();
-          Instant now = clock.instant();
-          Instant end = tls.pair().end();
-          String renew = "renew it and write it to " + tls.certificate();
-          if (!end.isAfter(now)) {
-            notes.fault(seen + ", so clients refuse it", renew);
-          } else if (end.isBefore(now.plus(CERTIFICATE_SOON))) {
-            notes.warn(seen + ", in less than 14 days", renew);
-          } else {
-            notes.see(seen);
+          noteEnd(
+              notes,
+              tls.pair().toString(),
+              tls.pair().end(),
+              "so clients refuse it",
+              "renew it and write it to " + tls.certificate().path());
+          for (ClientCertificates taken : clients) {
+            for (X509Certificate authority : taken.authorities()) {
+              Instant end = authority.getNotAfter().toInstant();
+              noteEnd(
+                  notes,
+                  "%s takes certificates of %s, which ends %s"
+                      .formatted(
+                          taken.file().named(),
+                          authority.getSubjectX500Principal().getName(),
+                          end),
+                  end,
+                  "so what it issued is refused",
+                  "write the next one to %s beside it, and take this one away once nobody shows its"
+                          .formatted(taken.file().path())
+                      + " certificates");
+            }
           }
         });
+  }
+
+  private void noteEnd(Notes notes, String seen, Instant end, String consequence, String toDo) {
+    Instant now = clock.instant();
+    if (!end.isAfter(now)) {
+      notes.fault(seen + ", " + consequence, toDo);
+    } else if (end.isBefore(now.plus(CERTIFICATE_SOON))) {
+      notes.warn(seen + ", in less than 14 days", toDo);
+    } else {
+      notes.see(seen);
+    }
   }
 }

@@ -54,6 +54,10 @@ public final class ProcessChecks {
                 "name the proxy's address in proxies, and have it set X-Forwarded-For");
           } else if (edge.trustedProxies().isEmpty()) {
             notes.skip("none is named: clients are known by the address they come from");
+          } else if (edge.proxyProtocol()) {
+            notes.see(
+                "%s alone may connect, and tell in a PROXY header whose a connection is"
+                    .formatted(String.join(", ", edge.trustedProxies())));
           } else {
             notes.see("X-Forwarded-For is believed of " + String.join(", ", edge.trustedProxies()));
           }

@@ -47,6 +47,12 @@ public interface Call {
    */
   default void ifGone(Runnable action) {}
 
+  /**
+   * Fails with {@code unauthorized} where API tokens have to come with a client certificate and
+   * this call has none: for operations that take such a token in their body.
+   */
+  default void demandCertificate() {}
+
   /** Which of the contract's media types the client prefers to be answered in. */
   String mediaType();
 

@@ -10,8 +10,8 @@ import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.ClientAddress;
 import dev.bourse.edge.limits.CountedHandshakes;
 import dev.bourse.edge.limits.Occupancy;
+import dev.bourse.edge.limits.ProxyProtocol;
 import dev.bourse.edge.limits.SharedBudgets;
-import dev.bourse.edge.tls.CertificatePair;
 import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Signals;
 import dev.bourse.traces.Traces;
@@ -45,11 +45,13 @@ public final class Edge {
   private final EdgeMetrics metrics;
   private final Sources sources;
   private final SessionGate sessions;
+  private final CertificateGate certificates;
   private final Budgets tokenBudgets;
   private final @Nullable SharedBudgets sharedBudgets;
   private final Budgets addressBudgets;
   private final ClientAddress clientAddress;
   private final Occupancy occupancy;
+  private final @Nullable ProxyProtocol proxies;
   private final SlowRequests slowRequests;
   private final Traces traces;
   private final @Nullable Renewal renewal;
@@ -128,6 +130,7 @@ public final class Edge {
     this.metrics = new EdgeMetrics(signals);
     this.sources = sources;
     this.sessions = new SessionGate(operations.sessions(), this::baseUrl);
+    this.certificates = new CertificateGate(config.tls(), authenticator);
     int perMinute = config.requestsPerMinute();
     this.tokenBudgets = new Budgets(perMinute, perMinute, "token", "budget", sources.nanos());
     this.sharedBudgets = sharedBudgets;
@@ -137,10 +140,12 @@ public final class Edge {
             edge, Math.min(edge, config.edgeBurst()), "client address", "address", sources.nanos());
     this.clientAddress = new ClientAddress(config.trustedProxies());
     this.occupancy = new Occupancy(config.limits().room(), clientAddress);
+    this.proxies = config.proxyProtocol() ? new ProxyProtocol(clientAddress) : null;
     this.slowRequests = new SlowRequests(config.slowMillis());
     this.traces = traces;
     this.renewal = config.tls().map(tls -> new Renewal(tls, sources.clock())).orElse(null);
     metrics.show(signals, occupancy, streams);
+    metrics.showProxies(signals, proxies);
     metrics.showCertificate(signals, renewal);
   }
 
@@ -241,7 +246,7 @@ public final class Edge {
     return renewal != null;
   }
 
-  /** The certificate in use; null without TLS. */
+  /** The certificate in use, and what is demanded of clients; null without TLS. */
   @Nullable Renewal renewal() {
     return renewal;
   }
@@ -257,33 +262,18 @@ public final class Edge {
   }
 
   /**
-   * Looks whether the files of the certificate have changed, on a worker, and takes another pair
-   * for new connections; those that are open go on with the one they began with.
+   * Looks whether the files of the certificate or of the authorities of clients' have changed, on a
+   * worker, and takes what they hold for new connections; those that are open go on with what they
+   * began with.
    *
-   * @return whether there is another
+   * @return whether they had
    */
   public Future<Boolean> renewCertificate(Vertx vertx) {
     Renewal renewing = renewal;
-    if (renewing == null) {
-      return Future.succeededFuture(false);
-    }
-    return vertx
-        .executeBlocking(renewing::look, false)
-        .compose(
-            found ->
-                found.isEmpty()
-                    ? Future.succeededFuture(false)
-                    : take(vertx, renewing, found.get()).map(true));
-  }
-
-  private Future<Void> take(Vertx vertx, Renewal renewing, CertificatePair pair) {
-    HttpServer serving = Objects.requireNonNull(server, "it does not listen yet");
-    return vertx
-        .executeBlocking(() -> Renewal.options(pair), false)
-        // Whichever event loop's server it is: all of them share what is changed.
-        .compose(serving::updateSSLOptions)
-        .onSuccess(updated -> renewing.taken(pair))
-        .mapEmpty();
+    return renewing == null
+        ? Future.succeededFuture(false)
+        : TlsPort.renew(
+            vertx, renewing, Objects.requireNonNull(server, "it does not listen yet"));
   }
 
   /** The pages, made when first asked for because they carry the address in force. */
@@ -320,6 +310,10 @@ public final class Edge {
 
   SessionGate sessions() {
     return sessions;
+  }
+
+  CertificateGate certificates() {
+    return certificates;
   }
 
   Function<Throwable, Optional<ApiError>> translation() {
@@ -360,6 +354,11 @@ public final class Edge {
   /** What the connections of all event loops take. */
   Occupancy occupancy() {
     return occupancy;
+  }
+
+  /** How proxies tell whose connections are; null where clients connect by themselves. */
+  @Nullable ProxyProtocol proxies() {
+    return proxies;
   }
 
   /** Tells of requests that took long. */

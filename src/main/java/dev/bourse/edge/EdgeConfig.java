@@ -18,6 +18,8 @@ import java.util.Set;
  * @param edgeBurst how much of the address's budget may be spent at once; never more than {@code
  *     edgePerMinute}
  * @param trustedProxies addresses whose {@code X-Forwarded-For} is believed
+ * @param proxyProtocol whether these proxies, who alone may connect then, tell whose a connection is
+ *     in a PROXY header
  * @param limits bounds on connections and bodies
  * @param slowMillis a request that takes as long is told to the log; 0 for none
  * @param tls the certificate with which TLS is spoken, and nothing else then; empty for none
@@ -31,6 +33,7 @@ public record EdgeConfig(
     int edgePerMinute,
     int edgeBurst,
     Set<String> trustedProxies,
+    boolean proxyProtocol,
     EdgeLimits limits,
     long slowMillis,
     Optional<TlsConfig> tls) {
@@ -45,6 +48,9 @@ public record EdgeConfig(
     }
     if (edgePerMinute > 0 && edgeBurst == 0) {
       throw new IllegalArgumentException("edgeBurst 0 would refuse every request");
+    }
+    if (proxyProtocol && trustedProxies.isEmpty()) {
+      throw new IllegalArgumentException("nobody may connect: no proxy is known");
     }
     if (baseUrl.endsWith("/")) {
       throw new IllegalArgumentException("baseUrl ends with a slash: " + baseUrl);
@@ -70,6 +76,7 @@ public record EdgeConfig(
         edgePerMinute,
         edgeBurst,
         trustedProxies,
+        false,
         limits,
         0,
         Optional.empty());
@@ -86,8 +93,26 @@ public record EdgeConfig(
         edgePerMinute,
         edgeBurst,
         trustedProxies,
+        proxyProtocol,
         limits,
         slowMillis,
         Optional.of(certificate));
+  }
+
+  /** The same behind proxies that tell whose a connection is. */
+  public EdgeConfig withProxyProtocol() {
+    return new EdgeConfig(
+        host,
+        port,
+        baseUrl,
+        contentHost,
+        requestsPerMinute,
+        edgePerMinute,
+        edgeBurst,
+        trustedProxies,
+        true,
+        limits,
+        slowMillis,
+        tls);
   }
 }

@@ -1,6 +1,7 @@
 package dev.bourse.edge;
 
 import dev.bourse.edge.limits.Occupancy;
+import dev.bourse.edge.limits.ProxyProtocol;
 import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Label;
 import dev.bourse.signals.Signals;
@@ -78,12 +79,30 @@ final class EdgeMetrics {
     signals.gauge("bourse_event_streams", "Streams of events that are open.", streams::get);
   }
 
-  /** Shows how long the certificate still is one; nothing without TLS. */
+  /** Shows what was closed for what proxies said of it; nothing where none says anything. */
+  void showProxies(Signals signals, @Nullable ProxyProtocol proxies) {
+    signals.counters(
+        "bourse_http_proxy_headers_refused_total",
+        """
+        Connections closed with `proxy.protocol`: `untrusted`, of an address that `proxies` does \
+        not list, or `malformed`, which began without a header that can be read.\
+        """,
+        List.of(Label.KIND),
+        refused -> {
+          if (proxies != null) {
+            refused.put(proxies.untrusted(), "untrusted");
+            refused.put(proxies.malformed(), "malformed");
+          }
+        });
+  }
+
+  /** Shows how long the certificate and the authorities of clients' last; nothing without TLS. */
   void showCertificate(Signals signals, @Nullable Renewal renewal) {
     signals.gauge(
         "bourse_tls_certificate_expiry_seconds",
         """
-        Until the certificate that the API speaks TLS with ends, negative after; absent without one.\
+        Until the certificate that the API speaks TLS with ends, or the first authority of client \
+        certificates if that ends before; negative after, absent without a certificate.\
         """,
         () -> renewal == null ? Double.NaN : renewal.secondsLeft());
   }

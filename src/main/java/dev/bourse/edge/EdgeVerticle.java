@@ -7,10 +7,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
-import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.ContextInternal;
-import io.vertx.core.net.ServerSSLOptions;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +42,8 @@ final class EdgeVerticle extends AbstractVerticle {
     Renewal renewal = edge.renewal();
     if (renewal != null) {
       edge.handshakes().countAt(((ContextInternal) context).nettyEventLoop(), loop.connections());
-      secure(options, renewal);
+      TlsPort.secure(
+          options, renewal, edge.handshakes(), edge.config().limits().headMillis());
     }
     HttpServer listening =
         vertx
@@ -89,21 +87,6 @@ final class EdgeVerticle extends AbstractVerticle {
         // Catches a client that stops reading its answer; Connections catches the rest.
         .setIdleTimeout(keepAliveSeconds)
         .setIdleTimeoutUnit(TimeUnit.SECONDS);
-  }
-
-  private void secure(HttpServerOptions options, Renewal renewal) {
-    options
-        .setSsl(true)
-        .setSslEngineOptions(edge.handshakes())
-        // A client that speaks HTTP/2 alone learns so in the handshake.
-        .setUseAlpn(true)
-        .setAlpnVersions(List.of(HttpVersion.HTTP_1_1))
-        .setSslHandshakeTimeout(edge.config().limits().headMillis())
-        .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS);
-    ServerSSLOptions usual = Renewal.options(renewal.pair());
-    options
-        .setKeyCertOptions(usual.getKeyCertOptions())
-        .setEnabledSecureTransportProtocols(usual.getEnabledSecureTransportProtocols());
   }
 
   @Override

@@ -4,6 +4,8 @@ import dev.bourse.contract.MarkedPaths;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.BaseUrl;
 import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.OpenConnection;
+import dev.bourse.edge.limits.ProxyProtocol;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
@@ -28,7 +30,8 @@ final class LoopContext {
     this.edge = edge;
     this.context = context;
     this.connections =
-        new Connections(edge.config().limits(), edge.occupancy(), edge.sources().nanos());
+        new Connections(
+            edge.config().limits(), edge.occupancy(), edge.sources().nanos(), edge.proxies());
     // A fifth of the connections stays for requests.
     this.streams =
         new EventStreams(
@@ -58,6 +61,10 @@ final class LoopContext {
     date = now();
     connections.sweep();
     edge.occupancy().report(nanos());
+    ProxyProtocol proxies = edge.proxies();
+    if (proxies != null) {
+      proxies.report(nanos());
+    }
     edge.slowRequests().report(nanos());
     streams.sweep(nanos());
   }
@@ -68,9 +75,11 @@ final class LoopContext {
   }
 
   /** Whose budget a request is on by its address. */
-  String clientKey(HttpServerRequest request) {
+  String clientKey(OpenConnection connection, HttpServerRequest request) {
     return edge.clientAddress()
-        .key(request.remoteAddress().hostAddress(), Headers.forwardedFor(request.headers()));
+        .key(
+            connection.peer(),
+            connection.mayForward() ? Headers.forwardedFor(request.headers()) : null);
   }
 
   /** Whether pages of any origin may read what is answered there. */

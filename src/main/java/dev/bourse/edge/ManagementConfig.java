@@ -2,12 +2,14 @@ package dev.bourse.edge;
 
 import dev.bourse.core.Digests;
 import dev.bourse.core.Settings;
+import dev.bourse.edge.tls.TlsConfig;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -16,9 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param host the address to listen on
  * @param port 0 for a free one
- * @param digests of the tokens that may read metrics; none when everybody who reaches it may
+ * @param digests of the tokens that may read metrics; none when it takes no token
+ * @param tls how it speaks TLS and whose certificates may read metrics, too; empty for plain HTTP
  */
-public record ManagementConfig(String host, int port, List<byte[]> digests) {
+public record ManagementConfig(
+    String host, int port, List<byte[]> digests, Optional<TlsConfig> tls) {
   private static final String HOST = "management.host";
   private static final String TOKEN_FILE = "management.token-file";
   private static final String LOOPBACK_ADDRESS = "127.0.0.1";
@@ -39,7 +43,7 @@ public record ManagementConfig(String host, int port, List<byte[]> digests) {
 
   /** On this machine alone, to everybody on it. */
   public static ManagementConfig onLoopback(int port) {
-    return new ManagementConfig(LOOPBACK_ADDRESS, port, List.of());
+    return new ManagementConfig(LOOPBACK_ADDRESS, port, List.of(), Optional.empty());
   }
 
   /**
@@ -47,22 +51,28 @@ public record ManagementConfig(String host, int port, List<byte[]> digests) {
    * settings and never show a token.
    *
    * @param usualPort without a setting
+   * @param api how the API's port speaks TLS
    */
-  public static ManagementConfig from(Settings settings, int usualPort) {
+  public static ManagementConfig from(
+      Settings settings, int usualPort, Optional<TlsConfig> api) {
+    Optional<TlsConfig> tls = TlsConfig.ofManagement(settings, api);
     String host = settings.text(HOST, LOOPBACK_ADDRESS);
     int port = settings.integer("management.port", usualPort, 0, 65_535);
     String file = settings.text(TOKEN_FILE, "");
     if (!NAME.matcher(host).matches()) {
       settings.fault(HOST, host, "a host name or an IP address");
-    } else if (file.isEmpty() && !LOOPBACK.matcher(host).matches()) {
+    } else if (file.isEmpty()
+        && settings.text(TlsConfig.MANAGEMENT_AUTHORITIES, "").isEmpty()
+        && !LOOPBACK.matcher(host).matches()) {
       settings.fault(
           HOST,
           host,
-          "127.0.0.1, ::1 or localhost, or "
-              + TOKEN_FILE
-              + " beside it: where others reach /metrics, it asks for a token");
+          "127.0.0.1, ::1 or localhost, or %s or %s beside it: where others reach /metrics, it asks"
+                  .formatted(TOKEN_FILE, TlsConfig.MANAGEMENT_AUTHORITIES)
+              + " for a token or a certificate");
     }
-    return new ManagementConfig(host, port, file.isEmpty() ? List.of() : read(settings, file));
+    return new ManagementConfig(
+        host, port, file.isEmpty() ? List.of() : read(settings, file), tls);
   }
 
   private static List<byte[]> read(Settings settings, String file) {
@@ -95,12 +105,23 @@ public record ManagementConfig(String host, int port, List<byte[]> digests) {
     return Digests.sha256(token.getBytes(StandardCharsets.UTF_8));
   }
 
+  /** What is to be sent along to read metrics, for whoever is refused. */
+  String accepted() {
+    String token = "Authorization: Bearer TOKEN of " + TOKEN_FILE;
+    String certificate = "a client certificate of an authority in " + TlsConfig.MANAGEMENT_AUTHORITIES;
+    return tls.isEmpty()
+        ? token
+        : digests.isEmpty() ? certificate : token + ", or " + certificate;
+  }
+
   /**
    * Whether metrics may be read with this header. Takes as long whatever was sent is like: digests
    * are compared, all of them and each to its end.
+   *
+   * @param hasCertificate whether the connection showed a certificate that was verified
    */
-  boolean mayRead(@Nullable String authorization) {
-    if (digests.isEmpty()) {
+  boolean mayRead(@Nullable String authorization, boolean hasCertificate) {
+    if (hasCertificate || (digests.isEmpty() && tls.isEmpty())) {
       return true;
     }
     if (authorization == null

@@ -1,5 +1,13 @@
 package dev.bourse.edge;
 
+import dev.bourse.edge.limits.ClientAddress;
+import dev.bourse.edge.limits.Connections;
+import dev.bourse.edge.limits.CountedHandshakes;
+import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.edge.limits.Occupancy;
+import dev.bourse.edge.limits.OpenConnection;
+import dev.bourse.edge.limits.ProcessLimits;
+import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Signals;
 import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Future;
@@ -11,6 +19,8 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.internal.ContextInternal;
+import java.time.Clock;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Optional;
@@ -21,19 +31,34 @@ import org.jspecify.annotations.Nullable;
 /**
  * The operators' own port: {@code /livez}, {@code /readyz} and {@code /metrics} in Prometheus' text
  * format. Probes are open to whoever reaches it, for a kubelet has no credentials; metrics are too
- * on this machine, and take a token elsewhere.
+ * on this machine, and take a token or a client certificate elsewhere.
  */
 public final class ManagementVerticle extends AbstractVerticle {
   private static final int MAX_CONNECTIONS = 64;
+
+  /** Of those that are not connections yet as many; the rest of these limits is not used. */
+  private static final EdgeLimits HANDSHAKES =
+      EdgeLimits.in(new ProcessLimits(MAX_CONNECTIONS, Integer.MAX_VALUE, 1, 1, 1));
 
   private final Set<HttpConnection> connections = new LinkedHashSet<>();
   private final ManagementConfig config;
   private final Readiness readiness;
   private final Signals signals;
+  private final @Nullable Renewal renewal;
+  private final Connections handshakes =
+      new Connections(
+          HANDSHAKES,
+          new Occupancy(HANDSHAKES.room(), new ClientAddress(Set.of())),
+          System::nanoTime);
   private @Nullable HttpServer server;
   private volatile int actualPort;
 
-  public ManagementVerticle(ManagementConfig config, Readiness readiness, Signals signals) {
+  /**
+   * @param clock tells which certificates have ended
+   */
+  public ManagementVerticle(
+      ManagementConfig config, Readiness readiness, Signals signals, Clock clock) {
+    this.renewal = config.tls().map(tls -> new Renewal(tls, clock)).orElse(null);
     this.config = config;
     this.readiness = readiness;
     this.signals = signals;
@@ -44,17 +69,35 @@ public final class ManagementVerticle extends AbstractVerticle {
     return actualPort;
   }
 
+  /**
+   * Looks whether the files of its certificate or of clients' authorities have changed, and takes
+   * what they hold for new connections.
+   */
+  public Future<Boolean> renewCertificate() {
+    Renewal renewing = renewal;
+    HttpServer serving = server;
+    return renewing == null || serving == null
+        ? Future.succeededFuture(false)
+        : TlsPort.renew(vertx, renewing, serving);
+  }
+
   @Override
   public void start(Promise<Void> started) {
+    HttpServerOptions options =
+        new HttpServerOptions()
+            .setHost(config.host())
+            .setPort(config.port())
+            .setHttp2ClearTextEnabled(false)
+            .setIdleTimeout(60)
+            .setIdleTimeoutUnit(TimeUnit.SECONDS);
+    if (renewal != null) {
+      CountedHandshakes counted = new CountedHandshakes();
+      counted.countAt(((ContextInternal) context).nettyEventLoop(), handshakes);
+      TlsPort.secure(options, renewal, counted, HANDSHAKES.headMillis());
+    }
     HttpServer listening =
         vertx
-            .createHttpServer(
-                new HttpServerOptions()
-                    .setHost(config.host())
-                    .setPort(config.port())
-                    .setHttp2ClearTextEnabled(false)
-                    .setIdleTimeout(60)
-                    .setIdleTimeoutUnit(TimeUnit.SECONDS))
+            .createHttpServer(options)
             .connectionHandler(this::opened)
             .requestHandler(this::handle);
     server = listening;
@@ -77,6 +120,7 @@ public final class ManagementVerticle extends AbstractVerticle {
 
   /** Enough for a few monitors; beyond it the connection that was opened first is closed. */
   private void opened(HttpConnection connection) {
+    handshakes.shaken(connection);
     connections.add(connection);
     connection.closeHandler(gone -> connections.remove(connection));
     if (connections.size() > MAX_CONNECTIONS) {
@@ -110,13 +154,15 @@ public final class ManagementVerticle extends AbstractVerticle {
   }
 
   private void metrics(HttpServerRequest request) {
-    if (!config.mayRead(request.getHeader(HttpHeaders.AUTHORIZATION))) {
+    if (!config.mayRead(
+        request.getHeader(HttpHeaders.AUTHORIZATION),
+        OpenConnection.hasPeerCertificate(request.connection().sslSession()))) {
       request.response().putHeader("www-authenticate", "Bearer");
       answer(
           request,
           401,
           "text/plain",
-          Buffer.buffer("/metrics takes Authorization: Bearer TOKEN of management.token-file\n"));
+          Buffer.buffer("/metrics takes " + config.accepted() + "\n"));
       return;
     }
     // Readings may be slow and the text long: neither belongs on the event loop.

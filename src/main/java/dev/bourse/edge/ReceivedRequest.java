@@ -58,6 +58,16 @@ final class ReceivedRequest implements Call {
     return length == null ? headers.contains(HttpHeaders.TRANSFER_ENCODING) : !length.equals("0");
   }
 
+  /** Refuses an API token that comes without the client certificate that it has to come with. */
+  void passCertificateGate(@Nullable String authorization) {
+    loop.edge().certificates().pass(connection, authorization);
+  }
+
+  @Override
+  public void demandCertificate() {
+    loop.edge().certificates().passAgent(connection);
+  }
+
   /** Whether there is a body of which some was not read. */
   boolean hasUnread() {
     return unread;
@@ -232,7 +242,7 @@ final class ReceivedRequest implements Call {
 
   @Override
   public String clientKey() {
-    return loop.clientKey(request);
+    return loop.clientKey(connection, request);
   }
 
   @Override

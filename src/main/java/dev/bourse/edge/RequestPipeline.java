@@ -60,8 +60,9 @@ final class RequestPipeline {
   }
 
   private Caller caller(Exchange exchange, Endpoint endpoint) {
-    Caller caller =
-        edge.authenticator().authenticate(exchange.request().getHeader(HttpHeaders.AUTHORIZATION));
+    String authorization = exchange.request().getHeader(HttpHeaders.AUTHORIZATION);
+    exchange.received().passCertificateGate(authorization);
+    Caller caller = edge.authenticator().authenticate(authorization);
     if (endpoint.schemeOf(caller) == null) {
       throw ApiError.of(ErrorCode.UNAUTHORIZED, mistaken(caller, endpoint));
     }

@@ -145,7 +145,7 @@ final class RequestRouter {
       return;
     }
     try {
-      ConsumptionProbe probe = edge.addressBudgets().spend(loop.clientKey(request));
+      ConsumptionProbe probe = edge.addressBudgets().spend(loop.clientKey(connection, request));
       if (probe != null && !probe.isConsumed()) {
         connection.throttles();
         edge.metrics().overBudgetOfAddress();

@@ -1,9 +1,14 @@
 package dev.bourse.remote;
 
+import dev.bourse.pem.CertificatePair;
+import dev.bourse.pem.PemFault;
+import dev.bourse.pem.PemFile;
 import java.net.http.HttpClient;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The connections of this process: commands make several {@link Service}s, and share them. */
@@ -21,7 +26,53 @@ public final class Connections {
   /** Those that began with the client. */
   private static List<Thread> threads = List.of();
 
+  private static @Nullable CertificatePair shown;
+
   private Connections() {}
+
+  /**
+   * Has services that ask for a certificate be shown this one from now on, as options and the
+   * environment name it: {@code --cert} and {@code --key}, {@code BOURSE_CLIENT_CERT} and {@code
+   * BOURSE_CLIENT_KEY}. Without any, none is shown.
+   *
+   * @throws Refused when one of the two is missing or cannot be used
+   */
+  public static void show(
+      @Nullable Path certificate, @Nullable Path key, Map<String, String> environment)
+      throws Refused {
+    Path certified = given(certificate, environment.get("BOURSE_CLIENT_CERT"));
+    Path secret = given(key, environment.get("BOURSE_CLIENT_KEY"));
+    if (certified == null && secret == null) {
+      show(null);
+      return;
+    }
+    if (certified == null || secret == null) {
+      throw new Refused(
+          ExitCode.USAGE,
+          "--cert and --key (BOURSE_CLIENT_CERT and BOURSE_CLIENT_KEY) belong together; %s is missing"
+              .formatted(certified == null ? "--cert" : "--key"));
+    }
+    try {
+      show(
+          CertificatePair.read(new PemFile("--cert", certified), new PemFile("--key", secret)));
+    } catch (PemFault fault) {
+      throw new Refused(ExitCode.USAGE, fault.getMessage());
+    }
+  }
+
+  private static @Nullable Path given(@Nullable Path option, @Nullable String variable) {
+    return option != null
+        ? option
+        : variable == null || variable.isBlank() ? null : Path.of(variable.strip());
+  }
+
+  private static synchronized void show(@Nullable CertificatePair pair) {
+    if (pair == null ? shown != null : shown == null || !shown.isSame(pair)) {
+      // Connections that are open showed another.
+      close();
+    }
+    shown = pair;
+  }
 
   static synchronized HttpClient client() {
     HttpClient made = client;
@@ -31,7 +82,7 @@ public final class Connections {
           HttpClient.newBuilder()
               .version(HttpClient.Version.HTTP_1_1)
               .connectTimeout(Duration.ofSeconds(10))
-              .sslContext(TlsOnDemand.context())
+              .sslContext(TlsOnDemand.context(shown))
               .build();
       client = made;
       threads = waiting();

@@ -1,7 +1,9 @@
 package dev.bourse.remote;
 
+import dev.bourse.pem.CertificatePair;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
 import java.security.KeyManagementException;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
@@ -15,21 +17,43 @@ import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JVM's default TLS, made at the first connection that takes it. An HttpClient makes it when it
+ * The JVM's default TLS, with a certificate to be shown where there is one, made at the first connection that takes it. An HttpClient makes it when it
  * is built, which reads all trusted certificates: a third of the time that a command takes which
  * speaks plainly to this machine.
  */
 final class TlsOnDemand extends SSLContextSpi {
-  private TlsOnDemand() {}
+  private final @Nullable CertificatePair shown;
+  private @Nullable SSLContext made;
 
-  static SSLContext context() {
-    return new SSLContext(new TlsOnDemand(), null, "TLS") {};
+  private TlsOnDemand(@Nullable CertificatePair shown) {
+    this.shown = shown;
   }
 
-  private static SSLContext made() {
+  /**
+   * @param shown to whoever asks for a certificate; null for none
+   */
+  static SSLContext context(@Nullable CertificatePair shown) {
+    return new SSLContext(new TlsOnDemand(shown), null, "TLS") {};
+  }
+
+  private synchronized SSLContext made() {
+    SSLContext context = made;
+    if (context == null) {
+      context = make();
+      made = context;
+    }
+    return context;
+  }
+
+  private SSLContext make() {
     try {
-      return SSLContext.getDefault();
-    } catch (NoSuchAlgorithmException e) {
+      if (shown == null) {
+        return SSLContext.getDefault();
+      }
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(new KeyManager[] {shown.keyManager()}, null, null);
+      return context;
+    } catch (GeneralSecurityException | IOException e) {
       throw new IllegalStateException("this JVM has no TLS: " + e.getMessage(), e);
     }
   }

@@ -1,7 +1,9 @@
 package dev.bourse.access;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
@@ -149,6 +151,19 @@ class TokensTest extends StoreFixture {
 
   private List<Long> lastUses() throws Exception {
     return integers("SELECT COUNT(*) FROM token WHERE last_used_at = " + Sample.T0);
+  }
+
+  @Test
+  void whatIsNoMembersTokenIsAnAgentsByItsForm() {
+    Operators none = new Operators(new AccessStore(database), clock);
+    BearerAuthenticator bearer = new BearerAuthenticator(tokens, none, memberTokens(tokens));
+    for (String agents : List.of("Bearer brs_x", "bearer  bro_x", "Bearer x", "BEARER ")) {
+      assertTrue(bearer.isAgents(agents), agents);
+    }
+    for (String others : List.of("Bearer eyJhbGciOi.x.y", "Basic eA==", "")) {
+      assertFalse(bearer.isAgents(others), others);
+    }
+    assertFalse(bearer.isAgents(null));
   }
 
   private String refused(@Nullable String header) {

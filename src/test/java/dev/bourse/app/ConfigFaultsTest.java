@@ -62,6 +62,17 @@ class ConfigFaultsTest extends ConfigFixture {
   }
 
   @Test
+  void whoTakesTheProxyProtocolKnowsItsProxies() throws Exception {
+    assertEquals(
+        List.of(
+            "proxies: '' is not acceptable; expected the addresses of the proxies that connect, for"
+                + " proxy.protocol is true"),
+        faults(Map.of("proxy.protocol", "true"), Map.of()));
+    assertTrue(
+        config(Map.of("proxy.protocol", "true", "proxies", "10.0.0.1")).edge().proxyProtocol());
+  }
+
+  @Test
   void everyFaultAndUnknownKeyIsNamedInOneGo() {
     Map<String, String> values = new LinkedHashMap<>();
     values.put("port", "70000");

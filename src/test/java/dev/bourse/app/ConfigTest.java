@@ -79,6 +79,7 @@ class ConfigTest extends ConfigFixture {
     values.put("management.port", "91");
     values.put("base-url", "https://x.example");
     values.put("proxies", "10.0.0.1, 10.0.0.2");
+    values.put("proxy.protocol", "true");
     values.put("limits.requests-per-minute", "7");
     values.put("limits.edge-per-minute", "80");
     values.put("limits.edge-burst", "9");
@@ -128,6 +129,7 @@ class ConfigTest extends ConfigFixture {
 
     assertEquals(3, config.eventLoops());
     assertEquals("0.0.0.0", config.edge().host());
+    assertTrue(config.edge().proxyProtocol());
     assertEquals(90, config.edge().port());
     assertEquals(91, config.management().port());
     assertEquals("https://x.example", config.edge().baseUrl());

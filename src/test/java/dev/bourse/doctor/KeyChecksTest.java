@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.core.Settings;
 import dev.bourse.doctor.Finding.Verdict;
 import dev.bourse.edge.tls.TlsConfig;
+import dev.bourse.testing.Authority;
 import dev.bourse.testing.Certificates;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +29,7 @@ class KeyChecksTest {
               throw new AssertionError("no store is needed");
             },
             Clock.fixed(now, ZoneOffset.UTC));
-    return new Checkup(Duration.ofMinutes(2)).of(List.of(keys.certificate(tls))).get(0).verdict();
+    return new Checkup(Duration.ofMinutes(2)).of(List.of(keys.certificate(tls, tls.clients().stream().toList()))).get(0).verdict();
   }
 
   @Test
@@ -41,5 +43,17 @@ class KeyChecksTest {
     assertEquals(Verdict.OK, at(tls, Duration.ofDays(15)));
     assertEquals(Verdict.WARNING, at(tls, Duration.ofDays(13)));
     assertEquals(Verdict.FAULT, at(tls, Duration.ZERO));
+  }
+
+  @Test
+  void anAuthorityOfClientsThatEndsBeforeIsWarnedOfToo(@TempDir Path folder) throws Exception {
+    Map<String, String> settings = new HashMap<>();
+    List<String> given = new ArrayList<>(List.of(Certificates.make(folder, "EC", 30).write(folder)));
+    given.add(new Authority("ours", Duration.ofDays(20)).write(folder, "tls.client.ca"));
+    given.forEach(one -> settings.put(one.split("=", 2)[0], one.split("=", 2)[1]));
+    TlsConfig tls = TlsConfig.from(new Settings(settings, Map.of())).orElseThrow();
+    assertEquals(Verdict.OK, at(tls, Duration.ofDays(25)));
+    assertEquals(Verdict.WARNING, at(tls, Duration.ofDays(20)));
+    assertEquals(Verdict.FAULT, at(tls, Duration.ofDays(9)));
   }
 }

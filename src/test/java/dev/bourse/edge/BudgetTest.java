@@ -142,6 +142,16 @@ class BudgetTest {
   }
 
   @Test
+  void aProxyIsKnownHoweverItsAddressIsSpelled() {
+    for (String spelled : List.of("2001:db8::1", "2001:DB8:0:0:0:0:0:1")) {
+      assertEquals(
+          "203.0.113.7",
+          new ClientAddress(Set.of(spelled)).key("2001:db8:0:0:0:0:0:1", "203.0.113.7"),
+          spelled);
+    }
+  }
+
+  @Test
   void anIpv6NetworkIsOneClient() {
     ClientAddress clients = new ClientAddress(Set.of("10.0.0.1", "10.0.0.2"));
     assertEquals(clients.key("2001:db8::1", null), clients.key("2001:db8:0:0:ffff::2", null));

@@ -159,26 +159,38 @@ public final class EdgeFixture implements AutoCloseable {
   }
 
   static Authenticator authenticator() {
-    return header -> {
-      Set<Scope> scopes =
-          header != null && header.startsWith("Bearer ") ? TOKENS.get(header.substring(7)) : null;
-      if (header == null || scopes == null) {
-        throw ApiError.of(ErrorCode.UNAUTHORIZED, "send Authorization as Bearer and an API token");
+    return new Authenticator() {
+      @Override
+      public Principal authenticate(@Nullable String header) {
+        return principal(header);
       }
-      String token = header.substring(7);
-      return new Principal(
-          new Organization("org_1", "Acme", "standard"),
-          "token:" + token,
-          token,
-          scopes,
-          null,
-          null,
-          token.equals("member") ? "alice" : null,
-          token.equals("member") ? "org_1/alice/1" : null,
-          token.equals("member")
-              ? Principal.Credential.MEMBER_TOKEN
-              : Principal.Credential.API_TOKEN);
+
+      @Override
+      public boolean isAgents(@Nullable String header) {
+        return header != null && !header.equals("Bearer member");
+      }
     };
+  }
+
+  private static Principal principal(@Nullable String header) {
+    Set<Scope> scopes =
+        header != null && header.startsWith("Bearer ") ? TOKENS.get(header.substring(7)) : null;
+    if (header == null || scopes == null) {
+      throw ApiError.of(ErrorCode.UNAUTHORIZED, "send Authorization as Bearer and an API token");
+    }
+    String token = header.substring(7);
+    return new Principal(
+        new Organization("org_1", "Acme", "standard"),
+        "token:" + token,
+        token,
+        scopes,
+        null,
+        null,
+        token.equals("member") ? "alice" : null,
+        token.equals("member") ? "org_1/alice/1" : null,
+        token.equals("member")
+            ? Principal.Credential.MEMBER_TOKEN
+            : Principal.Credential.API_TOKEN);
   }
 
   static Future<Answer> echo(Call call) {

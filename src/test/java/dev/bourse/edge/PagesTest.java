@@ -14,6 +14,7 @@ import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Clock;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -275,7 +276,7 @@ class PagesTest {
   void theManagementPortTellsLifeReadinessAndMetrics() throws Exception {
     Readiness readiness = new Readiness();
     ManagementVerticle management =
-        new ManagementVerticle(ManagementConfig.onLoopback(0), readiness, fixture.signals);
+        new ManagementVerticle(ManagementConfig.onLoopback(0), readiness, fixture.signals, Clock.systemUTC());
     fixture.vertx.deployVerticle(management).await();
     read("/llms.txt");
     assertEquals(200, manage(management, "/livez").statusCode());

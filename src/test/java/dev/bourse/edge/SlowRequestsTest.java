@@ -29,7 +29,18 @@ class SlowRequestsTest {
 
   private static EdgeConfig slowAt(long millis) {
     return new EdgeConfig(
-        "127.0.0.1", 0, "", "", 0, 0, 0, Set.of(), EdgeLimits.standard(), millis, Optional.empty());
+        "127.0.0.1",
+        0,
+        "",
+        "",
+        0,
+        0,
+        0,
+        Set.of(),
+        false,
+        EdgeLimits.standard(),
+        millis,
+        Optional.empty());
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.Text;
+import dev.bourse.remote.Connections;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
@@ -40,6 +41,22 @@ final class ServiceOptions {
           """)
   private @Nullable String profile;
 
+  @Option(
+      names = "--cert",
+      paramLabel = "FILE",
+      description =
+          """
+          A PEM file with the certificate to show to a service that asks for one (environment: \
+          BOURSE_CLIENT_CERT).\
+          """)
+  private @Nullable Path certificate;
+
+  @Option(
+      names = "--key",
+      paramLabel = "FILE",
+      description = "A PEM file with its private key (environment: BOURSE_CLIENT_KEY).")
+  private @Nullable Path key;
+
   /**
    * The sign-in meant.
    *
@@ -60,6 +77,7 @@ final class ServiceOptions {
 
   /** The same for who signs in, which may replace what is kept by the name. */
   Profile profileToBe(CommandEnvironment environment, CredentialFile credentials) throws Refused {
+    Connections.show(certificate, key, environment.variables());
     String name = first(profile, environment.variables().get("BOURSE_PROFILE"));
     if (name != null) {
       return named(name, credentials);

@@ -1,6 +1,8 @@
 package dev.bourse.edge.limits;
 
 import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +17,15 @@ public final class ClientAddress {
   private final Set<String> trustedProxies;
 
   public ClientAddress(Set<String> trustedProxies) {
-    this.trustedProxies = trustedProxies;
+    Set<String> spelled = new HashSet<>(trustedProxies);
+    for (String proxy : trustedProxies) {
+      InetAddress address = NetUtil.createInetAddressFromIpAddressString(proxy);
+      if (address != null) {
+        // As sockets spell it, who know no "::".
+        spelled.add(address.getHostAddress());
+      }
+    }
+    this.trustedProxies = Set.copyOf(spelled);
   }
 
   /**

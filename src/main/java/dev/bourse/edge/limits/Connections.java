@@ -7,7 +7,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.net.SocketAddress;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -43,6 +42,7 @@ public final class Connections {
   private final EdgeLimits limits;
   private final LongSupplier nanos;
   private final Occupancy occupancy;
+  private final @Nullable ProxyProtocol proxies;
   private final Map<HttpConnection, OpenConnection> open = new HashMap<>();
 
   /** Those whose TLS handshake is under way, by their age; Vert.x ends the ones that are late. */
@@ -55,6 +55,20 @@ public final class Connections {
    * @param occupancy shared by all event loops
    */
   public Connections(EdgeLimits limits, Occupancy occupancy, LongSupplier nanos) {
+    this(limits, occupancy, nanos, null);
+  }
+
+  /**
+   * The same where proxies tell whose connections are.
+   *
+   * @param proxies shared by all event loops, too; null where clients connect by themselves
+   */
+  public Connections(
+      EdgeLimits limits,
+      Occupancy occupancy,
+      LongSupplier nanos,
+      @Nullable ProxyProtocol proxies) {
+    this.proxies = proxies;
     this.limits = limits;
     this.occupancy = occupancy;
     this.nanos = nanos;
@@ -62,10 +76,11 @@ public final class Connections {
 
   /** Counts a connection before its TLS handshake, or closes it when there is no room for it. */
   void accepted(Channel channel) {
-    String peer =
-        channel.remoteAddress() instanceof InetSocketAddress address && !address.isUnresolved()
-            ? address.getAddress().getHostAddress()
-            : "";
+    String peer = peer(channel);
+    if (proxies != null && !proxies.admits(peer)) {
+      channel.close();
+      return;
+    }
     Occupancy.Client client = occupancy.enter(peer);
     if (client == null || (occupancy.isFull() && !makeRoom())) {
       occupancy.turnsAway();
@@ -77,6 +92,63 @@ public final class Connections {
     }
     handshakes.put(channel, new Handshake(client, nowMillis() + limits.headMillis()));
     channel.closeFuture().addListener(closed -> shaken(channel));
+    if (proxies != null) {
+      // Before the handshake, within whose time it has to come.
+      proxies.read(channel, source -> isOf(source, channel));
+    }
+  }
+
+  private static String peer(Channel channel) {
+    return channel.remoteAddress() instanceof InetSocketAddress address && !address.isUnresolved()
+        ? address.getAddress().getHostAddress()
+        : "";
+  }
+
+  /** A handshake is of this client, who is behind a proxy; false when that one has too many. */
+  private boolean isOf(String source, Channel channel) {
+    Handshake handshake = handshakes.get(channel);
+    if (handshake == null) {
+      return false;
+    }
+    if (source.isEmpty()) {
+      return true;
+    }
+    Occupancy.Client client = occupancy.enter(source);
+    if (client == null) {
+      occupancy.turnsAway();
+      return false;
+    }
+    occupancy.leave(handshake.client());
+    // In its place in the order of age.
+    handshakes.put(channel, new Handshake(client, handshake.deadlineMillis()));
+    return true;
+  }
+
+  /** The same of a connection that speaks plainly. */
+  private boolean isOf(String source, OpenConnection connection) {
+    if (connection.closing) {
+      return false;
+    }
+    connection.isFrom(source);
+    if (source.isEmpty()) {
+      return true;
+    }
+    Occupancy.Client client = occupancy.enter(source);
+    if (client == null) {
+      occupancy.turnsAway();
+      end(connection);
+      return false;
+    }
+    occupancy.leave(connection.client);
+    connection.client = client;
+    return true;
+  }
+
+  /** A connection's handshake is done, for a server that counts nothing but handshakes. */
+  public void shaken(HttpConnection http) {
+    if (http instanceof ConnectionBase base) {
+      shaken(base.channelHandlerContext().channel());
+    }
   }
 
   /** Its handshake is done, or will never be; may be called more than once. */
@@ -106,11 +178,18 @@ public final class Connections {
 
   /** Registers a new connection, or closes it at once when there is no room for it. */
   public void opened(HttpConnection http) {
-    if (http instanceof ConnectionBase base) {
-      shaken(base.channelHandlerContext().channel());
+    shaken(http);
+    Channel channel = ((ConnectionBase) http).channelHandlerContext().channel();
+    String peer = peer(channel);
+    // Over TLS the header has come before.
+    String source = proxies == null ? null : ProxyProtocol.source(channel);
+    boolean awaitsHeader = proxies != null && source == null;
+    if (awaitsHeader && !proxies.admits(peer)) {
+      abort(http);
+      return;
     }
-    SocketAddress peer = http.remoteAddress();
-    Occupancy.Client client = occupancy.enter(peer == null ? "" : peer.hostAddress());
+    Occupancy.Client client =
+        occupancy.enter(source == null || source.isEmpty() ? peer : source);
     if (client == null) {
       occupancy.turnsAway();
       abort(http);
@@ -122,7 +201,10 @@ public final class Connections {
       abort(http);
       return;
     }
-    OpenConnection connection = new OpenConnection(http, client, limits, occupancy, nanos);
+    OpenConnection connection = new OpenConnection(http, peer, client, limits, occupancy, nanos);
+    if (source != null) {
+      connection.isFrom(source);
+    }
     open.put(http, connection);
     if (http instanceof ConnectionBase base) {
       ChannelHandlerContext last = base.channelHandlerContext();
@@ -133,6 +215,10 @@ public final class Connections {
           null,
           new UnreadBytesHandler(this, connection));
       pipeline.addBefore(last.name(), null, HttpVersionHandler.INSTANCE);
+    }
+    if (awaitsHeader) {
+      // Within the time of the first request's head.
+      proxies.read(channel, told -> isOf(told, connection));
     }
     http.closeHandler(gone -> gone(connection));
   }

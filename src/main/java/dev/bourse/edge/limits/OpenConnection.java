@@ -7,6 +7,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,7 +53,16 @@ public final class OpenConnection {
   private final LongSupplier nanos;
   private final Occupancy occupancy;
   final HttpConnection http;
-  final Occupancy.Client client;
+
+  /** Who holds what it holds; another as soon as a proxy tells whose it is. */
+  Occupancy.Client client;
+
+  /** The address it comes from, of the client itself where a proxy tells that. */
+  private String peer;
+
+  /** A proxy says that the connection is its own, so that nobody is behind it. */
+  private boolean isOfProxy;
+
   long deadlineMillis;
 
   /** Until when a download may go on with the bytes that its client has taken so far. */
@@ -75,21 +86,70 @@ public final class OpenConnection {
   private int entered;
   private boolean hadBody;
 
+  /** Looked up once, at the first request it matters to: a handshake is not repeated. */
+  private @Nullable Boolean showsCertificate;
+
   /** Requests came before the one ahead of them was answered. */
   boolean isPipelined;
 
   OpenConnection(
       HttpConnection http,
+      String peer,
       Occupancy.Client client,
       EdgeLimits limits,
       Occupancy occupancy,
       LongSupplier nanos) {
     this.http = http;
+    this.peer = peer;
     this.client = client;
     this.limits = limits;
     this.occupancy = occupancy;
     this.nanos = nanos;
     this.deadlineMillis = nowMillis() + limits.headMillis();
+  }
+
+  /**
+   * A proxy has told whose connection it is.
+   *
+   * @param source the client's address; empty when it is the proxy's own
+   */
+  void isFrom(String source) {
+    isOfProxy = source.isEmpty();
+    if (!isOfProxy) {
+      peer = source;
+    }
+  }
+
+  /** The address it comes from. */
+  public String peer() {
+    return peer;
+  }
+
+  /**
+   * Whether {@code X-Forwarded-For} may be believed if the address is a known proxy's. Not where a
+   * proxy that would have told of a client told of none: it passes on what whoever it is sends.
+   */
+  public boolean mayForward() {
+    return !isOfProxy;
+  }
+
+  /** Whether its client showed a certificate, which the handshake has verified then. */
+  public boolean showsCertificate() {
+    Boolean known = showsCertificate;
+    if (known == null) {
+      known = hasPeerCertificate(http.sslSession());
+      showsCertificate = known;
+    }
+    return known;
+  }
+
+  /** Whether a client showed a certificate in the handshake of a session, if there was one. */
+  public static boolean hasPeerCertificate(@Nullable SSLSession session) {
+    try {
+      return session != null && session.getPeerCertificates().length > 0;
+    } catch (SSLPeerUnverifiedException none) {
+      return false;
+    }
   }
 
   /** Whether the next bytes belong to a head. */

@@ -1,27 +1,63 @@
 package dev.bourse.edge.tls;
 
 import dev.bourse.core.Settings;
+import dev.bourse.edge.tls.ClientCertificates.Demand;
+import dev.bourse.pem.CertificatePair;
+import dev.bourse.pem.PemFault;
+import dev.bourse.pem.PemFile;
 import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Where the certificate is with which the API speaks TLS.
+ * Where the certificate is with which a port speaks TLS, and which certificates it takes.
  *
  * @param certificate a PEM file with the certificate and those that lead from it to a root
  * @param key a PEM file with its private key
  * @param pair what the two held at the start
+ * @param clients which certificates of clients are taken; empty when none is asked for
  */
-public record TlsConfig(Path certificate, Path key, CertificatePair pair) {
+public record TlsConfig(
+    PemFile certificate, PemFile key, CertificatePair pair, Optional<ClientCertificates> clients) {
   static final String CERTIFICATE = "tls.cert";
   static final String KEY = "tls.key";
+  private static final String CLIENT_AUTHORITIES = "tls.client.ca";
+  private static final String CLIENT_DEMAND = "tls.client.auth";
+
+  /** The setting that names the authorities of those who read the management port. */
+  public static final String MANAGEMENT_AUTHORITIES = "management.client.ca";
 
   /**
-   * Maps settings {@code tls.cert} and {@code tls.key}. Reads both files. Faults are recorded in
-   * the settings and never show a key.
+   * Maps settings {@code tls.*}. Reads the files. Faults are recorded in the settings and never
+   * show a key.
    *
-   * @return empty when neither is set, and when there is a fault
+   * @return empty when there is no certificate, and when there is a fault
    */
   public static Optional<TlsConfig> from(Settings settings) {
+    String authorities = settings.text(CLIENT_AUTHORITIES, "");
+    String demand = settings.text(CLIENT_DEMAND, "agents");
+    if (!demand.equals("agents") && !demand.equals("all")) {
+      settings.fault(
+          CLIENT_DEMAND, demand, "agents, who send API tokens, or all, whoever connects");
+    }
+    Optional<TlsConfig> own = pair(settings);
+    if (authorities.isEmpty()) {
+      if (demand.equals("all")) {
+        settings.fault(CLIENT_AUTHORITIES, "", "a PEM file, for %s is all".formatted(CLIENT_DEMAND));
+      }
+      return own;
+    }
+    if (settings.text(CERTIFICATE, "").isEmpty()) {
+      settings.fault(CERTIFICATE, "", "a PEM file, for %s is set".formatted(CLIENT_AUTHORITIES));
+    }
+    return own.flatMap(
+        tls ->
+            tls.with(
+                settings,
+                new PemFile(CLIENT_AUTHORITIES, Path.of(authorities)),
+                demand.equals("all") ? Demand.ALL : Demand.AGENTS));
+  }
+
+  private static Optional<TlsConfig> pair(Settings settings) {
     String certificate = settings.text(CERTIFICATE, "");
     String key = settings.text(KEY, "");
     if (certificate.isEmpty() && key.isEmpty()) {
@@ -36,12 +72,54 @@ public record TlsConfig(Path certificate, Path key, CertificatePair pair) {
       return Optional.empty();
     }
     try {
-      Path certificateFile = Path.of(certificate);
-      Path keyFile = Path.of(key);
+      PemFile certificateFile = new PemFile(CERTIFICATE, Path.of(certificate));
+      PemFile keyFile = new PemFile(KEY, Path.of(key));
       return Optional.of(
-          new TlsConfig(certificateFile, keyFile, CertificatePair.read(certificateFile, keyFile)));
-    } catch (PairFault fault) {
-      settings.fault(fault.setting, fault.file, fault.accepted);
+          new TlsConfig(
+              certificateFile,
+              keyFile,
+              CertificatePair.read(certificateFile, keyFile),
+              Optional.empty()));
+    } catch (PemFault fault) {
+      settings.fault(fault.named(), fault.file(), fault.accepted());
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Maps setting {@code management.client.ca}: with it the management port speaks TLS with the
+   * API's certificate, and asks for those of these authorities.
+   *
+   * @param api how the API's port speaks TLS
+   * @return empty when it is not set, and when there is a fault
+   */
+  public static Optional<TlsConfig> ofManagement(Settings settings, Optional<TlsConfig> api) {
+    String authorities = settings.text(MANAGEMENT_AUTHORITIES, "");
+    if (authorities.isEmpty()) {
+      return Optional.empty();
+    }
+    if (settings.text(CERTIFICATE, "").isEmpty()) {
+      settings.fault(
+          CERTIFICATE, "", "a PEM file, for %s is set".formatted(MANAGEMENT_AUTHORITIES));
+    }
+    return api.flatMap(
+        tls ->
+            tls.with(
+                settings,
+                new PemFile(MANAGEMENT_AUTHORITIES, Path.of(authorities)),
+                Demand.AGENTS));
+  }
+
+  private Optional<TlsConfig> with(Settings settings, PemFile authorities, Demand demand) {
+    try {
+      return Optional.of(
+          new TlsConfig(
+              certificate,
+              key,
+              pair,
+              Optional.of(ClientCertificates.read(authorities, demand))));
+    } catch (PemFault fault) {
+      settings.fault(fault.named(), fault.file(), fault.accepted());
       return Optional.empty();
     }
   }

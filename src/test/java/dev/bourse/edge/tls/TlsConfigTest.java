@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.Authority;
 import dev.bourse.testing.Certificates;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.security.Key;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -127,6 +129,49 @@ class TlsConfigTest {
     assertEquals(2, TlsFixture.config(certificate, key).pair().chain().size());
     Files.writeString(certificate, ec.text().repeat(17));
     assertRefused("tls.cert: '" + certificate + "'", "there are 17");
+  }
+
+  private List<String> clientFaults(String authorities, String demand) {
+    return TlsFixture.faults(
+        Map.of(
+            "tls.cert", certificate.toString(),
+            "tls.key", key.toString(),
+            "tls.client.ca", authorities,
+            "tls.client.auth", demand));
+  }
+
+  @Test
+  void authoritiesOfClientsAreTakenOfAFileThatHoldsNothingElse() throws IOException {
+    Authority authority = new Authority("ours");
+    Path file = Authority.file(folder);
+    authority.write(folder, "");
+    for (String demand : List.of("agents", "all")) {
+      assertEquals(List.of(), clientFaults(file.toString(), demand));
+    }
+    Files.writeString(file, authority.pem().text() + authority.issue("agent").text());
+    assertNamed(clientFaults(file.toString(), "agents"), "number 2, CN=agent, is of none");
+    Files.writeString(file, authority.pem().text().substring(0, 300));
+    assertNamed(clientFaults(file.toString(), "agents"), "there are 0");
+    Files.writeString(file, authority.pem().text().repeat(65));
+    assertNamed(clientFaults(file.toString(), "agents"), "there are 65");
+    Files.delete(file);
+    assertNamed(clientFaults(file.toString(), "agents"), "there is none");
+  }
+
+  private static void assertNamed(List<String> faults, String part) {
+    assertEquals(1, faults.size(), faults.toString());
+    assertTrue(faults.get(0).startsWith("tls.client.ca: '"), faults.get(0));
+    assertTrue(faults.get(0).contains(part), faults.get(0));
+  }
+
+  @Test
+  void certificatesOfClientsAreAskedForOverTlsAlone() {
+    Authority authority = new Authority("ours");
+    assertNamed(clientFaults("", "all"), "a PEM file, for tls.client.auth is all");
+    List<String> wrong = clientFaults("", "some");
+    assertTrue(wrong.get(0).startsWith("tls.client.auth: 'some' is not"), wrong.toString());
+    List<String> plain = TlsFixture.faults(Map.of("tls.client.ca", authority.toString()));
+    assertTrue(plain.get(0).startsWith("tls.cert: '' is not"), plain.toString());
   }
 
   @Test

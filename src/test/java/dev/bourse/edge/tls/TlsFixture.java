@@ -21,6 +21,13 @@ public final class TlsFixture {
     return new Settings(Map.of("tls.cert", certificate, "tls.key", key), Map.of());
   }
 
+  /** The faults of these settings, which have some. */
+  static List<String> faults(Map<String, String> values) {
+    Settings settings = new Settings(values, Map.of());
+    TlsConfig.from(settings);
+    return settings.faults();
+  }
+
   static List<String> faults(String certificate, String key) {
     Settings settings = settings(certificate, key);
     if (TlsConfig.from(settings).isPresent()) {

@@ -1,15 +1,8 @@
-package dev.bourse.edge.tls;
+package dev.bourse.pem;
 
-import io.vertx.core.net.KeyCertOptions;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
@@ -17,12 +10,9 @@ import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
-import java.security.cert.CertificateException;
-import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
@@ -32,6 +22,7 @@ import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.X509KeyManager;
 
+
 /**
  * A certificate and its private key.
  *
@@ -39,14 +30,8 @@ import javax.net.ssl.X509KeyManager;
  * @param key that of the first
  */
 public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
-  /** A chain has some 10 KiB, and a key 3. */
-  private static final int MOST_BYTES = 256 * 1_024;
-
   /** A chain has two or three. */
   private static final int MOST_CERTIFICATES = 16;
-
-  private static final Pattern CERTIFICATE =
-      Pattern.compile("-----BEGIN CERTIFICATE-----([^-]*+)-----END CERTIFICATE-----");
 
   private static final Pattern PRIVATE_KEY =
       Pattern.compile("-----BEGIN ((?:RSA |EC )?)PRIVATE KEY-----([^-]*+)-----END");
@@ -62,61 +47,30 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
   }
 
   /** Reads both files and tries whether they belong together. Blocks. */
-  static CertificatePair read(Path certificate, Path key) throws PairFault {
-    List<X509Certificate> chain = readChain(certificate);
+  public static CertificatePair read(PemFile certificate, PemFile key) throws PemFault {
+    List<X509Certificate> chain = certificate.certificates(MOST_CERTIFICATES);
     PublicKey certified = chain.get(0).getPublicKey();
     String signature = SIGNATURES.get(certified.getAlgorithm());
     if (signature == null) {
-      throw new PairFault(
-          TlsConfig.CERTIFICATE,
-          certificate,
-          "a certificate with an RSA or EC key; this one's is " + certified.getAlgorithm());
+      throw certificate.fault(
+          "a certificate with an RSA or EC key; this one's is %s", certified.getAlgorithm());
     }
     CertificatePair pair = new CertificatePair(chain, readKey(key, certified));
     if (!pair.isOne(signature)) {
-      throw new PairFault(
-          TlsConfig.KEY, key, "the private key of the certificate in " + certificate);
+      throw key.fault("the private key of the certificate in %s", certificate.path());
     }
     try {
-      pair.options();
+      pair.keyManager();
     } catch (GeneralSecurityException | IOException refused) {
-      throw new PairFault(
-          TlsConfig.CERTIFICATE,
-          certificate,
-          "the certificate first, then each the issuer of the one before it");
+      throw certificate.fault("the certificate first, then each the issuer of the one before it");
     }
     return pair;
   }
 
-  private static List<X509Certificate> readChain(Path file) throws PairFault {
-    List<X509Certificate> chain = new ArrayList<>();
-    Matcher block = CERTIFICATE.matcher(readText(TlsConfig.CERTIFICATE, file));
-    try {
-      CertificateFactory factory = CertificateFactory.getInstance("X.509");
-      while (block.find()) {
-        byte[] encoded = Base64.getMimeDecoder().decode(block.group(1));
-        chain.add((X509Certificate) factory.generateCertificate(new ByteArrayInputStream(encoded)));
-      }
-    } catch (CertificateException | IllegalArgumentException malformed) {
-      throw new PairFault(
-          TlsConfig.CERTIFICATE,
-          file,
-          "a PEM file of certificates; number %d cannot be read".formatted(chain.size() + 1));
-    }
-    if (chain.isEmpty() || chain.size() > MOST_CERTIFICATES) {
-      throw new PairFault(
-          TlsConfig.CERTIFICATE,
-          file,
-          "a PEM file of 1 to %d certificates; there are %d"
-              .formatted(MOST_CERTIFICATES, chain.size()));
-    }
-    return chain;
-  }
-
-  private static PrivateKey readKey(Path file, PublicKey certified) throws PairFault {
-    Matcher block = PRIVATE_KEY.matcher(readText(TlsConfig.KEY, file));
+  private static PrivateKey readKey(PemFile file, PublicKey certified) throws PemFault {
+    Matcher block = PRIVATE_KEY.matcher(file.text());
     if (!block.find()) {
-      throw new PairFault(TlsConfig.KEY, file, KEYS);
+      throw file.fault(KEYS);
     }
     try {
       byte[] encoded = Base64.getMimeDecoder().decode(block.group(2));
@@ -125,10 +79,8 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
               new PKCS8EncodedKeySpec(
                   block.group(1).isEmpty() ? encoded : wrapped(encoded, certified)));
     } catch (GeneralSecurityException | RuntimeException malformed) {
-      throw new PairFault(
-          TlsConfig.KEY,
-          file,
-          KEYS + "; this one cannot be read, or is not " + certified.getAlgorithm());
+      throw file.fault(
+          KEYS + "; this one cannot be read, or is not %s", certified.getAlgorithm());
     }
   }
 
@@ -173,22 +125,6 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     return element.toByteArray();
   }
 
-  private static String readText(String setting, Path file) throws PairFault {
-    try (InputStream in = Files.newInputStream(file)) {
-      byte[] bytes = in.readNBytes(MOST_BYTES + 1);
-      if (bytes.length > MOST_BYTES) {
-        throw new PairFault(setting, file, "a PEM file of at most %d bytes".formatted(MOST_BYTES));
-      }
-      return new String(bytes, StandardCharsets.ISO_8859_1);
-    } catch (NoSuchFileException missing) {
-      throw new PairFault(setting, file, "a PEM file; there is none");
-    } catch (AccessDeniedException denied) {
-      throw new PairFault(setting, file, "a PEM file that this process may read");
-    } catch (IOException unreadable) {
-      throw new PairFault(setting, file, "a PEM file: " + unreadable.getMessage());
-    }
-  }
-
   /** Whether what the key signs is what the certificate says it signed. */
   private boolean isOne(String signature) {
     try {
@@ -205,8 +141,8 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     }
   }
 
-  /** The same as the server takes it. Encrypts it on the way, which takes some milliseconds. */
-  KeyCertOptions options() throws GeneralSecurityException, IOException {
+  /** What shows it in a handshake. Encrypts the key on the way, which takes some milliseconds. */
+  public X509KeyManager keyManager() throws GeneralSecurityException, IOException {
     char[] none = new char[0];
     KeyStore store = KeyStore.getInstance("PKCS12");
     store.load(null, none);
@@ -214,7 +150,7 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     KeyManagerFactory factory =
         KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     factory.init(store, none);
-    return KeyCertOptions.wrap((X509KeyManager) factory.getKeyManagers()[0]);
+    return (X509KeyManager) factory.getKeyManagers()[0];
   }
 
   /** When the first of the chain ends. */
@@ -225,7 +161,8 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
         .orElseThrow();
   }
 
-  boolean isSame(CertificatePair other) {
+  /** Whether another is the same. */
+  public boolean isSame(CertificatePair other) {
     return chain.equals(other.chain)
         && MessageDigest.isEqual(key.getEncoded(), other.key.getEncoded());
   }
