@@ -1,0 +1,249 @@
+package dev.bourse.faults;
+
+import dev.bourse.core.Ports;
+import dev.bourse.faults.FaultyProxy.Fault;
+import dev.bourse.testing.Certificates;
+import dev.bourse.testing.PostgresServer;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Two replicas on PostgreSQL, each behind a network of its own to it, and the faults that alerts
+ * tell of there. The first has a clock that can be set, the second speaks TLS.
+ */
+final class AlertReplicas {
+  /**
+   * The defaults by which the rules were chosen, shorter as those are ({@link
+   * AlertRules#SHORTER}), and never so short that a busy machine alone would be late.
+   */
+  private static final List<String> SETTINGS =
+      List.of(
+          "market.tick=500ms",
+          "market.lease=2s",
+          "store.probe-interval=500ms",
+          "store.away-after=6s",
+          "store.stale-after=8s");
+
+  private static final int CERTIFICATE_DAYS = 90;
+
+  /** Less than the 14 that the rule asks for. */
+  private static final int ENDING_DAYS = 5;
+
+  /** Far from the five seconds of the rule, and less than any lease may be given for. */
+  private static final int CLOCK_AHEAD_SECONDS = 60;
+
+  private final PostgresServer server;
+  private final FaultWorld world;
+  private final String url;
+  private final List<FaultyProxy> networks = new ArrayList<>();
+  private final List<Integer> ports = new ArrayList<>();
+  private final ServiceProcess first;
+  private final ServiceProcess second;
+  private final FakeClock clock;
+  private final Certificates.Pem certificate;
+  private final Path certificates;
+  private int reserveCents = 100;
+  private @Nullable StoppedLoop stopped;
+
+  AlertReplicas(Run run) throws IOException, SQLException {
+    server = run.postgres();
+    world = new FaultWorld(run, "alerts-postgres");
+    url = server.newDatabase();
+    certificates = Files.createDirectories(world.folder().resolve("tls"));
+    certificate = Certificates.make(certificates, "EC", CERTIFICATE_DAYS);
+    first = add("first", run.seed());
+    second = add("second", run.seed() + 1, certificate.write(certificates));
+    clock = new FakeClock(world.folder(), first);
+  }
+
+  private ServiceProcess add(String name, long seed, String... more) throws IOException {
+    FaultyProxy network = new FaultyProxy(server.port(), seed);
+    networks.add(network);
+    int port = Ports.free();
+    ports.add(port);
+    List<String> settings = new ArrayList<>(SETTINGS);
+    settings.addAll(List.of(more));
+    settings.add("management.port=" + port);
+    settings.add("store.url=" + url.replace(":" + server.port(), ":" + network.port()));
+    return world.add(name, settings);
+  }
+
+  void start() throws IOException, InterruptedException {
+    world.startProcesses();
+  }
+
+  /** Where the processes tell their numbers. */
+  List<Integer> ports() {
+    return ports;
+  }
+
+  /** What is tried, in turn. */
+  List<AlertTrial> trials() {
+    return List.of(
+        AlertTrial.of(
+            "every tick's price refused by the database",
+            Set.of("BourseTicksFail", "BourseMarketLate"),
+            Set.of(),
+            this::refusePrices,
+            this::takePrices),
+        AlertTrial.of(
+            "the same, with both replicas killed and started",
+            Set.of("BourseMarketSilent", "BourseTicksFail"),
+            Set.of("BourseDown", "BourseMarketUntended"),
+            () -> {
+              refusePrices();
+              first.kill();
+              second.kill();
+              first.start();
+              second.start();
+            },
+            this::takePrices),
+        new AlertTrial(
+            "PostgreSQL stopped",
+            Set.of(
+                "BourseStoreAway",
+                "BourseMarketUntended",
+                "BourseKnowledgeStale",
+                "BourseErrors"),
+            Set.of("BourseCommitsFail", "BourseOutcomeUnknown"),
+            server::stop,
+            () -> ask("GET", "/api/market/feed"),
+            server::startAgain),
+        new AlertTrial(
+            "a network that loses the answers of PostgreSQL",
+            Set.of("BourseOutcomeUnknown"),
+            Set.of(
+                "BourseCommitsFail",
+                "BourseStoreAway",
+                "BourseKnowledgeStale",
+                "BourseMarketUntended"),
+            AlertTrial.Step.NONE,
+            this::loseAnswers,
+            AlertTrial.Step.NONE));
+  }
+
+  /** What is tried once nobody cuts the first off from the database any more. */
+  List<AlertTrial> laterTrials() {
+    return List.of(
+        AlertTrial.of(
+            "a clock of one replica set a minute ahead",
+            Set.of("BourseClockApart"),
+            Set.of(),
+            () -> clock.set(CLOCK_AHEAD_SECONDS),
+            () -> clock.set(0)),
+        AlertTrial.of(
+            "a process frozen (SIGSTOP)",
+            Set.of("BourseDown"),
+            Set.of(),
+            second::freeze,
+            second::thaw),
+        new AlertTrial(
+            "a process killed and started over and over",
+            Set.of("BourseRestarts"),
+            Set.of("BourseDown", "BourseMarketUntended"),
+            AlertTrial.Step.NONE,
+            this::restart,
+            AlertTrial.Step.NONE),
+        AlertTrial.of(
+            "an event loop's thread stopped",
+            Set.of("BourseLoopHangs"),
+            Set.of("BourseStoreAway", "BourseKnowledgeStale"),
+            () -> stopped = StoppedLoop.of(second, this::isScraped),
+            () -> {
+              if (stopped != null) {
+                stopped.letGo();
+              }
+            }),
+        AlertTrial.of(
+            "a certificate of " + ENDING_DAYS + " days put in place of one of " + CERTIFICATE_DAYS,
+            Set.of("BourseCertificateEnds"),
+            Set.of(),
+            () -> Certificates.make(certificates, "EC", ENDING_DAYS).write(certificates),
+            () -> certificate.write(certificates)));
+  }
+
+  /**
+   * What shows only when the first compares everything, five minutes after its start, unless it was
+   * cut off from the database meanwhile.
+   */
+  AlertTrial slowTrial() {
+    return AlertTrial.of(
+        "a token revoked in the database, past the service",
+        Set.of("BourseChangesUntold"),
+        Set.of(),
+        () ->
+            server.execute(
+                url,
+                "UPDATE token SET revoked_at = 1 WHERE org_id = 'openlab' AND name = 'readonly'"),
+        AlertTrial.Step.NONE);
+  }
+
+  /** What the market has to store is refused, and it has something to store. */
+  private void refusePrices() throws SQLException {
+    // As long as prices are taken: whoever the market is.
+    reserveCents += 10;
+    server.execute(
+        url,
+        """
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'refused'; END $$;
+        CREATE TRIGGER refuse BEFORE INSERT ON price_point EXECUTE FUNCTION refuse()
+        """);
+    Http.ok(
+        String.valueOf(first.baseUrl()),
+        "PATCH",
+        "/api/operator/pools/demo-h100",
+        world.operatorToken(),
+        new JsonObject().put("reserve_price_per_gpu_hour", reserveCents / 1e2));
+  }
+
+  private void takePrices() throws SQLException {
+    server.execute(url, "DROP TRIGGER refuse ON price_point; DROP FUNCTION refuse()");
+  }
+
+  /** Asks the first something, whatever it answers. */
+  private void ask(String method, String path) throws IOException {
+    Http.send(String.valueOf(first.baseUrl()), method, path, world.token("acme"), null);
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
+  }
+
+  /** For longer than a commit is waited for; some commit of a look at the store is under way. */
+  private void loseAnswers() {
+    networks.get(0).set(Fault.HALF_OPEN);
+    LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(3));
+    networks.get(0).set(Fault.NONE);
+    LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
+  }
+
+  private void restart() throws InterruptedException {
+    second.kill();
+    second.start();
+    // Until Prometheus has seen that it was started.
+    LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2 * AlertRules.SCRAPE_SECONDS));
+  }
+
+  /** Whether the second still tells its numbers: else the loop is the one that does. */
+  private boolean isScraped() {
+    try {
+      HttpURLConnection asked =
+          (HttpURLConnection)
+              URI.create("http://127.0.0.1:" + ports.get(1) + "/metrics").toURL().openConnection();
+      asked.setConnectTimeout(2_000);
+      asked.setReadTimeout(2_000);
+      return asked.getResponseCode() == 200;
+    } catch (IOException silent) {
+      return false;
+    }
+  }
+}
