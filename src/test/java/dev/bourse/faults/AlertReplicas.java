@@ -121,16 +121,13 @@ final class AlertReplicas {
             () -> ask("GET", "/api/market/feed"),
             server::startAgain),
         new AlertTrial(
-            "a network that loses the answers of PostgreSQL",
+            "a database slow to flush, and a network that breaks meanwhile",
             Set.of("BourseOutcomeUnknown"),
-            Set.of(
-                "BourseCommitsFail",
-                "BourseStoreAway",
-                "BourseKnowledgeStale",
-                "BourseMarketUntended"),
-            AlertTrial.Step.NONE,
-            this::loseAnswers,
-            AlertTrial.Step.NONE));
+            Set.of("BourseCommitsFail", "BourseMarketUntended"),
+            this::slowCommits,
+            this::breakNetwork,
+            () ->
+                server.execute(url, "DROP TRIGGER linger ON probe; DROP FUNCTION linger()")));
   }
 
   /** What is tried once nobody cuts the first off from the database any more. */
@@ -218,10 +215,20 @@ final class AlertReplicas {
     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
   }
 
-  /** For longer than a commit is waited for; some commit of a look at the store is under way. */
-  private void loseAnswers() {
-    networks.get(0).set(Fault.HALF_OPEN);
-    LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(3));
+  /** So that a commit of a look at the store is under way more often than not. */
+  private void slowCommits() throws SQLException {
+    server.execute(
+        url,
+        """
+        CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON probe DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION linger()
+        """);
+  }
+
+  private void breakNetwork() {
+    networks.get(0).set(Fault.RESET);
     networks.get(0).set(Fault.NONE);
     LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
   }

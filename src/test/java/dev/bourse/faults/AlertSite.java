@@ -4,7 +4,6 @@ import dev.bourse.core.Ports;
 import dev.bourse.faults.FaultyProxy.Fault;
 import dev.bourse.nodes.LoopbackMachine;
 import io.vertx.core.json.JsonObject;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -249,12 +248,6 @@ final class AlertSite {
     if (!sent.isOk()) {
       throw new Violated("the file was not taken: " + sent);
     }
-    Http.ok(
-        base,
-        "POST",
-        "/api/checkpoints/" + item + "/commit",
-        token,
-        new JsonObject().put("bytes", FILE_BYTES).put("sha256", TestBytes.sha256(new ByteArrayInputStream(bytes))));
   }
 
   /** Changes a byte, or changes it back, and has the file checked. */

@@ -1,7 +1,6 @@
 package dev.bourse.faults;
 
 import java.util.Collection;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -48,18 +47,18 @@ final class AlertWatch {
     Set<String> strange = new TreeSet<>(now);
     strange.removeAll(allowed.keySet());
     if (!strange.isEmpty()) {
-      failed(strange + " fire during " + during + ", which allows " + allowed.keySet());
+      failed(strange + " fire: " + during + ", where " + allowed.keySet() + " may");
     }
     firing = now;
   }
 
-  /** Says what is done now. */
-  synchronized void during(String what) {
-    during = what;
-  }
-
-  /** From now on these may fire. */
-  synchronized void allow(Collection<String> alerts) {
+  /**
+   * From now on these may fire.
+   *
+   * @param because of this
+   */
+  synchronized void allow(Collection<String> alerts, String because) {
+    during = because;
     alerts.forEach(alert -> allowed.merge(alert, 1, Integer::sum));
   }
 
@@ -76,13 +75,8 @@ final class AlertWatch {
     return firing;
   }
 
-  /** Whether all of these fire. */
-  boolean fire(Collection<String> alerts) {
-    return firing().containsAll(alerts);
-  }
-
   /** Whether none of these fires. */
   boolean areOver(Collection<String> alerts) {
-    return List.copyOf(firing()).stream().noneMatch(alerts::contains);
+    return firing().stream().noneMatch(alerts::contains);
   }
 }
