@@ -82,8 +82,7 @@ final class Http {
 
   private static Answer send(HttpRequest request) throws IOException {
     try {
-      HttpResponse<String> response =
-          CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
+      HttpResponse<String> response = CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
       String text = response.body();
       return new Answer(
           response.statusCode(),

@@ -18,8 +18,7 @@ public final class LoopbackMachine implements AutoCloseable {
    *
    * @param folder where its programs and the key of whoever may log in are
    */
-  public LoopbackMachine(String nodeId, Path folder)
-      throws IOException, GeneralSecurityException {
+  public LoopbackMachine(String nodeId, Path folder) throws IOException, GeneralSecurityException {
     JdkEd25519.register();
     adminKey = Files.createDirectories(folder).resolve("admin");
     KeyPairGenerator keys = KeyPairGenerator.getInstance("Ed25519");
