@@ -29,6 +29,9 @@ final class AlertSite {
   private static final String NODE = "north-1";
   private static final String CLUSTER = "north-train";
 
+  /** One of the demo that nobody else declares for. */
+  private static final String IDLE = "acme-batch";
+
   /** As of {@link AlertReplicas}; a clock is confirmed after a third of what the rule waits. */
   private static final List<String> SETTINGS =
       List.of(
@@ -50,6 +53,9 @@ final class AlertSite {
 
   private static final int DISK_MIB = 64;
 
+  /** At a time, between two looks at the alerts. */
+  private static final int WRITES = 50;
+
   private static final int FILE_BYTES = 100_000;
 
   private final FaultWorld world;
@@ -61,10 +67,12 @@ final class AlertSite {
   private final Path machines;
   private final int port = Ports.free();
   private String item = "";
+  private final Random random;
   private int steps;
 
   AlertSite(Run run) throws IOException, InterruptedException, GeneralSecurityException {
     world = new FaultWorld(run, "alerts-sqlite");
+    random = new Random(run.seed());
     disk = Mount.inMemory(world.folder().resolve("disk"), DISK_MIB);
     isMounted = Mount.impossible(world.folder()).isEmpty() && disk.mount();
     machines = Files.createDirectories(world.folder().resolve("machines"));
@@ -119,12 +127,12 @@ final class AlertSite {
         "/api/operator/clusters",
         new JsonObject().put("name", CLUSTER).put("org", "acme").put("pool", "north-h100"));
     JsonObject key =
-        new JsonObject().put("name", "laptop").put("public_key", Keys.next(new Random(1)));
+        new JsonObject().put("name", "laptop").put("public_key", Keys.next(random));
     world.ask("acme", "POST", "/api/vm/orgs/acme/ssh-keys", key);
     declare(8);
     publish();
     FaultWorld.until(
-        NODE + " is prepared", 60, () -> capacity().encode().contains("\"state\":\"active\""));
+        NODE + " is prepared", 60, () -> capacity(CLUSTER).encode().contains("\"state\":\"active\""));
   }
 
   /** Where the process tells its numbers. */
@@ -189,14 +197,30 @@ final class AlertSite {
             () -> execute("DROP TRIGGER refuse")));
     if (isMounted) {
       trials.add(
-          AlertTrial.of(
+          new AlertTrial(
               "a full disk",
               Set.of("BourseStoreAway", "BourseCommitsFail"),
-              Set.of(),
+              Set.of("BourseErrors"),
               () -> FullDisk.fill(filler(), 1),
+              this::writeMuch,
               () -> Files.delete(filler())));
     }
     return trials;
+  }
+
+  /** Until the store's files have no room left in them either; refused from then on. */
+  private void writeMuch() throws IOException {
+    int version = capacity(IDLE).getInteger("version");
+    for (int i = 0; i < WRITES; i++) {
+      Http.Answer answer =
+          Http.send(
+              String.valueOf(only.baseUrl()),
+              "PUT",
+              "/api/vm/capacity",
+              world.token("acme"),
+              declaration(IDLE, 0, 3 + i % 2, version));
+      version = answer.body().getInteger("version", version);
+    }
   }
 
   private Path filler() {
@@ -207,27 +231,28 @@ final class AlertSite {
     Http.ok(String.valueOf(only.baseUrl()), method, path, world.operatorToken(), body);
   }
 
-  private JsonObject capacity() {
-    return world.ask("acme", "GET", "/api/vm/capacity?cluster=" + CLUSTER);
+  private JsonObject capacity(String cluster) {
+    return world.ask("acme", "GET", "/api/vm/capacity?cluster=" + cluster);
   }
 
   private void declare(int gpus) {
-    world.ask(
-        "acme",
-        "PUT",
-        "/api/vm/capacity",
-        new JsonObject()
-            .put("cluster", CLUSTER)
-            .put("max_gpus", gpus)
-            .put("max_price_per_gpu_hour", 3)
-            .put("expected_version", capacity().getInteger("version")));
+    int version = capacity(CLUSTER).getInteger("version");
+    world.ask("acme", "PUT", "/api/vm/capacity", declaration(CLUSTER, gpus, 3, version));
+  }
+
+  private static JsonObject declaration(String cluster, int gpus, int price, int version) {
+    return new JsonObject()
+        .put("cluster", cluster)
+        .put("max_gpus", gpus)
+        .put("max_price_per_gpu_hour", price)
+        .put("expected_version", version);
   }
 
   private void publish() throws IOException {
     String token = world.memberToken("acme", "alice");
     String base = String.valueOf(only.baseUrl());
     byte[] bytes = new byte[FILE_BYTES];
-    new Random(2).nextBytes(bytes);
+    random.nextBytes(bytes);
     Path file = Files.write(world.folder().resolve("file"), bytes);
     item =
         Http.ok(
