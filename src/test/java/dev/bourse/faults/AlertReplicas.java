@@ -41,6 +41,9 @@ final class AlertReplicas {
           "store.acquire-timeout=5s",
           "store.query-timeout=10s");
 
+  /** The rule asks for more than two within its window. */
+  private static final int RESTARTS = 3;
+
   /** What else may be so while processes are killed and started: a busy machine is slow at it. */
   private static final Set<String> AT_STARTS =
       Set.of("BourseDown", "BourseMarketUntended", "BourseLoopHangs");
@@ -155,11 +158,10 @@ final class AlertReplicas {
             Set.of("BourseMarketUntended", "BourseLoopHangs"),
             second::freeze,
             second::thaw),
-        new AlertTrial(
-            "a process killed and started over and over",
+        AlertTrial.of(
+            "a process killed and started " + RESTARTS + " times",
             Set.of("BourseRestarts"),
             AT_STARTS,
-            AlertTrial.Step.NONE,
             this::restart,
             AlertTrial.Step.NONE),
         AlertTrial.of(
@@ -244,10 +246,12 @@ final class AlertReplicas {
   }
 
   private void restart() throws InterruptedException {
-    second.kill();
-    second.start();
-    // Until Prometheus has seen that it was started.
-    LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2 * AlertRules.SCRAPE_SECONDS));
+    for (int i = 0; i < RESTARTS; i++) {
+      second.kill();
+      second.start();
+      // Until Prometheus has seen that it was started.
+      LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2 * AlertRules.SCRAPE_SECONDS));
+    }
   }
 
   /** Whether the second still tells its numbers: else the loop is the one that does. */
