@@ -48,6 +48,20 @@ final class AlertReplicas {
   private static final Set<String> AT_STARTS =
       Set.of("BourseDown", "BourseMarketUntended", "BourseLoopHangs");
 
+  /**
+   * What else may be so of a process that stood still, or a loop of it: it may have run the market,
+   * and had a commit under way that nobody heard the answer to; a scrape may meet it before it is
+   * up with what it missed.
+   */
+  private static final Set<String> STANDING_STILL =
+      Set.of(
+          "BourseMarketUntended",
+          "BourseLoopHangs",
+          "BourseStoreAway",
+          "BourseKnowledgeStale",
+          "BourseCommitsFail",
+          "BourseOutcomeUnknown");
+
   private static final int CERTIFICATE_DAYS = 90;
 
   /** Less than the 14 that the rule asks for. */
@@ -153,9 +167,7 @@ final class AlertReplicas {
         AlertTrial.of(
             "a process frozen (SIGSTOP)",
             Set.of("BourseDown"),
-            // If it ran the market; and a scrape that is under way when it thaws may meet a loop that
-            // is late for a moment.
-            Set.of("BourseMarketUntended", "BourseLoopHangs"),
+            STANDING_STILL,
             second::freeze,
             second::thaw),
         AlertTrial.of(
@@ -167,7 +179,7 @@ final class AlertReplicas {
         AlertTrial.of(
             "an event loop's thread stopped",
             Set.of("BourseLoopHangs"),
-            Set.of("BourseStoreAway", "BourseKnowledgeStale"),
+            STANDING_STILL,
             () -> stopped = StoppedLoop.of(second, this::isScraped),
             () -> {
               if (stopped != null) {

@@ -107,14 +107,6 @@ final class Prometheus {
     return !groups.isEmpty();
   }
 
-  /** How many processes answered its last scrape. */
-  int up() {
-    JsonArray found = ask("/api/v1/query?query=sum(up)").getJsonArray("result");
-    return found.isEmpty()
-        ? 0
-        : Integer.parseInt(found.getJsonObject(0).getJsonArray("value").getString(1));
-  }
-
   private JsonObject ask(String path) {
     return Http.ok(url, "GET", path, "nobody", null).getJsonObject("data");
   }
