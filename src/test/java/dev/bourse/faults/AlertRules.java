@@ -54,8 +54,6 @@ final class AlertRules {
   private static final Pattern WINDOW = Pattern.compile("(?<=\\[)(\\d+)([smh])(?=])");
   private static final Pattern AGE = Pattern.compile("(_age_seconds\\b[^>\\n]* > )(\\d+)");
 
-  private static final Map<String, Integer> UNITS_SECONDS = Map.of("s", 1, "m", 60, "h", 3_600);
-
   private final String text;
 
   AlertRules(Path file) throws IOException {
@@ -106,7 +104,13 @@ final class AlertRules {
   }
 
   private static String seconds(MatchResult found, int least) {
-    int seconds = Integer.parseInt(found.group(1)) * UNITS_SECONDS.get(found.group(2));
+    int unit =
+        switch (found.group(2)) {
+          case "h" -> 3_600;
+          case "m" -> 60;
+          default -> 1;
+        };
+    int seconds = Integer.parseInt(found.group(1)) * unit;
     return Math.max(least, seconds / SHORTER) + "s";
   }
 }

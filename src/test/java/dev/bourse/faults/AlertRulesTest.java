@@ -15,10 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 class AlertRulesTest {
   private static final Path RULES = Path.of("conf", "alerts.yaml");
 
-  @TempDir Path folder;
-
   @Test
-  void timesAreShortAndNothingElseIsChanged() throws IOException {
+  void timesAreShortAndNothingElseIsChanged(@TempDir Path folder) throws IOException {
     String original =
         """
         groups:

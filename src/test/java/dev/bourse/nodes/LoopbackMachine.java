@@ -40,7 +40,7 @@ public final class LoopbackMachine implements AutoCloseable {
 
   /** The line that its host key is pinned by. */
   public String hostKey() {
-    return machine.machine().hostKey();
+    return String.valueOf(machine.machine().hostKey());
   }
 
   @Override
