@@ -186,7 +186,7 @@ final class MarketSignals {
         "bourse_market_quote_age_seconds",
         """
         How long ago the tick was whose prices this process shows; a process that does not run \
-        the market is told them with the lease's renewals.\
+        the market is told them with the lease's renewals, and computes its own until it is.\
         """,
         (pool, quote) -> (now.getAsLong() - quote.tickAtMillis()) / 1e3);
   }

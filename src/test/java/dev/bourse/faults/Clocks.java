@@ -2,12 +2,8 @@ package dev.bourse.faults;
 
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -30,18 +26,9 @@ final class Clocks implements Scenario {
           "billing.check-interval=100ms",
           "billing.settle=1ms");
 
-  private static Optional<Path> library() throws IOException {
-    try (Stream<Path> folders = Files.list(Path.of("/usr/lib"))) {
-      return folders
-          .map(folder -> folder.resolve("faketime/libfaketimeMT.so.1"))
-          .filter(Files::exists)
-          .findFirst();
-    }
-  }
-
   @Override
   public String leftOut() throws IOException {
-    return library().isPresent() ? "" : "there is no libfaketime; install Debian's faketime";
+    return FakeClock.missing();
   }
 
   @Override
@@ -55,18 +42,10 @@ final class Clocks implements Scenario {
   }
 
   private static void step(Run run, FaultWorld world, String what) throws Exception {
-    Path offset = world.folder().resolve("offset");
-    ServiceProcess stepped = world.process(0);
-    set(offset, 0);
-    stepped.environment("LD_PRELOAD", library().orElseThrow().toString());
-    stepped.environment("FAKETIME_TIMESTAMP_FILE", offset.toString());
-    stepped.environment("FAKETIME_CACHE_DURATION", "1");
-    stepped.environment("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-    // Where the library finds out by itself what waits on the monotonic clock need, a JVM hangs.
-    stepped.environment("FAKETIME_FORCE_MONOTONIC_FIX", "0");
+    FakeClock clock = new FakeClock(world.folder(), world.process(0));
     world.start();
     for (int days : STEPS_DAYS) {
-      set(offset, days);
+      clock.set(TimeUnit.DAYS.toSeconds(days));
       for (int i = 0; i < STEP_SECONDS; i++) {
         world.untilDeclared(
             WRITE_SECONDS, "a declaration within a cadence of a step to " + days + " d", 1);
@@ -76,13 +55,6 @@ final class Clocks implements Scenario {
     }
     requireStepsSeen(world);
     run.judge(world, what + " set to " + STEPS_DAYS + " days from now");
-  }
-
-  /** What the library adds to the time, from its next look on. */
-  private static void set(Path file, int days) throws IOException {
-    Path next = file.resolveSibling("offset.next");
-    Files.writeString(next, String.format("%+d", TimeUnit.DAYS.toSeconds(days)));
-    Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
   private static void requireNothingBilledAhead(FaultWorld world) {

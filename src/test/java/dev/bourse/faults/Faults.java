@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * <p>Arguments: options, names of scenarios (none for all), {@code --} and what starts the service.
  * {@code --folder} is where everything is left, {@code --kills} how often each engine is killed,
  * {@code --seed} what chances are drawn from, {@code --plant} a fault of the run's own, {@code
- * --previous} the jar of the release before.
+ * --previous} the jar of the release before, {@code --alerts} the rules for Prometheus.
  */
 public final class Faults {
   private static final Map<String, Supplier<Scenario>> SCENARIOS = new LinkedHashMap<>();
@@ -33,6 +33,7 @@ public final class Faults {
     SCENARIOS.put("network", Networks::new);
     SCENARIOS.put(ObjectStores.NAME, ObjectStores::new);
     SCENARIOS.put(Upgrades.NAME, Upgrades::new);
+    SCENARIOS.put(Alerts.NAME, Alerts::new);
   }
 
   private Path folder = Path.of("target", "faults");
@@ -40,6 +41,7 @@ public final class Faults {
   private long seed = System.nanoTime();
   private Plant plant = Plant.NONE;
   private Path previous = Path.of("");
+  private Path alerts = Path.of("conf", "alerts.yaml");
   private final List<String> names = new ArrayList<>();
   private List<String> launch = List.of();
 
@@ -60,6 +62,7 @@ public final class Faults {
         case "--kills" -> kills = Integer.parseInt(arguments.get(++i));
         case "--seed" -> seed = Long.parseLong(arguments.get(++i));
         case "--plant" -> plant = Plant.of(arguments.get(++i));
+        case "--alerts" -> alerts = Path.of(arguments.get(++i)).toAbsolutePath();
         case "--previous" -> previous = Path.of(arguments.get(++i)).toAbsolutePath();
         case "--" -> {
           launch = arguments.subList(i + 1, arguments.size());
@@ -76,14 +79,15 @@ public final class Faults {
     }
     if (names.isEmpty()) {
       names.addAll(SCENARIOS.keySet());
-      // These take what whoever asks for them has made: a server of somebody else's, another jar.
-      names.removeAll(List.of(ObjectStores.NAME, Upgrades.NAME));
+      // These take what whoever asks for them has made: a server of somebody else's, another jar,
+      // the rules.
+      names.removeAll(List.of(ObjectStores.NAME, Upgrades.NAME, Alerts.NAME));
     }
   }
 
   private boolean runAll() throws IOException {
     folder = Files.createDirectories(folder.resolve(Long.toString(seed)));
-    Run run = new Run(launch, previous, folder, seed, kills, plant);
+    Run run = new Run(launch, previous, alerts, folder, seed, kills, plant);
     for (String name : names) {
       long began = System.nanoTime();
       try {

@@ -13,6 +13,7 @@ import java.util.Set;
 /** A disk that is full: writes are refused by the code for that, reads go on, room mends it. */
 final class FullDisk implements Scenario {
   private static final int ROUNDS = 8;
+  private static final int DISK_MIB = 64;
 
   /** What may be said to a write meanwhile: besides that, what depends on other writes. */
   private static final Set<String> REFUSALS =
@@ -26,7 +27,7 @@ final class FullDisk implements Scenario {
   @Override
   public void run(Run run) throws Exception {
     FaultWorld world = new FaultWorld(run, "disk-full");
-    Mount disk = Mount.inMemory(world.folder().resolve("disk"));
+    Mount disk = Mount.inMemory(world.folder().resolve("disk"), DISK_MIB);
     if (!disk.mount()) {
       throw new Violated("the disk cannot be mounted");
     }
@@ -57,7 +58,7 @@ final class FullDisk implements Scenario {
   }
 
   /** Takes all the room there is, in pieces of some KiB. */
-  private static void fill(Path filler, int kib) throws IOException {
+  static void fill(Path filler, int kib) throws IOException {
     byte[] piece = new byte[kib << 10];
     try (OutputStream out = Files.newOutputStream(filler)) {
       while (true) {

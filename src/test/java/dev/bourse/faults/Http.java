@@ -8,6 +8,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -54,18 +55,34 @@ final class Http {
       String baseUrl, String method, String path, String token, @Nullable JsonObject body)
       throws IOException {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(baseUrl + path))
-            .timeout(PATIENCE)
-            .header("Authorization", "Bearer " + token)
+        request(baseUrl, path, token)
             .method(
                 method,
                 body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body.encode()));
     if (body != null) {
       request.header("Content-Type", "application/json");
     }
+    return send(request.build());
+  }
+
+  /** Sends a file. */
+  static Answer sendFile(String baseUrl, String path, String token, Path file) throws IOException {
+    return send(
+        request(baseUrl, path, token)
+            .header("Content-Type", "application/octet-stream")
+            .PUT(BodyPublishers.ofFile(file))
+            .build());
+  }
+
+  private static HttpRequest.Builder request(String baseUrl, String path, String token) {
+    return HttpRequest.newBuilder(URI.create(baseUrl + path))
+        .timeout(PATIENCE)
+        .header("Authorization", "Bearer " + token);
+  }
+
+  private static Answer send(HttpRequest request) throws IOException {
     try {
-      HttpResponse<String> response =
-          CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      HttpResponse<String> response = CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
       String text = response.body();
       return new Answer(
           response.statusCode(),

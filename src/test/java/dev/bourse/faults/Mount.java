@@ -10,7 +10,6 @@ import java.util.List;
 /** A small file system of the run's own. */
 final class Mount {
   private static final int MIB = 1 << 20;
-  private static final int TMPFS_MIB = 64;
   private static final int EXT4_MIB = 96;
 
   private final Path folder;
@@ -34,14 +33,14 @@ final class Mount {
     if (!"root".equals(System.getProperty("user.name"))) {
       return "only root can mount a file system";
     }
-    Mount trial = inMemory(folder.resolve("trial"));
+    Mount trial = inMemory(folder.resolve("trial"), 1);
     boolean isMounted = trial.mount();
     trial.unmount();
     return isMounted ? "" : "this machine lets nobody mount a file system";
   }
 
-  static Mount inMemory(Path folder) throws IOException {
-    return new Mount(folder, List.of("-t", "tmpfs", "-o", "size=" + TMPFS_MIB + "m", "tmpfs"));
+  static Mount inMemory(Path folder, int mib) throws IOException {
+    return new Mount(folder, List.of("-t", "tmpfs", "-o", "size=" + mib + "m", "tmpfs"));
   }
 
   /** On a file that a loop device shows as a disk. */

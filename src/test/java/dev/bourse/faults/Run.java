@@ -25,6 +25,7 @@ final class Run {
 
   private final List<String> launch;
   private final Path previous;
+  private final Path alerts;
   private final Path folder;
   private final long seed;
   private final int kills;
@@ -35,11 +36,20 @@ final class Run {
   /**
    * @param launch the JVM, its options and the jar, as processes of the service are started
    * @param previous the jar of the release before
+   * @param alerts the rules for Prometheus
    * @param kills how often processes are killed on each engine
    */
-  Run(List<String> launch, Path previous, Path folder, long seed, int kills, Plant plant) {
+  Run(
+      List<String> launch,
+      Path previous,
+      Path alerts,
+      Path folder,
+      long seed,
+      int kills,
+      Plant plant) {
     this.launch = launch;
     this.previous = previous;
+    this.alerts = alerts;
     this.folder = folder;
     this.seed = seed;
     this.kills = kills;
@@ -58,6 +68,11 @@ final class Run {
   /** The jar of the release before. */
   Path previous() {
     return previous;
+  }
+
+  /** The rules for Prometheus. */
+  Path alerts() {
+    return alerts;
   }
 
   Path folder() {

@@ -200,6 +200,15 @@ final class ServiceProcess {
     return log;
   }
 
+  /** Of the process that was started last. */
+  long pid() {
+    Process running = process;
+    if (running == null) {
+      throw new Violated(name + " was not started");
+    }
+    return running.pid();
+  }
+
   boolean isAlive() {
     Process running = process;
     return running != null && running.isAlive();

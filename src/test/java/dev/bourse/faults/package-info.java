@@ -8,6 +8,9 @@
  * it. {@link dev.bourse.faults.Writers} drive it over HTTP and record all they see, faults are
  * injected meanwhile, and in the end {@link dev.bourse.history.LinearizabilityChecker} judges the
  * record.
+ *
+ * <p>{@link dev.bourse.faults.Alerts}, which {@code scripts/smoke signals} runs, has no clients to
+ * judge: Prometheus looks at the processes, and each fault must be told by its alerts alone.
  */
 @NullMarked
 package dev.bourse.faults;

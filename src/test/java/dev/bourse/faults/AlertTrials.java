@@ -1,0 +1,104 @@
+package dev.bourse.faults;
+
+import java.io.IOException;
+import java.util.Collection;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Faults of one service, one after the other, while a Prometheus of its own looks at it. */
+final class AlertTrials {
+  /** The longest that the rules take here is a window of a minute; the rest is a busy machine. */
+  private static final int FIRE_SECONDS = 120;
+
+  private static final int CLEAR_SECONDS = 180;
+
+  /** An alert that clears by itself while the fault lasts tells nobody of it. */
+  private static final int LASTS_SECONDS = 3;
+
+  private final Prometheus prometheus;
+  private final AlertWatch watch;
+
+  /**
+   * Waits until no alert even begins to fire.
+   *
+   * @param name of the service
+   * @param ports where its processes tell their numbers
+   */
+  AlertTrials(Run run, String name, AlertRules rules, Collection<Integer> ports)
+      throws IOException {
+    prometheus = new Prometheus(run.folder().resolve(name), rules.shortened(), ports);
+    FaultWorld.until("no alert begins to fire before anything is done", 60, prometheus::isQuiet);
+    watch = new AlertWatch(prometheus);
+  }
+
+  void run(List<AlertTrial> trials) throws Exception {
+    for (AlertTrial trial : trials) {
+      begin(trial);
+      end(trial, FIRE_SECONDS);
+    }
+  }
+
+  /** Brings the fault about, once nothing that it makes fire does by another. */
+  void begin(AlertTrial trial) throws Exception {
+    FaultWorld.until(
+        trial.fires() + " are over", CLEAR_SECONDS, () -> watch.areOver(trial.fires()));
+    watch.allow(trial.allowed(), trial.fault());
+    trial.breaks().run();
+  }
+
+  /**
+   * Waits for all its alerts, takes the fault away, and waits until they have cleared.
+   *
+   * @param seconds within which they fire
+   */
+  void end(AlertTrial trial, int seconds) throws Exception {
+    long began = System.nanoTime();
+    long deadline = began + TimeUnit.SECONDS.toNanos(seconds);
+    while (!watch.firing().containsAll(trial.fires())) {
+      if (System.nanoTime() > deadline) {
+        throw new Violated(
+            "%s: of %s only %s fire after %d s"
+                .formatted(trial.fault(), trial.fires(), watch.firing(), seconds));
+      }
+      goOn(trial);
+    }
+    long fired = System.nanoTime();
+    requireLasting(trial);
+    trial.mends().run();
+    FaultWorld.until(
+        trial.allowed() + " clear after: " + trial.fault(),
+        CLEAR_SECONDS,
+        () -> watch.areOver(trial.allowed()));
+    watch.forbid(trial.allowed());
+    System.out.printf(
+        "faults: %s: %s fired within %d s and cleared within %d s%n",
+        trial.fault(),
+        String.join(", ", new TreeSet<>(trial.fires())),
+        TimeUnit.NANOSECONDS.toSeconds(fired - began),
+        TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - fired));
+  }
+
+  private static void goOn(AlertTrial trial) throws Exception {
+    trial.goesOn().run();
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+  }
+
+  private void requireLasting(AlertTrial trial) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LASTS_SECONDS);
+    while (System.nanoTime() < deadline) {
+      goOn(trial);
+    }
+    if (!watch.firing().containsAll(trial.fires())) {
+      throw new Violated(
+          "%s: of %s only %s fire still after %d s"
+              .formatted(trial.fault(), trial.fires(), watch.firing(), LASTS_SECONDS));
+    }
+  }
+
+  /** Waits until no alert even begins to fire. */
+  void finish() {
+    FaultWorld.until("no alert is left", CLEAR_SECONDS, prometheus::isQuiet);
+  }
+}

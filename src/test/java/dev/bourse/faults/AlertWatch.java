@@ -1,0 +1,82 @@
+package dev.bourse.faults;
+
+import java.util.Collection;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sees which alerts fire, whatever else is done meanwhile: one that nobody allowed fails the run.
+ */
+final class AlertWatch {
+  private static final long LOOK_MILLIS = 500;
+
+  private final Prometheus prometheus;
+
+  /** By alert, how many faults that are there or just were allow it. Guarded by this. */
+  private final TreeMap<String, Integer> allowed = new TreeMap<>();
+
+  private Set<String> firing = Set.of();
+  private String fault = "";
+  private String during = "the start";
+
+  AlertWatch(Prometheus prometheus) {
+    this.prometheus = prometheus;
+    Thread watch = new Thread(this::look, "alerts");
+    watch.setDaemon(true);
+    watch.start();
+  }
+
+  private void look() {
+    try {
+      while (true) {
+        note(prometheus.firing());
+        TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+      }
+    } catch (RuntimeException | InterruptedException e) {
+      failed("Prometheus could not be asked: " + e.getMessage());
+    }
+  }
+
+  private synchronized void failed(String what) {
+    fault = fault.isEmpty() ? what : fault;
+  }
+
+  private synchronized void note(Set<String> now) {
+    Set<String> strange = new TreeSet<>(now);
+    strange.removeAll(allowed.keySet());
+    if (!strange.isEmpty()) {
+      failed(strange + " fire: " + during + ", where " + allowed.keySet() + " may");
+    }
+    firing = now;
+  }
+
+  /**
+   * From now on these may fire.
+   *
+   * @param because of this
+   */
+  synchronized void allow(Collection<String> alerts, String because) {
+    during = because;
+    alerts.forEach(alert -> allowed.merge(alert, 1, Integer::sum));
+  }
+
+  /** From now on none of these may fire, unless others allow it. */
+  synchronized void forbid(Collection<String> alerts) {
+    alerts.forEach(alert -> allowed.computeIfPresent(alert, (a, n) -> n == 1 ? null : n - 1));
+  }
+
+  /** Those that fire. */
+  synchronized Set<String> firing() {
+    if (!fault.isEmpty()) {
+      throw new Violated(fault);
+    }
+    return firing;
+  }
+
+  /** Whether none of these fires. */
+  boolean areOver(Collection<String> alerts) {
+    return firing().stream().noneMatch(alerts::contains);
+  }
+}
