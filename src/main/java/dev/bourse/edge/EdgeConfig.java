@@ -17,7 +17,7 @@ import java.util.Set;
  * @param edgePerMinute budget of one client address; 0 for none
  * @param edgeBurst how much of the address's budget may be spent at once; never more than {@code
  *     edgePerMinute}
- * @param trustedProxies addresses whose {@code X-Forwarded-For} is believed
+ * @param trustedProxies addresses, and networks of them, whose {@code X-Forwarded-For} is believed
  * @param limits bounds on connections and bodies
  * @param slowMillis a request that takes as long is told to the log; 0 for none
  * @param tls the certificate with which TLS is spoken, and nothing else then; empty for none
