@@ -12,6 +12,7 @@ import dev.bourse.edge.EdgeConfig;
 import dev.bourse.edge.ManagementConfig;
 import dev.bourse.edge.limits.DownloadPace;
 import dev.bourse.edge.limits.EdgeLimits;
+import dev.bourse.edge.limits.IpNetwork;
 import dev.bourse.edge.limits.ProcessLimits;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.edge.tls.TlsConfig;
@@ -237,10 +238,13 @@ public record Config(
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
     Set<String> proxies = new TreeSet<>();
     for (String proxy : settings.text("proxies", "").split("[, ]+", -1)) {
-      if (IpAddress.canonical(proxy).isPresent()) {
+      if (IpAddress.canonical(proxy).isPresent() || IpNetwork.parse(proxy).isPresent()) {
         proxies.add(proxy);
       } else if (!proxy.isEmpty()) {
-        settings.fault("proxies", proxy, "IP addresses with commas between them");
+        settings.fault(
+            "proxies",
+            proxy,
+            "IP addresses, or networks such as 10.0.0.0/8, with commas between them");
       }
     }
     boolean isProxied = settings.flag("proxy.protocol", false);

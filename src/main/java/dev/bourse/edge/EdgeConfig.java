@@ -17,7 +17,7 @@ import java.util.Set;
  * @param edgePerMinute budget of one client address; 0 for none
  * @param edgeBurst how much of the address's budget may be spent at once; never more than {@code
  *     edgePerMinute}
- * @param trustedProxies addresses whose {@code X-Forwarded-For} is believed
+ * @param trustedProxies addresses, and networks of them, whose {@code X-Forwarded-For} is believed
  * @param proxyProtocol whether these proxies, who alone may connect then, tell whose a connection is
  *     in a PROXY header
  * @param limits bounds on connections and bodies

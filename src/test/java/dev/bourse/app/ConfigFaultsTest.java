@@ -163,9 +163,20 @@ class ConfigFaultsTest extends ConfigFixture {
   @Test
   void aProxyThatIsNoIpAddressIsAFault() throws Config.Faulty {
     assertEquals(
-        Set.of("::1", "10.0.0.1"),
-        config(Map.of("proxies", "::1,10.0.0.1")).edge().trustedProxies());
-    for (String proxy : List.of("lb.example", "10.0.0.0/8", "10.0.0.256", "1::2::3", "10.1")) {
+        Set.of("::1", "10.0.0.1", "10.244.0.0/16", "fd00::/8"),
+        config(Map.of("proxies", "::1,10.0.0.1 10.244.0.0/16, fd00::/8")).edge().trustedProxies());
+    for (String proxy :
+        List.of(
+            "lb.example",
+            "10.0.0.256",
+            "1::2::3",
+            "10.1",
+            "0.0.0.0/0",
+            "10.0.0.0/33",
+            "10.0/8",
+            "fd00::/129",
+            "10.0.0.0/",
+            "10.0.0.0/08")) {
       List<String> faults = faults(Map.of("proxies", proxy), Map.of());
       assertEquals(1, faults.size(), faults.toString());
       assertTrue(faults.get(0).startsWith("proxies: '" + proxy + "'"), faults.get(0));

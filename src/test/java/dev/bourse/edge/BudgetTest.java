@@ -152,6 +152,21 @@ class BudgetTest {
   }
 
   @Test
+  void aTrustedNetworkIsBelievedAsAnAddressIs() {
+    ClientAddress clients = new ClientAddress(Set.of("10.244.0.0/15", "fd00:1::/32", "192.0.2.1"));
+    for (String proxy :
+        List.of("10.244.0.0", "10.245.255.255", "fd00:1::7", "fd00:1:0:0:0:0:0:7", "192.0.2.1")) {
+      assertEquals("198.51.100.1", clients.key(proxy, "6.6.6.6, 198.51.100.1"), proxy);
+    }
+    for (String stranger : List.of("10.243.255.255", "10.246.0.0", "192.0.2.2")) {
+      assertEquals(stranger, clients.key(stranger, "198.51.100.1"));
+    }
+    assertEquals(clients.key("fd00:2::7", null), clients.key("fd00:2::7", "198.51.100.1"));
+    // One proxy behind another, both of the network, and the client before them.
+    assertEquals("198.51.100.1", clients.key("10.244.0.9", "6.6.6.6, 198.51.100.1, 10.245.3.4"));
+  }
+
+  @Test
   void anIpv6NetworkIsOneClient() {
     ClientAddress clients = new ClientAddress(Set.of("10.0.0.1", "10.0.0.2"));
     assertEquals(clients.key("2001:db8::1", null), clients.key("2001:db8:0:0:ffff::2", null));

@@ -3,6 +3,8 @@ package dev.bourse.edge.limits;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +18,12 @@ public final class ClientAddress {
 
   private final Set<String> trustedProxies;
 
+  /** Proxies whose addresses change, such as those of pods. */
+  private final List<IpNetwork> trustedNetworks;
+
+  /**
+   * @param trustedProxies addresses of proxies, and networks of them
+   */
   public ClientAddress(Set<String> trustedProxies) {
     Set<String> spelled = new HashSet<>(trustedProxies);
     for (String proxy : trustedProxies) {
@@ -26,6 +34,8 @@ public final class ClientAddress {
       }
     }
     this.trustedProxies = Set.copyOf(spelled);
+    this.trustedNetworks =
+        trustedProxies.stream().map(IpNetwork::parse).flatMap(Optional::stream).toList();
   }
 
   /**
@@ -37,9 +47,9 @@ public final class ClientAddress {
    */
   public String key(String peer, @Nullable String forwardedFor) {
     String client = peer;
-    if (forwardedFor != null && trustedProxies.contains(peer)) {
+    if (forwardedFor != null && isProxy(peer)) {
       int end = forwardedFor.length();
-      for (int hop = 0; hop < MAX_HOPS && end > 0 && trustedProxies.contains(client); hop++) {
+      for (int hop = 0; hop < MAX_HOPS && end > 0 && isProxy(client); hop++) {
         int comma = forwardedFor.lastIndexOf(',', end - 1);
         String named = forwardedFor.substring(comma + 1, end).trim();
         if (!NetUtil.isValidIpV4Address(named) && !NetUtil.isValidIpV6Address(named)) {
@@ -54,7 +64,15 @@ public final class ClientAddress {
 
   /** Whether clients are behind this address rather than at it. */
   boolean isProxy(String peer) {
-    return trustedProxies.contains(peer);
+    if (trustedProxies.contains(peer)) {
+      return true;
+    }
+    for (IpNetwork network : trustedNetworks) {
+      if (network.contains(peer)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static String network(String ipv6) {
