@@ -294,7 +294,7 @@ final class AlertSite {
   /** Sets the clock to and fro; each time it is not to be trusted for a while. */
   private void setClock() throws IOException {
     steps++;
-    clock.set(TimeUnit.HOURS.toSeconds(HOURS_AHEAD) + TimeUnit.MINUTES.toSeconds(steps % 2 * 10));
+    clock.set(TimeUnit.HOURS.toSeconds(HOURS_AHEAD) + TimeUnit.MINUTES.toSeconds(steps % 2 * 10L));
     LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
   }
 
