@@ -115,17 +115,11 @@ final class AlertReplicas {
     return ports;
   }
 
-  /** What is tried, in turn. */
+  /** What is tried, in turn; first what starts the first, which {@link #slowTrial} counts from. */
   List<AlertTrial> trials() {
     return List.of(
         AlertTrial.of(
-            "every tick's price refused by the database",
-            Set.of("BourseTicksFail", "BourseMarketLate"),
-            Set.of(),
-            this::refusePrices,
-            this::takePrices),
-        AlertTrial.of(
-            "the same, with both replicas killed and started",
+            "ticks' prices refused by the database, both replicas killed and started",
             Set.of("BourseMarketSilent", "BourseTicksFail"),
             AT_STARTS,
             () -> {
@@ -137,6 +131,12 @@ final class AlertReplicas {
               first.start();
               second.start();
             },
+            this::takePrices),
+        AlertTrial.of(
+            "ticks' prices refused by the database",
+            Set.of("BourseTicksFail", "BourseMarketLate"),
+            Set.of(),
+            this::refusePrices,
             this::takePrices),
         new AlertTrial(
             "PostgreSQL stopped",

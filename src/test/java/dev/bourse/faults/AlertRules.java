@@ -71,7 +71,7 @@ final class AlertRules {
   String shortened() {
     StringBuilder all = new StringBuilder();
     // One rule after the other: what is before the first is none.
-    for (String rule : text.split("(?m)(?=^ *- alert: )")) {
+    for (String rule : text.split("(?m)(?=^ *- alert: )", -1)) {
       all.append(shortened(rule));
     }
     return all.toString();

@@ -126,13 +126,14 @@ final class AlertSite {
         "POST",
         "/api/operator/clusters",
         new JsonObject().put("name", CLUSTER).put("org", "acme").put("pool", "north-h100"));
-    JsonObject key =
-        new JsonObject().put("name", "laptop").put("public_key", Keys.next(random));
+    JsonObject key = new JsonObject().put("name", "laptop").put("public_key", Keys.next(random));
     world.ask("acme", "POST", "/api/vm/orgs/acme/ssh-keys", key);
     declare(8);
     publish();
     FaultWorld.until(
-        NODE + " is prepared", 60, () -> capacity(CLUSTER).encode().contains("\"state\":\"active\""));
+        NODE + " is prepared",
+        60,
+        () -> capacity(CLUSTER).encode().contains("\"state\":\"active\""));
   }
 
   /** Where the process tells its numbers. */
@@ -293,7 +294,7 @@ final class AlertSite {
   /** Sets the clock to and fro; each time it is not to be trusted for a while. */
   private void setClock() throws IOException {
     steps++;
-    clock.set(TimeUnit.HOURS.toSeconds(HOURS_AHEAD) + TimeUnit.MINUTES.toSeconds(steps % 2 * 10));
+    clock.set(TimeUnit.HOURS.toSeconds(HOURS_AHEAD) + TimeUnit.MINUTES.toSeconds(steps % 2 * 10L));
     LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
   }
 
