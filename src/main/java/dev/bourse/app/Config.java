@@ -229,11 +229,7 @@ public record Config(
   }
 
   private static EdgeConfig edge(
-      Settings settings,
-      int port,
-      Optional<TlsConfig> tls,
-      String contentUrl,
-      long slowMillis) {
+      Settings settings, int port, Optional<TlsConfig> tls, String contentUrl, long slowMillis) {
     String baseUrl = baseUrl(settings, tls.isPresent());
     int perMinute = settings.integer("limits.edge-per-minute", 1_200, 0, MAX_BUDGET);
     Set<String> proxies = new TreeSet<>();

@@ -140,9 +140,7 @@ public final class KeyChecks {
                   notes,
                   "%s takes certificates of %s, which ends %s"
                       .formatted(
-                          taken.file().named(),
-                          authority.getSubjectX500Principal().getName(),
-                          end),
+                          taken.file().named(), authority.getSubjectX500Principal().getName(), end),
                   end,
                   "so what it issued is refused",
                   "write the next one to %s beside it, and take this one away once nobody shows its"

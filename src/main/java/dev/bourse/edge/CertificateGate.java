@@ -20,8 +20,8 @@ final class CertificateGate {
   private final Authenticator authenticator;
 
   /**
-   * @param tls how the port speaks TLS; where it asks for no certificates, or lets nobody in without
-   *     one, there is nothing to see to
+   * @param tls how the port speaks TLS; where it asks for no certificates, or lets nobody in
+   *     without one, there is nothing to see to
    */
   CertificateGate(Optional<TlsConfig> tls, Authenticator authenticator) {
     this.isOpen =

@@ -272,8 +272,7 @@ public final class Edge {
     Renewal renewing = renewal;
     return renewing == null
         ? Future.succeededFuture(false)
-        : TlsPort.renew(
-            vertx, renewing, Objects.requireNonNull(server, "it does not listen yet"));
+        : TlsPort.renew(vertx, renewing, Objects.requireNonNull(server, "it does not listen yet"));
   }
 
   /** The pages, made when first asked for because they carry the address in force. */

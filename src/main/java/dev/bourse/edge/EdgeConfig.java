@@ -18,8 +18,8 @@ import java.util.Set;
  * @param edgeBurst how much of the address's budget may be spent at once; never more than {@code
  *     edgePerMinute}
  * @param trustedProxies addresses, and networks of them, whose {@code X-Forwarded-For} is believed
- * @param proxyProtocol whether these proxies, who alone may connect then, tell whose a connection is
- *     in a PROXY header
+ * @param proxyProtocol whether these proxies, who alone may connect then, tell whose a connection
+ *     is in a PROXY header
  * @param limits bounds on connections and bodies
  * @param slowMillis a request that takes as long is told to the log; 0 for none
  * @param tls the certificate with which TLS is spoken, and nothing else then; empty for none

@@ -42,8 +42,7 @@ final class EdgeVerticle extends AbstractVerticle {
     Renewal renewal = edge.renewal();
     if (renewal != null) {
       edge.handshakes().countAt(((ContextInternal) context).nettyEventLoop(), loop.connections());
-      TlsPort.secure(
-          options, renewal, edge.handshakes(), edge.config().limits().headMillis());
+      TlsPort.secure(options, renewal, edge.handshakes(), edge.config().limits().headMillis());
     }
     HttpServer listening =
         vertx

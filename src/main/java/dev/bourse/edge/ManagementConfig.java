@@ -53,8 +53,7 @@ public record ManagementConfig(
    * @param usualPort without a setting
    * @param api how the API's port speaks TLS
    */
-  public static ManagementConfig from(
-      Settings settings, int usualPort, Optional<TlsConfig> api) {
+  public static ManagementConfig from(Settings settings, int usualPort, Optional<TlsConfig> api) {
     Optional<TlsConfig> tls = TlsConfig.ofManagement(settings, api);
     String host = settings.text(HOST, LOOPBACK_ADDRESS);
     int port = settings.integer("management.port", usualPort, 0, 65_535);
@@ -71,8 +70,7 @@ public record ManagementConfig(
                   .formatted(TOKEN_FILE, TlsConfig.MANAGEMENT_AUTHORITIES)
               + " for a token or a certificate");
     }
-    return new ManagementConfig(
-        host, port, file.isEmpty() ? List.of() : read(settings, file), tls);
+    return new ManagementConfig(host, port, file.isEmpty() ? List.of() : read(settings, file), tls);
   }
 
   private static List<byte[]> read(Settings settings, String file) {
@@ -108,10 +106,9 @@ public record ManagementConfig(
   /** What is to be sent along to read metrics, for whoever is refused. */
   String accepted() {
     String token = "Authorization: Bearer TOKEN of " + TOKEN_FILE;
-    String certificate = "a client certificate of an authority in " + TlsConfig.MANAGEMENT_AUTHORITIES;
-    return tls.isEmpty()
-        ? token
-        : digests.isEmpty() ? certificate : token + ", or " + certificate;
+    String certificate =
+        "a client certificate of an authority in " + TlsConfig.MANAGEMENT_AUTHORITIES;
+    return tls.isEmpty() ? token : digests.isEmpty() ? certificate : token + ", or " + certificate;
   }
 
   /**

@@ -159,10 +159,7 @@ public final class ManagementVerticle extends AbstractVerticle {
         OpenConnection.hasPeerCertificate(request.connection().sslSession()))) {
       request.response().putHeader("www-authenticate", "Bearer");
       answer(
-          request,
-          401,
-          "text/plain",
-          Buffer.buffer("/metrics takes " + config.accepted() + "\n"));
+          request, 401, "text/plain", Buffer.buffer("/metrics takes " + config.accepted() + "\n"));
       return;
     }
     // Readings may be slow and the text long: neither belongs on the event loop.

@@ -22,7 +22,6 @@ import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.X509KeyManager;
 
-
 /**
  * A certificate and its private key.
  *
@@ -79,8 +78,7 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
               new PKCS8EncodedKeySpec(
                   block.group(1).isEmpty() ? encoded : wrapped(encoded, certified)));
     } catch (GeneralSecurityException | RuntimeException malformed) {
-      throw file.fault(
-          KEYS + "; this one cannot be read, or is not %s", certified.getAlgorithm());
+      throw file.fault(KEYS + "; this one cannot be read, or is not %s", certified.getAlgorithm());
     }
   }
 

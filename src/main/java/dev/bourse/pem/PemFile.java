@@ -60,11 +60,12 @@ public record PemFile(String named, Path path) {
     } catch (AccessDeniedException denied) {
       throw fault("a PEM file that this process may read");
     } catch (IOException unreadable) {
-      throw fault("a PEM file: %s", unreadable.getMessage());
+      throw fault("a PEM file: %s", String.valueOf(unreadable.getMessage()));
     }
   }
 
   /** It is not what was expected. */
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
   public PemFault fault(String accepted, Object... parts) {
     return new PemFault(named, path, accepted.formatted(parts));
   }

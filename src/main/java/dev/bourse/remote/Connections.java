@@ -53,8 +53,7 @@ public final class Connections {
               .formatted(certified == null ? "--cert" : "--key"));
     }
     try {
-      show(
-          CertificatePair.read(new PemFile("--cert", certified), new PemFile("--key", secret)));
+      show(CertificatePair.read(new PemFile("--cert", certified), new PemFile("--key", secret)));
     } catch (PemFault fault) {
       throw new Refused(ExitCode.USAGE, fault.getMessage());
     }

@@ -17,9 +17,9 @@ import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JVM's default TLS, with a certificate to be shown where there is one, made at the first connection that takes it. An HttpClient makes it when it
- * is built, which reads all trusted certificates: a third of the time that a command takes which
- * speaks plainly to this machine.
+ * The JVM's default TLS, with a certificate to be shown where there is one, made at the first
+ * connection that takes it. An HttpClient makes it when it is built, which reads all trusted
+ * certificates: a third of the time that a command takes which speaks plainly to this machine.
  */
 final class TlsOnDemand extends SSLContextSpi {
   private final @Nullable CertificatePair shown;

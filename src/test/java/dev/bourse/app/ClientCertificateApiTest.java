@@ -84,8 +84,7 @@ class ClientCertificateApiTest {
       String operators = bourse.operatorToken();
       for (String token :
           List.of(agents, operators, agents.substring(0, agents.length() - 1), "x")) {
-        HttpResponse<String> refused =
-            send(none(), to(bourse, CAPACITY, bearer(token)));
+        HttpResponse<String> refused = send(none(), to(bourse, CAPACITY, bearer(token)));
         assertEquals(401, refused.statusCode(), refused.body());
         JsonObject problem = new JsonObject(refused.body());
         assertEquals("unauthorized", problem.getString("error"));
@@ -95,8 +94,7 @@ class ClientCertificateApiTest {
       }
       assertEquals(
           401, send(none(), to(bourse, "/api/operator/status", bearer(operators))).statusCode());
-      assertEquals(
-          200, send(shown(), to(bourse, CAPACITY, bearer(agents))).statusCode());
+      assertEquals(200, send(shown(), to(bourse, CAPACITY, bearer(agents))).statusCode());
       assertEquals(
           200, send(shown(), to(bourse, "/api/operator/status", bearer(operators))).statusCode());
       // A certificate stands for nobody.
@@ -144,8 +142,7 @@ class ClientCertificateApiTest {
 
       String refused = run(1, token, "whoami", "--url", url);
       assertTrue(refused.contains("connections with a client certificate"), refused);
-      String listed =
-          run(0, token, "whoami", "--url", url, "--cert", certificate, "--key", key);
+      String listed = run(0, token, "whoami", "--url", url, "--cert", certificate, "--key", key);
       assertTrue(listed.contains("capacity:read"), listed);
       String status =
           run(
@@ -163,14 +160,12 @@ class ClientCertificateApiTest {
 
       String half = run(2, token, "whoami", "--url", url, "--cert", certificate);
       assertTrue(half.contains("belong together; --key is missing"), half);
-      String wrong =
-          run(2, token, "whoami", "--url", url, "--cert", key, "--key", certificate);
+      String wrong = run(2, token, "whoami", "--url", url, "--cert", key, "--key", certificate);
       assertTrue(wrong.contains("--cert: '" + key + "' is not acceptable"), wrong);
       Certificates.Pem others = new Authority("ours").issue("agent");
       Files.writeString(folder.resolve("agent.crt"), others.text());
       Files.writeString(folder.resolve("agent.key"), others.key());
-      String unknown =
-          run(3, token, "whoami", "--url", url, "--cert", certificate, "--key", key);
+      String unknown = run(3, token, "whoami", "--url", url, "--cert", certificate, "--key", key);
       assertTrue(unknown.contains("cannot reach " + url), unknown);
     }
   }

@@ -29,7 +29,10 @@ class KeyChecksTest {
               throw new AssertionError("no store is needed");
             },
             Clock.fixed(now, ZoneOffset.UTC));
-    return new Checkup(Duration.ofMinutes(2)).of(List.of(keys.certificate(tls, tls.clients().stream().toList()))).get(0).verdict();
+    return new Checkup(Duration.ofMinutes(2))
+        .of(List.of(keys.certificate(tls, tls.clients().stream().toList())))
+        .get(0)
+        .verdict();
   }
 
   @Test
@@ -48,7 +51,8 @@ class KeyChecksTest {
   @Test
   void anAuthorityOfClientsThatEndsBeforeIsWarnedOfToo(@TempDir Path folder) throws Exception {
     Map<String, String> settings = new HashMap<>();
-    List<String> given = new ArrayList<>(List.of(Certificates.make(folder, "EC", 30).write(folder)));
+    List<String> given =
+        new ArrayList<>(List.of(Certificates.make(folder, "EC", 30).write(folder)));
     given.add(new Authority("ours", Duration.ofDays(20)).write(folder, "tls.client.ca"));
     given.forEach(one -> settings.put(one.split("=", 2)[0], one.split("=", 2)[1]));
     TlsConfig tls = TlsConfig.from(new Settings(settings, Map.of())).orElseThrow();

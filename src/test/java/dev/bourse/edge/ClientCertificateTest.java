@@ -160,8 +160,7 @@ class ClientCertificateTest {
     for (String protocol : List.of("TLSv1.2", "TLSv1.3")) {
       RawClient client = connect(fixture, showing(authority.issue("agent")), protocol);
       for (int i = 0; i < 2; i++) {
-        String answer =
-            ask(client, "/api/vm/capacity?cluster=c", "Authorization: Bearer all\r\n");
+        String answer = ask(client, "/api/vm/capacity?cluster=c", "Authorization: Bearer all\r\n");
         assertTrue(answer.contains("HTTP/1.1 200"), answer);
       }
     }

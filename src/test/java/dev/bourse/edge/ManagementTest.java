@@ -97,7 +97,10 @@ class ManagementTest {
   void whereOthersReachItMetricsTakeATokenAndProbesDoNot() throws Exception {
     ManagementVerticle management =
         new ManagementVerticle(
-            config(file(TOKEN + "\n" + NEXT + "\n")), new Readiness(), new Signals(), Clock.systemUTC());
+            config(file(TOKEN + "\n" + NEXT + "\n")),
+            new Readiness(),
+            new Signals(),
+            Clock.systemUTC());
     vertx.deployVerticle(management).await();
     assertEquals(200, read(management, "/livez", "").statusCode());
     assertEquals(503, read(management, "/readyz", "").statusCode());
@@ -126,7 +129,8 @@ class ManagementTest {
   @Test
   void onThisMachineATokenIsAskedForOnlyWhenOneIsSet() throws Exception {
     ManagementVerticle open =
-        new ManagementVerticle(ManagementConfig.onLoopback(0), new Readiness(), new Signals(), Clock.systemUTC());
+        new ManagementVerticle(
+            ManagementConfig.onLoopback(0), new Readiness(), new Signals(), Clock.systemUTC());
     vertx.deployVerticle(open).await();
     assertEquals(200, read(open, "/metrics", "").statusCode());
     assertFalse(config(file(TOKEN)).mayRead(null, false));
@@ -245,8 +249,10 @@ class ManagementTest {
     List<String> faults =
         faults(
             Map.of(
-                "management.host", "0.0.0.0",
-                "management.client.ca", folder.resolve("none").toString()));
+                "management.host",
+                "0.0.0.0",
+                "management.client.ca",
+                folder.resolve("none").toString()));
     assertEquals(1, faults.size(), faults.toString());
     assertTrue(faults.get(0).startsWith("tls.cert: '' is not acceptable"), faults.get(0));
   }

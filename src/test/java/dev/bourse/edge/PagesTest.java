@@ -276,7 +276,8 @@ class PagesTest {
   void theManagementPortTellsLifeReadinessAndMetrics() throws Exception {
     Readiness readiness = new Readiness();
     ManagementVerticle management =
-        new ManagementVerticle(ManagementConfig.onLoopback(0), readiness, fixture.signals, Clock.systemUTC());
+        new ManagementVerticle(
+            ManagementConfig.onLoopback(0), readiness, fixture.signals, Clock.systemUTC());
     fixture.vertx.deployVerticle(management).await();
     read("/llms.txt");
     assertEquals(200, manage(management, "/livez").statusCode());

@@ -12,6 +12,7 @@ import dev.bourse.edge.limits.ProxyProtocol;
 import dev.bourse.edge.tls.TlsFixture;
 import dev.bourse.testing.Certificates;
 import dev.bourse.testing.Certificates.Pem;
+import io.netty.util.NetUtil;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -28,10 +29,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.jspecify.annotations.Nullable;
 
 /** Proxies that tell whose a connection is, before all else on it: what is believed of whom. */
 class ProxyProtocolTest {
@@ -80,9 +81,13 @@ class ProxyProtocolTest {
     Socket socket = new Socket();
     open.add(socket);
     socket.setTcpNoDelay(true);
-    socket.bind(new InetSocketAddress(from, 0));
-    socket.connect(new InetSocketAddress(PROXY, fixture.port()));
+    socket.bind(new InetSocketAddress(InetAddress.getByAddress(bytes(from)), 0));
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), fixture.port()));
     return socket;
+  }
+
+  private static byte[] bytes(String address) {
+    return Objects.requireNonNull(NetUtil.createByteArrayFromIpAddressString(address), address);
   }
 
   private RawClient connect(EdgeFixture fixture, String from) throws IOException {
@@ -132,8 +137,7 @@ class ProxyProtocolTest {
     assertClient("203.0.113.8", connect(fixture).send(join(v2("cb007108", "050003616263"), GET)));
     assertClient(
         "2001:db8:1:2::/64",
-        connect(fixture)
-            .send("PROXY TCP6 2001:db8:1:2::7 2001:db8::1 50000 443\r\n" + GET));
+        connect(fixture).send("PROXY TCP6 2001:db8:1:2::7 2001:db8::1 50000 443\r\n" + GET));
     assertClient(
         "203.0.113.9",
         connect(fixture).send("PROXY TCP6 ::ffff:203.0.113.9 ::1 50000 443\r\n" + GET));
@@ -156,14 +160,14 @@ class ProxyProtocolTest {
   void aHeaderMayComeInAnyPieces() throws Exception {
     EdgeFixture fixture = serve();
     for (byte[] all :
-        List.of(join(v1("203.0.113.7").getBytes(StandardCharsets.US_ASCII), GET),
+        List.of(
+            join(v1("203.0.113.7").getBytes(StandardCharsets.US_ASCII), GET),
             join(v2("cb007107", "050003616263"), GET))) {
       RawClient slow = connect(fixture);
       for (int i = 0; i < 60; i++) {
         slow.send(new byte[] {all[i]});
       }
-      assertClient(
-          "203.0.113.7", slow.send(Arrays.copyOfRange(all, 60, all.length)));
+      assertClient("203.0.113.7", slow.send(Arrays.copyOfRange(all, 60, all.length)));
     }
     RawClient torn = connect(fixture).send(v1("203.0.113.7").substring(0, 20));
     assertFalse(torn.isClosedSoon(100));

@@ -48,8 +48,7 @@ public final class Authority {
       DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'").withZone(ZoneOffset.UTC);
 
   // ecdsa-with-SHA256, commonName, basicConstraints
-  private static final byte[] SIGNED_WITH =
-      element(0x30, element(0x06, hex("2a8648ce3d040302")));
+  private static final byte[] SIGNED_WITH = element(0x30, element(0x06, hex("2a8648ce3d040302")));
   private static final byte[] COMMON_NAME = element(0x06, hex("550403"));
   private static final byte[] CONSTRAINTS = element(0x06, hex("551d13"));
 
@@ -124,9 +123,7 @@ public final class Authority {
             element(0x30, time(end.minus(Duration.ofDays(400))), time(end)),
             name(subject),
             of.getPublic().getEncoded(),
-            element(
-                0xa3,
-                element(0x30, element(0x30, CONSTRAINTS, element(0x04, constraints)))));
+            element(0xa3, element(0x30, element(0x30, CONSTRAINTS, element(0x04, constraints)))));
     try {
       Signature signature = Signature.getInstance("SHA256withECDSA");
       signature.initSign(keys.getPrivate());
@@ -229,8 +226,7 @@ public final class Authority {
       byte[] key = Base64.getMimeDecoder().decode(client.key().replaceAll("-----[^-]*-----", ""));
       keys.setKeyEntry(
           ALIAS,
-          KeyFactory.getInstance("EC")
-              .generatePrivate(new PKCS8EncodedKeySpec(key)),
+          KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(key)),
           new char[0],
           new Certificate[] {client.certificate()});
       KeyManagerFactory shown =
@@ -247,7 +243,8 @@ public final class Authority {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(
           new KeyManager[] {new Shown((X509KeyManager) shown.getKeyManagers()[0])},
-          trust.getTrustManagers(), null);
+          trust.getTrustManagers(),
+          null);
       return context;
     } catch (IOException | GeneralSecurityException e) {
       throw new AssertionError(e);

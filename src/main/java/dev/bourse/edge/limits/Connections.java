@@ -64,10 +64,7 @@ public final class Connections {
    * @param proxies shared by all event loops, too; null where clients connect by themselves
    */
   public Connections(
-      EdgeLimits limits,
-      Occupancy occupancy,
-      LongSupplier nanos,
-      @Nullable ProxyProtocol proxies) {
+      EdgeLimits limits, Occupancy occupancy, LongSupplier nanos, @Nullable ProxyProtocol proxies) {
     this.proxies = proxies;
     this.limits = limits;
     this.occupancy = occupancy;
@@ -183,13 +180,11 @@ public final class Connections {
     String peer = peer(channel);
     // Over TLS the header has come before.
     String source = proxies == null ? null : ProxyProtocol.source(channel);
-    boolean awaitsHeader = proxies != null && source == null;
-    if (awaitsHeader && !proxies.admits(peer)) {
+    if (proxies != null && source == null && !proxies.admits(peer)) {
       abort(http);
       return;
     }
-    Occupancy.Client client =
-        occupancy.enter(source == null || source.isEmpty() ? peer : source);
+    Occupancy.Client client = occupancy.enter(source == null || source.isEmpty() ? peer : source);
     if (client == null) {
       occupancy.turnsAway();
       abort(http);
@@ -216,7 +211,7 @@ public final class Connections {
           new UnreadBytesHandler(this, connection));
       pipeline.addBefore(last.name(), null, HttpVersionHandler.INSTANCE);
     }
-    if (awaitsHeader) {
+    if (proxies != null && source == null) {
       // Within the time of the first request's head.
       proxies.read(channel, told -> isOf(told, connection));
     }

@@ -22,8 +22,7 @@ import javax.net.ssl.X509TrustManager;
  * @param demand who has to show a certificate
  * @param authorities those whose certificates are taken; each may issue others
  */
-public record ClientCertificates(
-    PemFile file, Demand demand, List<X509Certificate> authorities) {
+public record ClientCertificates(PemFile file, Demand demand, List<X509Certificate> authorities) {
   /** An old authority beside each new one, of a few departments or clusters. */
   private static final int MOST_AUTHORITIES = 64;
 

@@ -66,8 +66,7 @@ public final class Renewal {
   private void warnOfEnds() {
     Material served = material;
     if (!served.pair().end().isAfter(clock.instant())) {
-      LOG.warn(
-          "{}: the certificate has ended: {}", config.certificate().path(), served.pair());
+      LOG.warn("{}: the certificate has ended: {}", config.certificate().path(), served.pair());
     }
     served
         .clients()

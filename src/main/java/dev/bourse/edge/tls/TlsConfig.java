@@ -42,7 +42,8 @@ public record TlsConfig(
     Optional<TlsConfig> own = pair(settings);
     if (authorities.isEmpty()) {
       if (demand.equals("all")) {
-        settings.fault(CLIENT_AUTHORITIES, "", "a PEM file, for %s is all".formatted(CLIENT_DEMAND));
+        settings.fault(
+            CLIENT_AUTHORITIES, "", "a PEM file, for %s is all".formatted(CLIENT_DEMAND));
       }
       return own;
     }
@@ -114,10 +115,7 @@ public record TlsConfig(
     try {
       return Optional.of(
           new TlsConfig(
-              certificate,
-              key,
-              pair,
-              Optional.of(ClientCertificates.read(authorities, demand))));
+              certificate, key, pair, Optional.of(ClientCertificates.read(authorities, demand))));
     } catch (PemFault fault) {
       settings.fault(fault.named(), fault.file(), fault.accepted());
       return Optional.empty();

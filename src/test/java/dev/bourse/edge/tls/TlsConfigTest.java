@@ -134,10 +134,14 @@ class TlsConfigTest {
   private List<String> clientFaults(String authorities, String demand) {
     return TlsFixture.faults(
         Map.of(
-            "tls.cert", certificate.toString(),
-            "tls.key", key.toString(),
-            "tls.client.ca", authorities,
-            "tls.client.auth", demand));
+            "tls.cert",
+            certificate.toString(),
+            "tls.key",
+            key.toString(),
+            "tls.client.ca",
+            authorities,
+            "tls.client.auth",
+            demand));
   }
 
   @Test
@@ -166,11 +170,10 @@ class TlsConfigTest {
 
   @Test
   void certificatesOfClientsAreAskedForOverTlsAlone() {
-    Authority authority = new Authority("ours");
     assertNamed(clientFaults("", "all"), "a PEM file, for tls.client.auth is all");
     List<String> wrong = clientFaults("", "some");
     assertTrue(wrong.get(0).startsWith("tls.client.auth: 'some' is not"), wrong.toString());
-    List<String> plain = TlsFixture.faults(Map.of("tls.client.ca", authority.toString()));
+    List<String> plain = TlsFixture.faults(Map.of("tls.client.ca", certificate.toString()));
     assertTrue(plain.get(0).startsWith("tls.cert: '' is not"), plain.toString());
   }
 
