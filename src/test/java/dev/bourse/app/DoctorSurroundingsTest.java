@@ -11,9 +11,9 @@ import dev.bourse.org.ScimServer;
 import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.IdentityProvider;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -206,8 +206,7 @@ class DoctorSurroundingsTest {
     String url = SharedPostgres.server().newDatabase();
     CommandRun.of("migrate", "--set", "store.url=" + url).succeeded();
     String database = url.substring(url.lastIndexOf('/') + 1);
-    SharedPostgres
-        .server()
+    SharedPostgres.server()
         .execute("ALTER DATABASE " + database + " SET default_transaction_read_only = on");
     CommandRun run = run(PATIENT, "store.url=" + url);
     assertTrue(saw(is("fault", run, "database"), "takes no writes"), run.out());

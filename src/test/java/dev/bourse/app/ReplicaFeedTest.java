@@ -17,8 +17,8 @@ import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -222,12 +222,10 @@ class ReplicaFeedTest {
   /** Ends all sessions of the service and lets it make no other, or lets it again. */
   private void cutOff(boolean isCut) throws SQLException {
     String database = url.substring(url.lastIndexOf('/') + 1);
-    SharedPostgres
-        .server()
+    SharedPostgres.server()
         .execute("/postgres", "ALTER DATABASE " + database + " WITH ALLOW_CONNECTIONS " + !isCut);
     if (isCut) {
-      SharedPostgres
-          .server()
+      SharedPostgres.server()
           .execute(
               "/postgres",
               "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"

@@ -92,8 +92,7 @@ class ReplicaProcessesTest {
   @Test
   void acceptedWritesOfOneClusterKeepTheirDistanceWhicheverProcessTakesThem() throws Exception {
     int cadenceMillis = 300;
-    try (ReplicaPair replicas =
-        new ReplicaPair("capacity.write-cadence=" + cadenceMillis + "ms")) {
+    try (ReplicaPair replicas = new ReplicaPair("capacity.write-cadence=" + cadenceMillis + "ms")) {
       AtomicInteger throttled = new AtomicInteger();
       AtomicInteger taken = new AtomicInteger();
       List<Future<?>> loads = new ArrayList<>();
@@ -129,8 +128,7 @@ class ReplicaProcessesTest {
   @Test
   void upkeepIsDividedAmongTheProcessesThatAreThere() throws Exception {
     String there = "SELECT COUNT(*) FROM upkeep_process";
-    try (ReplicaPair replicas =
-        new ReplicaPair("billing.check-interval=200ms")) {
+    try (ReplicaPair replicas = new ReplicaPair("billing.check-interval=200ms")) {
       until("both are there", () -> replicas.number(there) == 2);
       replicas.first().freeze();
       until("the one that hangs is not there", () -> replicas.number(there) == 1);
@@ -145,8 +143,7 @@ class ReplicaProcessesTest {
 
   @Test
   void whenTheProcessThatRunsTheMarketIsKilledTheOtherClearsOnceTheLeaseIsOver() throws Exception {
-    try (ReplicaPair replicas =
-        new ReplicaPair("market.lease=" + LEASE_MILLIS + "ms")) {
+    try (ReplicaPair replicas = new ReplicaPair("market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
       ClusterClient client = replicas.client(replicas.second(), "acme-train");
       client.untilHeld(1);
@@ -194,8 +191,7 @@ class ReplicaProcessesTest {
 
   @Test
   void aFrozenMarketIsTakenOverAndWhenItThawsItsCommitsAreRefusedAndItFollows() throws Exception {
-    try (ReplicaPair replicas =
-        new ReplicaPair("market.lease=" + LEASE_MILLIS + "ms")) {
+    try (ReplicaPair replicas = new ReplicaPair("market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
       replicas.execute(WATCH);
       AtomicInteger over = new AtomicInteger();

@@ -62,8 +62,7 @@ class NoticeCrashTest {
   @Test
   @OneEngine("only PostgreSQL is shared by several processes")
   void whoTakesTheMarketOverKeepsTheNoticeAsItWasTold() throws Exception {
-    try (ReplicaPair replicas =
-        new ReplicaPair(NOTICE, "market.lease=2s", "market.tick=50ms")) {
+    try (ReplicaPair replicas = new ReplicaPair(NOTICE, "market.lease=2s", "market.tick=50ms")) {
       replicas.addKeys();
       for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
         ClusterClient client = replicas.client(replicas.first(), cluster);

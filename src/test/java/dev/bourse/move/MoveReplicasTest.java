@@ -16,10 +16,10 @@ import dev.bourse.faults.S3Faults.Fault;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.OneEngine;
-import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SetsFixture;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -212,8 +212,7 @@ class MoveReplicasTest {
           ofMover.thaw();
           reader.awaitRound();
           // As if ten minutes had passed, after which what it was at is left.
-          SharedPostgres
-              .server()
+          SharedPostgres.server()
               .execute(url, "UPDATE blob_move_claim SET told_at = told_at - " + Move.LEFT_MILLIS);
           until(
               "the move has ended",

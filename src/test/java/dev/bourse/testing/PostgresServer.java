@@ -93,7 +93,8 @@ public final class PostgresServer implements AutoCloseable {
   private static void takeSteps(String url) {
     PostgresConfig config = PostgresConfig.defaults(PostgresUrl.parse(url), "");
     try (WholeStore store =
-        PostgresWholeStore.open(config, "db/postgres", Clock.systemUTC(), WholeStore.Purpose.MIGRATE)) {
+        PostgresWholeStore.open(
+            config, "db/postgres", Clock.systemUTC(), WholeStore.Purpose.MIGRATE)) {
       store.migrate();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -45,13 +45,11 @@ class WebhookReplicaTest {
   }
 
   @Test
-  void nothingIsLostOrOutOfOrderWhenTheProcessThatDeliversIsKilled()
-      throws Exception {
+  void nothingIsLostOrOutOfOrderWhenTheProcessThatDeliversIsKilled() throws Exception {
     try (Receiver receiver = new Receiver();
         ReplicaPair pair =
             new ReplicaPair(
-                "secret.key=" + WebhookFixture.SECRET_KEY,
-                "webhooks.private-hosts=localhost")) {
+                "secret.key=" + WebhookFixture.SECRET_KEY, "webhooks.private-hosts=localhost")) {
       HttpAnswer made =
           pair.member(pair.first(), "acme", "alice")
               .post(WebhookFixture.ROOT, WebhookFixture.order(receiver.url(), "grant", "reclaim"));

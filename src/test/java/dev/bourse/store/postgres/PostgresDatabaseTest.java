@@ -13,8 +13,8 @@ import dev.bourse.store.DatabaseContractTest;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
-import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.PostgresServer;
+import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -284,7 +284,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   void aCommitWhoseAnswerWasLostIsLookedUp() throws Exception {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     String url =
-        SharedPostgres.server().newDatabase().replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
+        SharedPostgres.server()
+            .newDatabase()
+            .replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
     Database store = await(openAt(url));
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     await(store.commit(List.of(note(1, "stored"))));
@@ -302,7 +304,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   void aCommitThatCannotBeLookedUpInTimeMayBeStored() throws Exception {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     String url =
-        SharedPostgres.server().newDatabase().replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
+        SharedPostgres.server()
+            .newDatabase()
+            .replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
     Database store = await(openHastily(url));
     proxy.plan = CuttingProxy.Plan.LOSE_ANSWER;
     proxy.isDown = true;
@@ -316,7 +320,9 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   void aServerThatFallsSilentIsGivenUp() throws Exception {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     String url =
-        SharedPostgres.server().newDatabase().replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
+        SharedPostgres.server()
+            .newDatabase()
+            .replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
     Database store = await(openHastily(url));
     proxy.plan = CuttingProxy.Plan.FALL_SILENT;
     Future<Void> commit = store.commit(List.of(note(1, "n")));
@@ -335,8 +341,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     PostgresUrl url =
         PostgresUrl.parse(
-            SharedPostgres
-                .server()
+            SharedPostgres.server()
                 .newDatabase()
                 .replace(":" + SharedPostgres.server().port(), ":" + proxy.port()));
     // Nothing is given up for being late here.

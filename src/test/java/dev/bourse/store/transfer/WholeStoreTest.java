@@ -191,10 +191,11 @@ class WholeStoreTest {
     try (WholeStore store = postgres(url, WholeStore.Purpose.MIGRATE)) {
       store.migrate();
     }
-    SharedPostgres.server().execute(
-        url,
-        "CREATE TABLE later (part TEXT NOT NULL, note TEXT, seal BYTEA,"
-            + " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY)");
+    SharedPostgres.server()
+        .execute(
+            url,
+            "CREATE TABLE later (part TEXT NOT NULL, note TEXT, seal BYTEA,"
+                + " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY)");
     SharedPostgres.server().execute(url, "CREATE TABLE later_part (name TEXT PRIMARY KEY)");
     try (WholeStore store = postgres(url, WholeStore.Purpose.FILL)) {
       assertEquals(before, load(store, file));
