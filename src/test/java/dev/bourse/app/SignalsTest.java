@@ -65,6 +65,7 @@ class SignalsTest {
       Set.of(
           "bourse_market_tick_failures_total",
           "bourse_clock_skew_seconds",
+          "bourse_http_proxy_headers_refused_total",
           "bourse_tls_certificate_expiry_seconds");
 
   @Test

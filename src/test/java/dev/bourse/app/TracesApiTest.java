@@ -213,7 +213,8 @@ class TracesApiTest {
   @Test
   void noTokenNoAddressAndNoContentIsTold() {
     SentSecrets secrets = new SentSecrets(bourse);
-    secrets.add("Zq7", "bob@acme.example");
+    // With what no request's id has in it.
+    secrets.add("Zq7.", "Zq7-", "bob@acme.example");
     secrets.send();
     Map<String, byte[]> files =
         SetsFixture.folder("Zq7.txt", SentSecrets.CONTENT.getBytes(StandardCharsets.UTF_8));
