@@ -1,5 +1,6 @@
 package dev.bourse.access;
 
+import dev.bourse.core.Text;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,6 @@ public record OperatorReach(boolean isReadOnly, @Nullable String site) {
 
   /** As trails tell it, each part after a space; nothing of one that is all. */
   String told() {
-    return (isReadOnly ? " read_only=true" : "") + (site == null ? "" : " site=" + site);
+    return (isReadOnly ? " read_only=true" : "") + (site == null ? "" : " site=" + Text.shown(site));
   }
 }

@@ -126,7 +126,8 @@ public final class NodeService {
    *
    * <p>Refused with {@code not-found} for a pool that does not exist, with {@code bad-request} for
    * a host key or an address that is missing, out of place or malformed, with {@code conflict} when
-   * the id or the address is another node's, in whatever pool, that is not retired.
+   * the id or the address is another node's, in whatever pool, that is not retired. An operator of
+   * one site does not take over the id of what was retired at another.
    *
    * @param operator who asks
    */
@@ -140,11 +141,30 @@ public final class NodeService {
     }
     int sshPort = added.sshPort().orElse(pool.environment().sshPort());
     Function<String, Future<Void>> at =
-        ip -> create(operator.actor(), poolName, new Machine(added.nodeId(), ip, sshPort, hostKey));
-    return address
-        .map(ip -> at.apply(ip).recover(e -> refuse(e, added.nodeId(), ip)))
-        .orElseGet(() -> createAtFreeAddress(added.nodeId(), at, ADDRESS_TRIES))
+        ip -> create(operator, poolName, new Machine(added.nodeId(), ip, sshPort, hostKey));
+    return requireOwnId(operator, added.nodeId())
+        .compose(
+            own ->
+                address
+                    .map(ip -> at.apply(ip).recover(e -> refuse(e, added.nodeId(), ip)))
+                    .orElseGet(() -> createAtFreeAddress(added.nodeId(), at, ADDRESS_TRIES)))
         .compose(created -> changed(operator, poolName, added.nodeId()));
+  }
+
+  /** Refuses an id that is, or was before it retired, that of a node at another site. */
+  private Future<Void> requireOwnId(Operator operator, String nodeId) {
+    if (operator.site() == null) {
+      return Future.succeededFuture();
+    }
+    return nodes
+        .find(nodeId)
+        .map(
+            found -> {
+              found.ifPresent(
+                  node ->
+                      operator.requireSite("node " + nodeId, requirePool(node.pool()).site()));
+              return null;
+            });
   }
 
   private Future<Void> createAtFreeAddress(
@@ -166,11 +186,11 @@ public final class NodeService {
   }
 
   /** Stores a new node, in the place of a retired one should that be what has the id. */
-  private Future<Void> create(String actor, String pool, Machine machine) {
+  private Future<Void> create(Operator operator, String pool, Machine machine) {
     String ip = machine.publicIp();
     AuditRow row =
         audit(
-            actor,
+            operator.actor(),
             "node_add",
             machine.nodeId(),
             "pool=%s public_ip=%s ssh_port=%d".formatted(pool, ip, machine.sshPort()));
@@ -179,7 +199,9 @@ public final class NodeService {
         .recover(
             e ->
                 e instanceof NodeStore.Taken
-                    ? nodes.recreate(pool, machine, row).recover(failed -> explain(failed, ip))
+                    ? nodes
+                        .recreate(pool, machine, operator.site(), row)
+                        .recover(failed -> explain(failed, ip))
                     : Future.failedFuture(e));
   }
 

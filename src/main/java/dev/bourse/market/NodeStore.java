@@ -338,8 +338,14 @@ public final class NodeStore {
   /**
    * Stores a new node in the place of a retired one of its id. Fails with {@link Taken} when that
    * is not retired, or the address is another node's.
+   *
+   * @param site where the retired one has to have been; null for anywhere
    */
-  Future<Void> recreate(String pool, Machine machine, AuditRow audit) {
+  Future<Void> recreate(String pool, Machine machine, @Nullable String site, AuditRow audit) {
+    List<Object> values = new ArrayList<>(List.of(machine.nodeId(), machine.publicIp()));
+    if (site != null) {
+      values.add(site);
+    }
     return commit(
         pool,
         audit,
@@ -349,9 +355,9 @@ public final class NodeStore {
             UPDATE node SET retired_at = NULL, retired_ip = NULL, generation = generation + 1
             WHERE node_id = ? AND retired_at IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM node o WHERE o.public_ip = ?)\
-            """,
-            machine.nodeId(),
-            machine.publicIp()),
+            """
+                + (site == null ? "" : " AND pool IN (SELECT name FROM pool WHERE site = ?)"),
+            values.toArray()),
         NODE.update(
             StoredNode.added(pool, machine, audit.atMillis()), "node_id = ?", machine.nodeId()));
   }

@@ -173,6 +173,7 @@ class ConfigFaultsTest extends ConfigFixture {
             "10.1",
             "0.0.0.0/0",
             "10.0.0.0/33",
+            "::ffff:10.0.0.0/104",
             "10.0/8",
             "fd00::/129",
             "10.0.0.0/",

@@ -262,6 +262,13 @@ class SiteOperatorTest {
             crew.delete(NODES + "/mover"))) {
       assertEquals(ELSEWHERE.formatted("node mover"), refusal(answer));
     }
+    first.delete(NODES + "/mover").ok();
+    JsonObject again = new JsonObject().put("node_id", "mover");
+    assertEquals(
+        ELSEWHERE.formatted("node mover"),
+        refusal(crew.post(POOLS + "/annex-h100/nodes", again)),
+        "nor is the id of what was retired there free");
+    assertEquals(201, first.post(POOLS + "/annex-h100/nodes", again).status());
   }
 
   @Test

@@ -188,11 +188,11 @@ class ProxyProtocolTest {
     List<String> texts =
         List.of(
             GET,
-            "Sixteen letters!\r\n",
-            "PROXY     \r\n\r\n",
+            "X",
+            "PROXY\r\n",
             "PROXY TCP4 203.0.113.7\r\n",
             "PROXY TCP4 203.0.113.7 10.0.0.1 1 65536\r\n" + GET,
-            "PROXY TCP4 203.0.113.7 10.0.0.1 1 0\r\n" + GET,
+            "PROXY TCP4 203.0.113.7 10.0.0.1 1 07\r\n" + GET,
             "PROXY TCP4 203.0.113.7 10.0.0.1 1 2 3\r\n" + GET,
             "PROXY TCP4 203.0.113.7  10.0.0.1 1 2\r\n" + GET,
             "PROXY TCP4 2001:db8::1 2001:db8::2 1 2\r\n" + GET,
@@ -217,8 +217,10 @@ class ProxyProtocolTest {
             // Too short for its addresses; longer than any.
             "2111000b" + "00".repeat(11),
             "21210023" + "00".repeat(35),
-            "2111ffff" + "00".repeat(2_300),
-            "2011ffff" + "00".repeat(2_300));
+            "21110801",
+            "2011ffff",
+            // A version that none will be, of a header that tells no length.
+            "ff11ffff" + "00".repeat(2_300));
     for (String binary : binaries) {
       assertRefused(fixture, HexFormat.of().parseHex(SIGNATURE + binary));
     }
@@ -372,7 +374,7 @@ class ProxyProtocolTest {
     assertEquals("", connect(fixture, STRANGER).send(v1("203.0.113.7")).untilClosed());
     assertEquals("", connect(fixture).send(GET).untilClosed());
     // The first words of a handshake without a header.
-    byte[] hello = HexFormat.of().parseHex("16030100c8010000c40303" + "00".repeat(194));
+    byte[] hello = HexFormat.of().parseHex("16030100c8010000c4");
     assertEquals("", connect(fixture).send(hello).untilClosed());
     assertEquals(1, Objects.requireNonNull(fixture.edge.proxies()).untrusted());
     until(

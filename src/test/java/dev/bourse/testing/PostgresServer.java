@@ -73,11 +73,13 @@ public final class PostgresServer implements AutoCloseable {
    * schema, taken anew for each test, took a third of what the tests took.
    */
   public synchronized String newStore() throws SQLException {
-    if (withSchema == null) {
-      withSchema = newDatabase();
-      takeSteps(withSchema);
+    String original = withSchema;
+    if (original == null) {
+      original = newDatabase();
+      takeSteps(original);
+      withSchema = original;
     }
-    return newDatabase(" TEMPLATE " + nameOf(withSchema));
+    return newDatabase(" TEMPLATE " + nameOf(original));
   }
 
   private String newDatabase(String options) throws SQLException {

@@ -21,12 +21,17 @@ public final class IpNetwork {
   }
 
   /**
-   * The network of that name; empty for what is none, and for the network of all addresses, which
-   * nobody means who tells some from others.
+   * The network of that name; empty for what is none, for IPv4 addresses in the form of IPv6, which
+   * sockets never tell, and for the network of all addresses, which nobody means who tells some from
+   * others.
    */
   public static Optional<IpNetwork> parse(String text) {
     Matcher form = FORM.matcher(text);
-    if (!form.matches() || IpAddress.canonical(form.group(1)).isEmpty()) {
+    if (!form.matches()) {
+      return Optional.empty();
+    }
+    Optional<String> canonical = IpAddress.canonical(form.group(1));
+    if (canonical.isEmpty() || form.group(1).contains(":") != canonical.get().contains(":")) {
       return Optional.empty();
     }
     byte[] first = NetUtil.createByteArrayFromIpAddressString(form.group(1));

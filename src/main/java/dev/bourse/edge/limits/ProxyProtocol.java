@@ -1,20 +1,12 @@
 package dev.bourse.edge.limits;
 
-import dev.bourse.core.FailureText;
-import dev.bourse.core.Text;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.handler.codec.DecoderException;
-import io.netty.handler.codec.haproxy.HAProxyCommand;
-import io.netty.handler.codec.haproxy.HAProxyMessage;
-import io.netty.handler.codec.haproxy.HAProxyMessageDecoder;
-import io.netty.handler.codec.haproxy.HAProxyProxiedProtocol;
+import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.Attribute;
 import io.netty.util.AttributeKey;
-import io.netty.util.NetUtil;
-import io.netty.util.ReferenceCountUtil;
-import java.net.InetAddress;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -25,18 +17,13 @@ import org.slf4j.LoggerFactory;
  * Has proxies tell, before anything else on a connection, whose it is. Only the proxies that are
  * known may connect: anybody else's header would be an address of their choice.
  *
- * <p>Netty reads the header (haproxy.org, "The PROXY protocol", versions 1 and 2); of all that it
- * may tell, only the client's address is looked at. Rejected: to leave it to Vert.x, which reads it
- * before anybody counts the connection or sees where it is from, and takes 64 KiB of it.
+ * <p>Rejected: what Vert.x has for it, which reads the header before anybody counts the connection
+ * or sees where it is from, and takes 64 KiB of it; and Netty's decoder behind that (4.2.13). It
+ * does not give back the buffer of a header whose additions end too early, and collects without
+ * bound behind a version of 255, which it takes for none yet.
  */
 public final class ProxyProtocol {
   private static final Logger LOG = LoggerFactory.getLogger(ProxyProtocol.class);
-
-  /**
-   * Most bytes behind the addresses: what proxies add of their own, some tens of bytes a piece, and
-   * is passed over. The protocol would allow 65,319.
-   */
-  private static final int MOST_ADDED_BYTES = 2_048;
 
   /** One line a minute at most, so that a flood does not fill the log too. */
   private static final long REPORT_NANOS = 60_000_000_000L;
@@ -82,13 +69,11 @@ public final class ProxyProtocol {
    *     the connection may go on, for which it is not closed
    */
   void read(Channel channel, Predicate<String> then) {
-    channel
-        .pipeline()
-        .addFirst(new HAProxyMessageDecoder(MOST_ADDED_BYTES), new HeaderHandler(then));
+    channel.pipeline().addFirst(new HeaderHandler(then));
   }
 
-  /** Stands behind what reads the header, and before everything else, until there is one. */
-  private final class HeaderHandler extends ChannelInboundHandlerAdapter {
+  /** Stands before everything else until the header is read. */
+  private final class HeaderHandler extends ByteToMessageDecoder {
     private final Predicate<String> then;
     private boolean isRefused;
 
@@ -97,76 +82,35 @@ public final class ProxyProtocol {
     }
 
     @Override
-    public void channelRead(ChannelHandlerContext context, Object message) {
-      if (message instanceof HAProxyMessage header) {
-        try {
-          take(context, header);
-        } finally {
-          header.release();
-        }
-      } else if (isRefused) {
-        // What came with the header.
-        ReferenceCountUtil.release(message);
-      } else {
-        context.fireChannelRead(message);
-      }
-    }
-
-    private void take(ChannelHandlerContext context, HAProxyMessage header) {
-      String source = told(header);
-      if (source == null) {
-        refuse(context, "it tells of no stream of this machine's");
+    protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+      if (isRefused) {
+        in.skipBytes(in.readableBytes());
         return;
       }
-      context.channel().attr(SOURCE).set(source);
-      if (then.test(source)) {
-        context.pipeline().remove(this);
-      } else {
-        isRefused = true;
-        context.close();
+      try {
+        ProxyHeader header = ProxyHeader.read(in);
+        if (header == null) {
+          return;
+        }
+        context.channel().attr(SOURCE).set(header.source());
+        if (then.test(header.source())) {
+          context.pipeline().remove(this);
+          return;
+        }
+      } catch (ProxyHeader.Malformed fault) {
+        malformed.increment();
+        lastMalformed = String.valueOf(fault.getMessage());
       }
-    }
-
-    @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      if (!(cause instanceof DecoderException)) {
-        context.fireExceptionCaught(cause);
-      } else if (!isRefused) {
-        refuse(context, Text.shown(FailureText.of(cause)));
-      }
-    }
-
-    private void refuse(ChannelHandlerContext context, String why) {
       isRefused = true;
-      malformed.increment();
-      lastMalformed = why;
+      in.skipBytes(in.readableBytes());
       context.close();
     }
-  }
 
-  /**
-   * The client's address as sockets spell it; empty when the connection is the proxy's own, such as
-   * one that checks health, or the proxy does not know; null when it cannot be.
-   */
-  private static @Nullable String told(HAProxyMessage header) {
-    if (header.command() == HAProxyCommand.LOCAL) {
-      return "";
+    /** A connection that ends within its header ends: nobody is behind whom that would concern. */
+    @Override
+    protected void decodeLast(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+      in.skipBytes(in.readableBytes());
     }
-    HAProxyProxiedProtocol protocol = header.proxiedProtocol();
-    return switch (protocol.addressFamily()) {
-      case AF_UNSPEC, AF_UNIX -> "";
-      case AF_IPv4, AF_IPv6 ->
-          protocol.transportProtocol() == HAProxyProxiedProtocol.TransportProtocol.STREAM
-              ? spelled(header.sourceAddress())
-              : null;
-    };
-  }
-
-  /** Null for one with the name of a network interface, which means nothing on another machine. */
-  private static @Nullable String spelled(String address) {
-    InetAddress read =
-        address.indexOf('%') < 0 ? NetUtil.createInetAddressFromIpAddressString(address) : null;
-    return read == null ? null : read.getHostAddress();
   }
 
   /** Logs what was refused since the last time, if anything, once a minute at most. */
