@@ -20,6 +20,7 @@ public record OperatorReach(boolean isReadOnly, @Nullable String site) {
 
   /** As trails tell it, each part after a space; nothing of one that is all. */
   String told() {
-    return (isReadOnly ? " read_only=true" : "") + (site == null ? "" : " site=" + Text.shown(site));
+    return (isReadOnly ? " read_only=true" : "")
+        + (site == null ? "" : " site=" + Text.shown(site));
   }
 }

@@ -161,8 +161,7 @@ public final class NodeService {
         .map(
             found -> {
               found.ifPresent(
-                  node ->
-                      operator.requireSite("node " + nodeId, requirePool(node.pool()).site()));
+                  node -> operator.requireSite("node " + nodeId, requirePool(node.pool()).site()));
               return null;
             });
   }

@@ -22,8 +22,8 @@ public final class IpNetwork {
 
   /**
    * The network of that name; empty for what is none, for IPv4 addresses in the form of IPv6, which
-   * sockets never tell, and for the network of all addresses, which nobody means who tells some from
-   * others.
+   * sockets never tell, and for the network of all addresses, which nobody means who tells some
+   * from others.
    */
   public static Optional<IpNetwork> parse(String text) {
     Matcher form = FORM.matcher(text);
