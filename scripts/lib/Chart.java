@@ -69,7 +69,7 @@ final class Chart {
     var objects =
         parse(
             chart
-                .withHooksAsObjects()
+                .withHooksAsObjects(Path.of(arguments[1]))
                 .render()
                 .set("networkPolicy", "true")
                 .set("image.pullSecrets[0]", "registry")
@@ -93,8 +93,8 @@ final class Chart {
   }
 
   /** The same chart with its hooks as objects like any other, because Helm does not show hooks. */
-  private Chart withHooksAsObjects() throws IOException {
-    var copy = Files.createTempDirectory("chart");
+  private Chart withHooksAsObjects(Path parent) throws IOException {
+    var copy = Files.createTempDirectory(parent, "chart");
     try (var files = Files.walk(folder)) {
       for (var file : files.filter(Files::isRegularFile).toList()) {
         var there = copy.resolve(folder.relativize(file));
@@ -124,6 +124,9 @@ final class Chart {
             "replica=3", "replica",
             "replicas=two", "replicas",
             "settings.port=80", "settings",
+            "settings.store.password-file=x", "store",
+            "settings.secret.key-file=x", "secret",
+            "settings.checkpoints.s3-credentials-file=x", "checkpoints",
             "settings.base-url=", "base-url",
             "settings.store.url=sqlite", "postgres://");
     wrong.forEach(

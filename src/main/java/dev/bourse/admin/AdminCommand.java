@@ -2,10 +2,10 @@ package dev.bourse.admin;
 
 import dev.bourse.command.AnswerFormat;
 import dev.bourse.command.Caller;
+import dev.bourse.command.CertificateOptions;
 import dev.bourse.command.OperationCommand;
 import dev.bourse.command.RemoteOperation;
 import dev.bourse.contract.Contract;
-import dev.bourse.remote.Connections;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
@@ -22,6 +22,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
@@ -65,23 +66,7 @@ public final class AdminCommand implements Caller {
           """)
   private @Nullable Path tokenFile;
 
-  @Option(
-      names = "--cert",
-      scope = ScopeType.INHERIT,
-      paramLabel = "FILE",
-      description =
-          """
-          A PEM file with the certificate to show to a service that asks for one (environment: \
-          BOURSE_CLIENT_CERT).\
-          """)
-  private @Nullable Path certificate;
-
-  @Option(
-      names = "--key",
-      scope = ScopeType.INHERIT,
-      paramLabel = "FILE",
-      description = "A PEM file with its private key (environment: BOURSE_CLIENT_KEY).")
-  private @Nullable Path key;
+  @Mixin private CertificateOptions certificate = new CertificateOptions();
 
   @Option(
       names = "--data",
@@ -197,7 +182,7 @@ public final class AdminCommand implements Caller {
    */
   @Override
   public Service service() throws Refused {
-    Connections.show(certificate, key, environment);
+    certificate.show(environment);
     JsonObject told = told();
     String address = first(url, environment.get("BOURSE_URL"), told.getString("base_url"));
     String token =

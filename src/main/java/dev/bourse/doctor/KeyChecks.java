@@ -151,12 +151,12 @@ public final class KeyChecks {
         });
   }
 
-  private void noteEnd(Notes notes, String seen, Instant end, String consequence, String toDo) {
+  private void noteEnd(Notes notes, String seen, Instant end, String consequence, String step) {
     Instant now = clock.instant();
     if (!end.isAfter(now)) {
-      notes.fault(seen + ", " + consequence, toDo);
+      notes.fault(seen + ", " + consequence, step);
     } else if (end.isBefore(now.plus(CERTIFICATE_SOON))) {
-      notes.warn(seen + ", in less than 14 days", toDo);
+      notes.warn(seen + ", in less than %d days".formatted(CERTIFICATE_SOON.toDays()), step);
     } else {
       notes.see(seen);
     }

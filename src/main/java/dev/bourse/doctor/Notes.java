@@ -22,26 +22,30 @@ public final class Notes {
     note(Verdict.SKIPPED, why, "");
   }
 
-  /** The service runs all the same. */
-  public void warn(String what, String toDo) {
-    note(Verdict.WARNING, what, toDo);
+  /**
+   * The service runs all the same.
+   *
+   * @param step what to do about it; empty for nothing
+   */
+  public void warn(String what, String step) {
+    note(Verdict.WARNING, what, step);
   }
 
   /** The service does not start, or not all of it works. */
-  public void fault(String what, String toDo) {
-    note(Verdict.FAULT, what, toDo);
+  public void fault(String what, String step) {
+    note(Verdict.FAULT, what, step);
   }
 
   /** The store itself is not sound, or lacks a secret key. */
-  public synchronized void unsound(String what, String toDo) {
+  public synchronized void unsound(String what, String step) {
     isOfStore = true;
-    note(Verdict.FAULT, what, toDo);
+    note(Verdict.FAULT, what, step);
   }
 
-  private synchronized void note(Verdict how, String what, String toDo) {
+  private synchronized void note(Verdict how, String what, String step) {
     seen.add(what);
-    if (!toDo.isEmpty() && !advice.contains(toDo)) {
-      advice.add(toDo);
+    if (!step.isEmpty() && !advice.contains(step)) {
+      advice.add(step);
     }
     if (how.compareTo(verdict) > 0) {
       verdict = how;

@@ -84,23 +84,15 @@ public record EdgeConfig(
 
   /** The same with TLS. */
   public EdgeConfig withTls(TlsConfig certificate) {
-    return new EdgeConfig(
-        host,
-        port,
-        baseUrl,
-        contentHost,
-        requestsPerMinute,
-        edgePerMinute,
-        edgeBurst,
-        trustedProxies,
-        proxyProtocol,
-        limits,
-        slowMillis,
-        Optional.of(certificate));
+    return with(proxyProtocol, Optional.of(certificate));
   }
 
   /** The same behind proxies that tell whose a connection is. */
   public EdgeConfig withProxyProtocol() {
+    return with(true, tls);
+  }
+
+  private EdgeConfig with(boolean isProxied, Optional<TlsConfig> secured) {
     return new EdgeConfig(
         host,
         port,
@@ -110,9 +102,9 @@ public record EdgeConfig(
         edgePerMinute,
         edgeBurst,
         trustedProxies,
-        true,
+        isProxied,
         limits,
         slowMillis,
-        tls);
+        secured);
   }
 }

@@ -95,11 +95,15 @@ public final class NodeService {
         .get(nodeId)
         .map(
             stored -> {
-              if (operator.site() != null) {
-                operator.requireSite("node " + nodeId, requirePool(stored.pool()).site());
-              }
+              requireAtSite(operator, nodeId, stored);
               return stored;
             });
+  }
+
+  private void requireAtSite(Operator operator, String nodeId, NodeStore.StoredNode stored) {
+    if (operator.site() != null) {
+      operator.requireSite("node " + nodeId, requirePool(stored.pool()).site());
+    }
   }
 
   private NodeView view(NodeStore.StoredNode stored) {
@@ -160,8 +164,7 @@ public final class NodeService {
         .find(nodeId)
         .map(
             found -> {
-              found.ifPresent(
-                  node -> operator.requireSite("node " + nodeId, requirePool(node.pool()).site()));
+              found.ifPresent(stored -> requireAtSite(operator, nodeId, stored));
               return null;
             });
   }

@@ -74,7 +74,7 @@ public final class OperatorSessionRoutes {
         .put("name", session.operator().name())
         .put("actor", session.operator().actor())
         .put("token_id", session.operator().tokenId())
-        .put("read_only", !session.operator().mayWrite())
+        .put("read_only", session.operator().reach().isReadOnly())
         .put("site", session.operator().site())
         .put("csrf", session.csrfToken())
         .put("created_at", Times.rfc3339(session.createdAtMillis()))

@@ -69,14 +69,21 @@ class NarrowOperatorTokenTest {
         bourse.service().database().read(sql, List.of(parameters), row -> row.text("found")));
   }
 
+  private void commit(String sql) {
+    await(bourse.service().database().commit(List.of(Statement.of(sql))));
+  }
+
+  /** Operators as a start reads them. */
+  private Operators loaded() {
+    Operators operators =
+        new Operators(new AccessStore(bourse.service().database()), Clock.systemUTC());
+    await(operators.load());
+    return operators;
+  }
+
   private ApiClient signedIn(JsonObject token) {
-    HttpAnswer answer =
-        bourse
-            .with(null)
-            .post("/api/operator/session", new JsonObject().put("token", token.getString("token")));
-    answer.ok();
-    String cookie = answer.header("set-cookie");
-    return bourse.inOperatorSession(cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';')));
+    return bourse.inOperatorSession(
+        RunningBourse.sessionSecret(bourse.signInOperator(token.getString("token"))));
   }
 
   @Test
@@ -96,18 +103,9 @@ class NarrowOperatorTokenTest {
     for (JsonObject reach : NARROW) {
       minted(reach);
     }
-    Operators operators =
-        new Operators(new AccessStore(bourse.service().database()), Clock.systemUTC());
-    await(operators.load());
+    Operators operators = loaded();
     assertEquals(false, operators.isEmpty());
-    await(
-        bourse
-            .service()
-            .database()
-            .commit(
-                List.of(
-                    Statement.of(
-                        "UPDATE operator_token SET revoked_at = 1 WHERE name = 'first'"))));
+    commit("UPDATE operator_token SET revoked_at = 1 WHERE name = 'first'");
     await(operators.load());
     assertTrue(operators.isEmpty(), "a start mints another first one");
   }
@@ -166,18 +164,8 @@ class NarrowOperatorTokenTest {
   @Test
   void oneOfBeforeThatOnlyReadsGoesOn() {
     JsonObject token = minted(new JsonObject().put("read_only", true));
-    await(
-        bourse
-            .service()
-            .database()
-            .commit(
-                List.of(
-                    Statement.of(
-                        "UPDATE operator_token SET is_narrow = 0, revoked_at = NULL"
-                            + " WHERE name = 'narrow'"))));
-    Operators operators =
-        new Operators(new AccessStore(bourse.service().database()), Clock.systemUTC());
-    await(operators.load());
+    commit("UPDATE operator_token SET is_narrow = 0, revoked_at = NULL WHERE name = 'narrow'");
+    Operators operators = loaded();
     TokenSecret shown = TokenSecret.parse(token.getString("token")).orElseThrow();
     assertEquals(new OperatorReach(true, null), operators.authenticate(shown).reach());
     revoke(first, token).ok();

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.Operator;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Secrets;
 import dev.bourse.testing.ApiClient;
@@ -55,29 +54,9 @@ class ReadOnlyOperatorTest {
 
   /** The secret of a new session of the read-only operator. */
   private static String signIn() {
-    HttpAnswer answer =
-        bourse
-            .with(null)
-            .post("/api/operator/session", new JsonObject().put("token", token.getString("token")));
+    HttpAnswer answer = bourse.signInOperator(token.getString("token"));
     assertEquals(true, answer.ok().getBoolean("read_only"));
-    String cookie = answer.header("set-cookie");
-    return cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';'));
-  }
-
-  private static HttpAnswer send(ApiClient caller, ContractCase call) {
-    return call.body() == null
-        ? caller.send(call.described().method(), call.path(), null)
-        : caller.send(
-            call.described().method(),
-            call.path(),
-            call.body(),
-            "Content-Type",
-            "application/json");
-  }
-
-  private static Stream<ContractCase> operatorCalls() {
-    return ContractCase.ALL.stream()
-        .filter(call -> call.described().schemes().contains(Operator.SCHEME));
+    return RunningBourse.sessionSecret(answer);
   }
 
   private static long writes() {
@@ -95,15 +74,17 @@ class ReadOnlyOperatorTest {
   Stream<DynamicTest> everyReadIsAnsweredAndEveryWriteRefusedByTokenAndSession() {
     ApiClient session = bourse.inOperatorSession(signIn());
     long before = writes();
-    assertTrue(operatorCalls().count() > 60, "there are as many");
-    return operatorCalls()
+    List<ContractCase> calls =
+        ContractCase.ALL.stream().filter(ContractCase::isForOperators).toList();
+    assertTrue(calls.size() > 60, "there are as many");
+    return calls.stream()
         .map(
             call ->
                 DynamicTest.dynamicTest(
                     call.operationId(),
                     () -> {
                       for (ApiClient caller : List.of(looker(), session)) {
-                        HttpAnswer answer = send(caller, call);
+                        HttpAnswer answer = call.sentBy(caller);
                         if (call.described().method().equals("GET")) {
                           assertNotEquals(401, answer.status());
                           assertNotEquals(403, answer.status());

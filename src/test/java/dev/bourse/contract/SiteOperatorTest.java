@@ -3,7 +3,6 @@ package dev.bourse.contract;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.Operator;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
@@ -70,29 +69,9 @@ class SiteOperatorTest {
   }
 
   private static ApiClient signIn(JsonObject shown) {
-    HttpAnswer answer =
-        bourse
-            .with(null)
-            .post("/api/operator/session", new JsonObject().put("token", shown.getString("token")));
+    HttpAnswer answer = bourse.signInOperator(shown.getString("token"));
     assertEquals("annex", answer.ok().getString("site"));
-    String cookie = answer.header("set-cookie");
-    return bourse.inOperatorSession(cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';')));
-  }
-
-  private static HttpAnswer send(ApiClient caller, ContractCase call) {
-    return call.body() == null
-        ? caller.send(call.described().method(), call.path(), null)
-        : caller.send(
-            call.described().method(),
-            call.path(),
-            call.body(),
-            "Content-Type",
-            "application/json");
-  }
-
-  private static Stream<ContractCase> operatorCalls() {
-    return ContractCase.ALL.stream()
-        .filter(call -> call.described().schemes().contains(Operator.SCHEME));
+    return bourse.inOperatorSession(RunningBourse.sessionSecret(answer));
   }
 
   /** The operations that the contract marks, those that only sessions call among them. */
@@ -155,8 +134,10 @@ class SiteOperatorTest {
   Stream<DynamicTest> whatIsNotMarkedAndWhatIsElsewhereIsRefusedToTokenAndSession() {
     ApiClient session = signIn(token);
     Set<String> marked = marked();
-    assertTrue(operatorCalls().count() > 60, "there are as many");
-    return operatorCalls()
+    List<ContractCase> calls =
+        ContractCase.ALL.stream().filter(ContractCase::isForOperators).toList();
+    assertTrue(calls.size() > 60, "there are as many");
+    return calls.stream()
         .filter(call -> !LISTS.contains(call.operationId()))
         .map(
             call ->
@@ -173,7 +154,7 @@ class SiteOperatorTest {
                                     call.path().startsWith(NODES)
                                         ? "node demo-h100-00001"
                                         : "pool demo-h100"),
-                            refusal(send(caller, call)));
+                            refusal(call.sentBy(caller)));
                       }
                       assertEquals(before, writes("crew"));
                     }));

@@ -70,17 +70,23 @@ final class StoredObjects implements AutoCloseable {
    *     their rows and they go once their requests, too, must have ended
    */
   int requireNothing() {
-    FaultWorld.until(
-        "nothing is left",
-        SECONDS,
-        () ->
-            ask("""
-            SELECT object FROM blob UNION SELECT upload FROM blob_upload
-            UNION SELECT object FROM blob_piece WHERE kept = 1\
-            """)
-                .isEmpty());
+    try {
+      FaultWorld.until("nothing is left", SECONDS, () -> left().isEmpty());
+    } catch (Violated late) {
+      throw new Violated("these are left after " + SECONDS + " s: " + left(), late);
+    }
     requireAsTheRowsSay();
     return ask("SELECT object FROM blob_piece").size();
+  }
+
+  /** What there is of blobs and uploads, each with what tells why it stays. */
+  private Set<String> left() {
+    return ask(
+        """
+    SELECT 'blob ' || blob_key FROM blob
+    UNION SELECT 'upload ' || upload || ', ' || state || ' since ' || changed_at FROM blob_upload
+    UNION SELECT 'piece ' || object || ' of upload ' || upload FROM blob_piece WHERE kept = 1\
+    """);
   }
 
   /** Waits until there is no object at all. */

@@ -13,6 +13,7 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
+import dev.bourse.nodes.Machine;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
@@ -251,6 +252,21 @@ class RetirementTest extends MarketFixture {
       fails(NodeStore.Moved.class, database.commit(List.of(change)));
     }
     assertEquals(List.of(), texts("SELECT action FROM audit WHERE actor = 'operator:ada'"));
+  }
+
+  /** An operator of one site looks before; the node may retire in between. */
+  @Test
+  void aNodeThatRetiredAtAnotherSiteIsNotTakenOver() throws Exception {
+    NodeStore store = new NodeStore(database);
+    AuditRow row = new AuditRow(clock.millis(), Trails.PLATFORM, "operator:ada", "a", "n0", "");
+    String pool = texts("SELECT pool FROM node WHERE node_id = 'n0'").get(0);
+    String site = texts("SELECT site FROM pool WHERE name = '" + pool + "'").get(0);
+    await(store.retire(pool, "n0", row));
+    Machine again = new Machine("n0", "192.0.2.77", 22, null);
+    fails(NodeStore.Taken.class, store.recreate(pool, again, "not " + site, row));
+    assertEquals(List.of("n0"), texts("SELECT node_id FROM node WHERE retired_at IS NOT NULL"));
+    await(store.recreate(pool, again, site, row));
+    assertEquals(List.of(), texts("SELECT node_id FROM node WHERE retired_at IS NOT NULL"));
   }
 
   private List<String> quarantined() {

@@ -544,6 +544,14 @@ public record ContractCase(
     return MEMBERS_ONLY.contains(operationId) || (isForMembers() && !isForTokens());
   }
 
+  /** What this caller is answered. */
+  public HttpAnswer sentBy(ApiClient caller) {
+    String method = described().method();
+    return body == null
+        ? caller.send(method, path, null)
+        : caller.send(method, path, body, "Content-Type", "application/json");
+  }
+
   /** Whether it leaves out parameters that it does not know. */
   public boolean isTolerant() {
     return TOLERANT.contains(operationId);

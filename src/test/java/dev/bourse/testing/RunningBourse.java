@@ -239,10 +239,18 @@ public final class RunningBourse implements AutoCloseable {
 
   /** The secret of a new session of the first operator. */
   public String startOperatorSession() {
-    HttpAnswer answer =
-        with(null).post("/api/operator/session", new JsonObject().put("token", operatorToken()));
-    answer.ok();
-    String cookie = answer.header("set-cookie");
+    return sessionSecret(signInOperator(operatorToken()));
+  }
+
+  /** What whoever has this operator's token is answered at the sign-in. */
+  public HttpAnswer signInOperator(String token) {
+    return with(null).post("/api/operator/session", new JsonObject().put("token", token));
+  }
+
+  /** The secret of the session that such an answer begins. */
+  public static String sessionSecret(HttpAnswer signedIn) {
+    signedIn.ok();
+    String cookie = signedIn.header("set-cookie");
     return cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';'));
   }
 

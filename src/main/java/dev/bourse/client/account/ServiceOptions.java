@@ -1,8 +1,8 @@
 package dev.bourse.client.account;
 
 import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.command.CertificateOptions;
 import dev.bourse.core.Text;
-import dev.bourse.remote.Connections;
 import dev.bourse.remote.Credential;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which service is meant, and whose sign-in there. */
@@ -41,21 +42,7 @@ final class ServiceOptions {
           """)
   private @Nullable String profile;
 
-  @Option(
-      names = "--cert",
-      paramLabel = "FILE",
-      description =
-          """
-          A PEM file with the certificate to show to a service that asks for one (environment: \
-          BOURSE_CLIENT_CERT).\
-          """)
-  private @Nullable Path certificate;
-
-  @Option(
-      names = "--key",
-      paramLabel = "FILE",
-      description = "A PEM file with its private key (environment: BOURSE_CLIENT_KEY).")
-  private @Nullable Path key;
+  @Mixin private CertificateOptions certificate = new CertificateOptions();
 
   /**
    * The sign-in meant.
@@ -75,9 +62,12 @@ final class ServiceOptions {
     return meant;
   }
 
-  /** The same for who signs in, which may replace what is kept by the name. */
+  /**
+   * The same for who signs in, which may replace what is kept by the name. Has the certificate that
+   * is given shown there.
+   */
   Profile profileToBe(CommandEnvironment environment, CredentialFile credentials) throws Refused {
-    Connections.show(certificate, key, environment.variables());
+    certificate.show(environment.variables());
     String name = first(profile, environment.variables().get("BOURSE_PROFILE"));
     if (name != null) {
       return named(name, credentials);

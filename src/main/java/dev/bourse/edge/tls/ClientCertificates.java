@@ -9,8 +9,11 @@ import java.security.KeyStore;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
@@ -31,7 +34,14 @@ public record ClientCertificates(PemFile file, Demand demand, List<X509Certifica
     /** Whoever sends an API token. */
     AGENTS,
     /** Whoever connects. */
-    ALL
+    ALL;
+
+    /** The one that settings call so. */
+    static Optional<Demand> of(String text) {
+      return Arrays.stream(values())
+          .filter(demand -> demand.name().toLowerCase(Locale.ROOT).equals(text))
+          .findFirst();
+    }
   }
 
   public ClientCertificates {

@@ -34,14 +34,14 @@ public record TlsConfig(
    */
   public static Optional<TlsConfig> from(Settings settings) {
     String authorities = settings.text(CLIENT_AUTHORITIES, "");
-    String demand = settings.text(CLIENT_DEMAND, "agents");
-    if (!demand.equals("agents") && !demand.equals("all")) {
-      settings.fault(
-          CLIENT_DEMAND, demand, "agents, who send API tokens, or all, whoever connects");
+    String told = settings.text(CLIENT_DEMAND, "agents");
+    Optional<Demand> demand = Demand.of(told);
+    if (demand.isEmpty()) {
+      settings.fault(CLIENT_DEMAND, told, "agents, who send API tokens, or all, whoever connects");
     }
     Optional<TlsConfig> own = pair(settings);
     if (authorities.isEmpty()) {
-      if (demand.equals("all")) {
+      if (demand.equals(Optional.of(Demand.ALL))) {
         settings.fault(
             CLIENT_AUTHORITIES, "", "a PEM file, for %s is all".formatted(CLIENT_DEMAND));
       }
@@ -55,7 +55,7 @@ public record TlsConfig(
             tls.with(
                 settings,
                 new PemFile(CLIENT_AUTHORITIES, Path.of(authorities)),
-                demand.equals("all") ? Demand.ALL : Demand.AGENTS));
+                demand.orElse(Demand.ALL)));
   }
 
   private static Optional<TlsConfig> pair(Settings settings) {

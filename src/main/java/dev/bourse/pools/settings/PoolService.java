@@ -108,7 +108,7 @@ public final class PoolService implements Mirror {
   public Page<Pool> listPools(Optional<String> site, String after, int limit) {
     return Page.of(
         clusters.pools().stream()
-            .filter(pool -> pool.site().equals(site.orElse(pool.site())))
+            .filter(pool -> site.isEmpty() || site.get().equals(pool.site()))
             .filter(pool -> pool.name().compareTo(after) > 0)
             .limit(limit + 1L)
             .toList(),
