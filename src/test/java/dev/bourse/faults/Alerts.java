@@ -50,7 +50,7 @@ final class Alerts implements Scenario {
     // The machine's ssh server tells of each connection that is cut.
     LogConfig usual = LogConfig.usual();
     Logs.configure(new LogConfig(usual.format(), Level.ERROR, usual.slowMillis()));
-    AlertRules rules = new AlertRules(run.alerts());
+    AlertRules rules = new AlertRules(run.conf("alerts.yaml"));
     AlertReplicas replicas = new AlertReplicas(run);
     AlertSite site = new AlertSite(run);
     List<AlertTrial> trials = new ArrayList<>(replicas.trials());

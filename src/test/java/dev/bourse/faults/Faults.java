@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * <p>Arguments: options, names of scenarios (none for all), {@code --} and what starts the service.
  * {@code --folder} is where everything is left, {@code --kills} how often each engine is killed,
  * {@code --seed} what chances are drawn from, {@code --plant} a fault of the run's own, {@code
- * --previous} the jar of the release before, {@code --alerts} the rules for Prometheus.
+ * --previous} the jar of the release before, {@code --conf} the folder of what operators are given.
  */
 public final class Faults {
   private static final Map<String, Supplier<Scenario>> SCENARIOS = new LinkedHashMap<>();
@@ -41,7 +41,7 @@ public final class Faults {
   private long seed = System.nanoTime();
   private Plant plant = Plant.NONE;
   private Path previous = Path.of("");
-  private Path alerts = Path.of("conf", "alerts.yaml");
+  private Path conf = Path.of("conf");
   private final List<String> names = new ArrayList<>();
   private List<String> launch = List.of();
 
@@ -62,7 +62,7 @@ public final class Faults {
         case "--kills" -> kills = Integer.parseInt(arguments.get(++i));
         case "--seed" -> seed = Long.parseLong(arguments.get(++i));
         case "--plant" -> plant = Plant.of(arguments.get(++i));
-        case "--alerts" -> alerts = Path.of(arguments.get(++i)).toAbsolutePath();
+        case "--conf" -> conf = Path.of(arguments.get(++i)).toAbsolutePath();
         case "--previous" -> previous = Path.of(arguments.get(++i)).toAbsolutePath();
         case "--" -> {
           launch = arguments.subList(i + 1, arguments.size());
@@ -79,15 +79,15 @@ public final class Faults {
     }
     if (names.isEmpty()) {
       names.addAll(SCENARIOS.keySet());
-      // These take what whoever asks for them has made: a server of somebody else's, another jar,
-      // the rules.
+      // These take what whoever asks for them has: a server of somebody else's, another jar,
+      // Prometheus.
       names.removeAll(List.of(ObjectStores.NAME, Upgrades.NAME, Alerts.NAME));
     }
   }
 
   private boolean runAll() throws IOException {
     folder = Files.createDirectories(folder.resolve(Long.toString(seed)));
-    Run run = new Run(launch, previous, alerts, folder, seed, kills, plant);
+    Run run = new Run(launch, previous, conf, folder, seed, kills, plant);
     for (String name : names) {
       long began = System.nanoTime();
       try {

@@ -2,6 +2,7 @@ package dev.bourse.faults;
 
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -72,6 +73,23 @@ final class Http {
             .header("Content-Type", "application/octet-stream")
             .PUT(BodyPublishers.ofFile(file))
             .build());
+  }
+
+  /** The digest of a file, read whole. */
+  static String sha256(String baseUrl, String path, String token) throws IOException {
+    try {
+      HttpResponse<InputStream> response =
+          CLIENT.send(
+              request(baseUrl, path, token).build(), HttpResponse.BodyHandlers.ofInputStream());
+      try (InputStream body = response.body()) {
+        return response.statusCode() == 200
+            ? TestBytes.sha256(body)
+            : "the answer is " + response.statusCode();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
   }
 
   private static HttpRequest.Builder request(String baseUrl, String path, String token) {

@@ -47,12 +47,13 @@ final class Programs {
   /**
    * Has a program send all of a file.
    *
-   * @param port of the proxy that it sends through
+   * @param base of the proxy that it sends through
    * @return how often it was run: once, and again after each end before all was sent
    */
-  int send(Publication item, Sending sending, int port) throws IOException, InterruptedException {
+  int send(Publication item, Sending sending, String base)
+      throws IOException, InterruptedException {
     int runs = 0;
-    String session = "http://127.0.0.1:" + port + item.session();
+    String session = base + item.session();
     int inVain = 0;
     long stored = 0;
     while (stored < item.length()) {

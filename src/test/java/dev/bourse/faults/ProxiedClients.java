@@ -3,6 +3,8 @@ package dev.bourse.faults;
 import dev.bourse.faults.Http.Answer;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -20,16 +22,24 @@ final class ProxiedClients {
   /** Nothing that the other clients of a run write to. */
   private static final String CLUSTER = "acme-batch";
 
+  /** More than nginx takes by default, and than it lays in memory. */
+  private static final int FILE_BYTES = 3 * TestBytes.MIB;
+
   private final FaultWorld world;
   private final String proxy;
+  private final String memberToken;
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<Future<?>> clients = new ArrayList<>();
   private final AtomicLong answered = new AtomicLong();
   private volatile boolean isOver;
 
-  ProxiedClients(FaultWorld world, String proxy) {
+  /**
+   * @param memberToken of the member who publishes files
+   */
+  ProxiedClients(FaultWorld world, String proxy, String memberToken) {
     this.world = world;
     this.proxy = proxy;
+    this.memberToken = memberToken;
   }
 
   private interface Client {
@@ -67,6 +77,32 @@ final class ProxiedClients {
           JsonObject display = new JsonObject().put("display", "Open lab " + turn);
           must("PATCH", openlab, world.operatorToken(), display);
         });
+    TestBytes bytes = new TestBytes(FILE_BYTES, random.nextLong());
+    Path file = bytes.write(world.folder().resolve("small-file"));
+    String sha256 = bytes.sha256();
+    run(turn -> publish("small-" + turn, file, sha256));
+  }
+
+  /** Publishes a file in one request, reads it and deletes it. */
+  private void publish(String name, Path file, String sha256) throws IOException {
+    JsonObject announcement =
+        new JsonObject()
+            .put("title", name)
+            .put("filename", name)
+            .put("content_type", "application/octet-stream")
+            .put("bytes", Files.size(file))
+            .put("visibility", "org")
+            .put("upload", "direct");
+    JsonObject announced = must("POST", "/api/checkpoints", memberToken, announcement);
+    String item = "/api/checkpoints/" + announced.getString("id");
+    String content = item + "/content";
+    answered(Http.sendFile(proxy, content, memberToken, file), "PUT", content);
+    String read = Http.sha256(proxy, content, memberToken);
+    if (!read.equals(sha256)) {
+      throw new Violated("GET " + content + " through the proxy shows other bytes: " + read);
+    }
+    answered.incrementAndGet();
+    must("DELETE", item, memberToken, null);
   }
 
   private void run(Client client) {

@@ -25,7 +25,7 @@ final class Run {
 
   private final List<String> launch;
   private final Path previous;
-  private final Path alerts;
+  private final Path conf;
   private final Path folder;
   private final long seed;
   private final int kills;
@@ -36,20 +36,20 @@ final class Run {
   /**
    * @param launch the JVM, its options and the jar, as processes of the service are started
    * @param previous the jar of the release before
-   * @param alerts the rules for Prometheus
+   * @param conf the folder of what operators are given
    * @param kills how often processes are killed on each engine
    */
   Run(
       List<String> launch,
       Path previous,
-      Path alerts,
+      Path conf,
       Path folder,
       long seed,
       int kills,
       Plant plant) {
     this.launch = launch;
     this.previous = previous;
-    this.alerts = alerts;
+    this.conf = conf;
     this.folder = folder;
     this.seed = seed;
     this.kills = kills;
@@ -58,6 +58,20 @@ final class Run {
 
   List<String> launch() {
     return launch;
+  }
+
+  /** What the environment says. */
+  static String setting(String variable) {
+    String given = System.getenv(variable);
+    if (given == null) {
+      throw new Violated("there is no " + variable + " in the environment");
+    }
+    return given;
+  }
+
+  /** A number that the environment says. */
+  static int number(String variable) {
+    return Integer.parseInt(setting(variable));
   }
 
   /** The jar of this release. */
@@ -70,9 +84,9 @@ final class Run {
     return previous;
   }
 
-  /** The rules for Prometheus. */
-  Path alerts() {
-    return alerts;
+  /** A file that operators are given. */
+  Path conf(String name) {
+    return conf.resolve(name);
   }
 
   Path folder() {

@@ -2,6 +2,7 @@ package dev.bourse.faults;
 
 import dev.bourse.core.Ports;
 import dev.bourse.store.Migrations;
+import dev.bourse.testing.S3Server;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,45 +15,19 @@ import java.util.List;
 /**
  * A rolling upgrade behind nginx, and the way back: processes of the release before and of this one
  * serve one database, with clients at work all the time. No request that goes through the proxy may
- * fail, and nothing may be lost.
+ * fail, no upload begin anew, and nothing may be lost. nginx has the file that operators are given.
+ *
+ * <p>The environment says how many requests there are at least ({@code SMOKE_UPGRADE_REQUESTS}) and
+ * how long the upload is that goes on over all of it ({@code SMOKE_UPGRADE_MIB}).
  */
 final class Upgrades implements Scenario {
   static final String NAME = "upgrade";
 
   private static final Path NGINX = Path.of("/usr/sbin/nginx");
+  private static final String ORG = "acme";
 
-  /** As the guide to replicas has it, with what it writes in a folder of this run. */
-  private static final String PROXY =
-      """
-      daemon off;
-      pid %1$s/nginx.pid;
-      error_log %1$s/nginx.log;
-      events {}
-      http {
-        access_log off;
-        client_body_temp_path %1$s/nginx-body;
-        proxy_temp_path %1$s/nginx-proxy;
-        fastcgi_temp_path %1$s/nginx-fastcgi;
-        uwsgi_temp_path %1$s/nginx-uwsgi;
-        scgi_temp_path %1$s/nginx-scgi;
-        upstream bourse {
-          least_conn;
-          server 127.0.0.1:%2$d max_fails=1 fail_timeout=2s;
-          server 127.0.0.1:%3$d max_fails=1 fail_timeout=2s;
-          keepalive 64;
-        }
-        server {
-          listen 127.0.0.1:%4$d;
-          location / {
-            proxy_pass http://bourse;
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_set_header Host $http_host;
-            proxy_set_header X-Forwarded-For $remote_addr;
-          }
-        }
-      }
-      """;
+  /** Each replaces both processes. */
+  private static final int ROLLS = 3;
 
   @Override
   public String leftOut() {
@@ -60,29 +35,54 @@ final class Upgrades implements Scenario {
   }
 
   @Override
+  public int minutes() {
+    return 60;
+  }
+
+  @Override
   public void run(Run run) throws Exception {
     FaultWorld world = new FaultWorld(run, NAME);
+    int port = Ports.free();
+    S3Server objects = S3Server.s3proxy();
     // As long as it is by default: so long a process that stops takes requests of a proxy that has
     // not heard.
-    String url = run.addReplicas(world, "drain-delay=2s", "proxies=127.0.0.1", "management.port=0");
+    String url =
+        run.addReplicas(
+            world,
+            objects.settings(
+                objects.newBucket(),
+                "base-url=http://127.0.0.1:" + port,
+                "drain-delay=2s",
+                "proxies=127.0.0.1",
+                "checkpoints.deletion-delay=0",
+                "management.port=0"));
     for (ServiceProcess process : world.processes()) {
       process.listenAt(Ports.free());
       process.jar(run.previous());
+      // With it they share what signs members' tokens.
+      process.environment("BOURSE_SECRET_KEY", "5".repeat(64));
     }
     world.start();
     long before = steps(run, url);
-    ProxiedClients clients = new ProxiedClients(world, startProxy(world));
+    String proxy = startProxy(run, world, port);
+    String memberToken = world.memberToken(ORG, "alice");
+    ProxiedClients clients = new ProxiedClients(world, proxy, memberToken);
     clients.start();
+    long length = (long) Run.number("SMOKE_UPGRADE_MIB") * TestBytes.MIB;
+    ProxiedUpload upload =
+        new ProxiedUpload(world, proxy, memberToken, new TestBytes(length, run.seed()));
 
-    roll(world, run.jar(), clients);
+    int more = Run.number("SMOKE_UPGRADE_REQUESTS") / (ROLLS * world.processes().size());
+    roll(world, run.jar(), clients, more);
     long after = steps(run, url);
     if (after != Migrations.load("db/postgres").version()) {
       throw new Violated("the new release has brought the store to " + after + " steps");
     }
-    roll(world, run.previous(), clients);
-    roll(world, run.jar(), clients);
+    roll(world, run.previous(), clients, more);
+    roll(world, run.jar(), clients, more);
 
     long requests = clients.end();
+    System.out.println("faults: through nginx " + upload.end());
     run.judge(
         world,
         "upgraded from %d steps of the schema to %d, taken back and upgraded again, %d requests through nginx without a failure"
@@ -90,13 +90,14 @@ final class Upgrades implements Scenario {
   }
 
   /** Replaces one process after the other, and has each do some work. */
-  private static void roll(FaultWorld world, Path jar, ProxiedClients clients) throws Exception {
+  private static void roll(FaultWorld world, Path jar, ProxiedClients clients, int more)
+      throws Exception {
     for (ServiceProcess process : world.processes()) {
       process.stop();
       process.jar(jar);
       process.start();
       world.untilWritten("writes after the start of " + jar.getFileName(), 20);
-      clients.untilAnswered(200);
+      clients.untilAnswered(more);
     }
   }
 
@@ -109,14 +110,19 @@ final class Upgrades implements Scenario {
     }
   }
 
-  private static String startProxy(FaultWorld world) throws IOException {
-    int port = Ports.free();
+  /** nginx with the file that operators are given, but for the ports in it. */
+  private static String startProxy(Run run, FaultWorld world, int port) throws IOException {
+    String given = Files.readString(run.conf("nginx.conf"));
     Path file = world.folder().resolve("nginx.conf");
     Files.writeString(
         file,
-        PROXY.formatted(world.folder(), world.process(0).port(), world.process(1).port(), port));
+        given
+            .replace("127.0.0.1:8080 ", "127.0.0.1:" + world.process(0).port() + " ")
+            .replace("127.0.0.1:8082 ", "127.0.0.1:" + world.process(1).port() + " ")
+            .replace("127.0.0.1:8090;", "127.0.0.1:" + port + ";"));
     Process proxy =
-        new ProcessBuilder(List.of(NGINX.toString(), "-c", file.toString()))
+        new ProcessBuilder(
+                List.of(NGINX.toString(), "-p", "" + world.folder(), "-c", file.toString()))
             .redirectErrorStream(true)
             .redirectOutput(world.folder().resolve("nginx.out").toFile())
             .start();
@@ -127,7 +133,7 @@ final class Upgrades implements Scenario {
         20,
         () -> {
           try {
-            return Http.send(proxied, "GET", "/api/whoami", world.token("acme"), null).isOk();
+            return Http.send(proxied, "GET", "/api/whoami", world.token(ORG), null).isOk();
           } catch (IOException notYet) {
             return false;
           }

@@ -52,6 +52,7 @@ public final class Certificates {
       command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
       // Most of its second is its start.
       command.addAll(List.of("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"));
+      command.add("-J-Dkeystore.pkcs12.keyPbeIterationCount=10");
       command.addAll(List.of("-genkeypair", "-alias", "it", "-keyalg", kind));
       command.addAll(List.of("-keystore", file.toString(), "-storetype", "PKCS12"));
       command.addAll(List.of("-storepass", new String(PASSWORD), "-dname", "CN=localhost"));

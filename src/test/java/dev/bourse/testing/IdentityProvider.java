@@ -27,11 +27,13 @@ public final class IdentityProvider implements AutoCloseable {
   public static final String CLIENT = "bourse";
   public static final String SECRET = "s3cret";
 
+  /** One for all: to find a pair takes a third of a second. */
+  private static final KeyPair KEYS = newKeys();
+
   /** What was asked for, by the code that was given for it. */
   private final Map<String, MultiMap> asked = new ConcurrentHashMap<>();
 
   private final Vertx vertx = Vertx.vertx();
-  private final KeyPair keys;
   private final HttpServer server;
 
   /** Changes the claims of the next tokens. */
@@ -40,14 +42,17 @@ public final class IdentityProvider implements AutoCloseable {
   public volatile boolean isSilent;
 
   public IdentityProvider() {
+    server = vertx.createHttpServer().requestHandler(this::serve).listen(0, "127.0.0.1").await();
+  }
+
+  private static KeyPair newKeys() {
     try {
       KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
       generator.initialize(2_048);
-      keys = generator.generateKeyPair();
+      return generator.generateKeyPair();
     } catch (GeneralSecurityException e) {
       throw new AssertionError(e);
     }
-    server = vertx.createHttpServer().requestHandler(this::serve).listen(0, "127.0.0.1").await();
   }
 
   public String issuer() {
@@ -105,7 +110,7 @@ public final class IdentityProvider implements AutoCloseable {
                   .put("subject_types_supported", new JsonArray().add("public"))
                   .put("id_token_signing_alg_values_supported", new JsonArray().add("RS256")));
       case "/jwks" -> {
-        RSAPublicKey key = (RSAPublicKey) keys.getPublic();
+        RSAPublicKey key = (RSAPublicKey) KEYS.getPublic();
         answer(
             request,
             200,
@@ -183,7 +188,7 @@ public final class IdentityProvider implements AutoCloseable {
             + url(payload.encode().getBytes(StandardCharsets.UTF_8));
     try {
       Signature signature = Signature.getInstance("SHA256withRSA");
-      signature.initSign(keys.getPrivate());
+      signature.initSign(KEYS.getPrivate());
       signature.update(text.getBytes(StandardCharsets.US_ASCII));
       return text + '.' + url(signature.sign());
     } catch (GeneralSecurityException e) {
