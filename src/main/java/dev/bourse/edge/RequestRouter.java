@@ -40,7 +40,9 @@ import org.jspecify.annotations.Nullable;
  * RequestPipeline} takes it from there.
  *
  * <p>Each contract's routes are a Router built from it; the first two segments of a path choose the
- * Router, since a Router tries its routes one after the other.
+ * Router, since a Router tries its routes one after the other. A path without parameters is one
+ * operation's for each method, and found by a look at {@link #plain}: the Router would take a
+ * twelfth of what the loop has for a read of capacity.
  */
 final class RequestRouter {
   /** With a counter behind it, enough that two processes' request ids never meet. */
@@ -51,6 +53,9 @@ final class RequestRouter {
   private final Edge edge;
   private final RequestPipeline pipeline;
   private final Map<String, Router> routers = new HashMap<>();
+
+  /** Endpoints of paths without parameters, by path as the library knows it and method. */
+  private final Map<String, Map<HttpMethod, Endpoint>> plain = new HashMap<>();
 
   /** The paths that end with a slash; the library drops it when it reads a contract. */
   private final Set<String> folders = new HashSet<>();
@@ -107,6 +112,11 @@ final class RequestRouter {
           .setDoValidation(false)
           .setDoSecurity(false)
           .addHandler(routed -> pipeline.enter(entered(), endpoint));
+      if (!model.getAbsoluteOpenAPIPath().contains("{")) {
+        plain
+            .computeIfAbsent(model.getAbsoluteOpenAPIPath(), path -> new HashMap<>())
+            .put(model.getHttpMethod(), endpoint);
+      }
       if (OperationContract.isSubtree(model)) {
         subtrees.put(model.getAbsoluteOpenAPIPath(), endpoint);
       }
@@ -206,6 +216,11 @@ final class RequestRouter {
       }
       return;
     }
+    Endpoint operation = plain(routed(path), exchange.request().method());
+    if (operation != null) {
+      pipeline.enter(exchange, operation);
+      return;
+    }
     Router router = routers.get(prefix(path));
     if (router == null) {
       int second = path.indexOf('/', 1);
@@ -217,6 +232,14 @@ final class RequestRouter {
     }
     entering = exchange;
     router.handle(new Routed((HttpServerRequestInternal) exchange.request(), routed(path)));
+  }
+
+  /** The operation of a path without parameters; null when there is none of this method. */
+  private @Nullable Endpoint plain(String path, HttpMethod method) {
+    Map<HttpMethod, Endpoint> methods = plain.get(path);
+    return methods == null
+        ? null
+        : methods.get(HttpMethod.HEAD.equals(method) ? HttpMethod.GET : method);
   }
 
   /** A path as contracts spell it. */
