@@ -70,7 +70,6 @@ final class EdgeVerticle extends AbstractVerticle {
   }
 
   private static HttpServerOptions options(EdgeConfig config) {
-    int keepAliveSeconds = (int) (config.limits().keepAliveMillis() / 1_000 + 1);
     return new HttpServerOptions()
         .setHost(config.host())
         // A negative port is a free one that all instances share; with 0 each would get its own.
@@ -82,10 +81,10 @@ final class EdgeVerticle extends AbstractVerticle {
         .setMaxInitialLineLength(EdgeLimits.MAX_URI_BYTES)
         .setMaxHeaderSize(EdgeLimits.MAX_HEADER_BYTES)
         .setAcceptBacklog(1_024)
-        .setTcpNoDelay(true)
-        // Catches a client that stops reading its answer; Connections catches the rest.
-        .setIdleTimeout(keepAliveSeconds)
-        .setIdleTimeoutUnit(TimeUnit.SECONDS);
+        // No idle time-out: Connections ends what is late, also whoever stops reading. Vert.x' own
+        // would end an
+        // operation that takes as long, and has a handler notice each read and write.
+        .setTcpNoDelay(true);
   }
 
   @Override

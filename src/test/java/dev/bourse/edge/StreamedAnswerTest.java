@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterAll;
@@ -256,6 +257,21 @@ class StreamedAnswerTest {
               .untilClosed();
       assertTrue(answer.endsWith("\r\n\r\nline 0\nline 1\nline 2\n"), answer);
       assertFalse(answer.contains("transfer-encoding"), answer);
+    }
+  }
+
+  @Test
+  void anOperationMayTakeLongerThanASilentConnectionLives() throws IOException {
+    answering(
+        i ->
+            i == 0
+                ? fixture
+                    .vertx
+                    .timer(3, TimeUnit.SECONDS)
+                    .map(late -> Optional.of(Buffer.buffer("late\n")))
+                : end());
+    try (RawClient client = new RawClient(fixture.port())) {
+      assertTrue(client.send(request("HTTP/1.1")).untilClosed().contains("late\n"));
     }
   }
 
