@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 @EachEngine
 class EnginesTest {
   @Test
+  @OneEngine("classes are read; no engine runs")
   void everyTestOfTheServiceIsOfEachEngineOrSaysWhyOfOne() {
     classes()
         .that(startTheService())

@@ -10,8 +10,8 @@ import dev.bourse.core.Secrets;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ContractCase;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Every operation that a browser's session may call, and no page but ours can have it call. */
-@EachEngine
+@OneEngine("who may call is told before the store; ContractCoverageTest calls all on each")
 class SessionCoverageTest {
   private static final String CSRF = "X-CSRF-Token";
 

@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.client.MemberCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.testing.ChildJvm;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.MemberShell.Outcome;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.StallingProxy;
 import io.vertx.core.json.JsonArray;
@@ -37,7 +37,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** Publishing and fetching files from a command line. */
-@EachEngine
+@OneEngine("a command speaks HTTP; UploadApiTest and SetApiTest are of each")
 class CheckpointCommandTest {
   /** Too long for one request: a whole stretch of 64 MiB and some more. */
   private static final int LONG = 72 << 20;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.MemberShell.Outcome;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.StallingProxy;
 import io.vertx.core.json.JsonObject;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Publishing and fetching folders from a command line. */
-@EachEngine
+@OneEngine("a command speaks HTTP; UploadApiTest and SetApiTest are of each")
 class SetCommandTest {
   private static final int SHARD = 256 << 10;
 
