@@ -25,8 +25,10 @@ final class ProxiedClients {
   /** More than nginx takes by default, and than it lays in memory. */
   private static final int FILE_BYTES = 3 * TestBytes.MIB;
 
+  private static final int REQUESTS_A_FILE = 200;
+
   /** A machine that is busy answers several times as many. */
-  private static final int SLOWEST_A_SECOND = 20;
+  private static final int SLOWEST_A_SECOND = 5;
 
   private final FaultWorld world;
   private final String proxy;
@@ -86,8 +88,16 @@ final class ProxiedClients {
     run(turn -> publish("small-" + turn, file, sha256));
   }
 
-  /** Publishes a file in one request, reads it and deletes it. */
+  /**
+   * Publishes a file in one request, reads it and deletes it, once for so many other requests: a
+   * disk that files fill without end lets the database's commits wait for seconds.
+   */
   private void publish(String name, Path file, String sha256) throws IOException {
+    long next = answered.get() + REQUESTS_A_FILE;
+    FaultWorld.until(
+        "requests through the proxy are answered",
+        REQUESTS_A_FILE / SLOWEST_A_SECOND,
+        () -> isOver || answered.get() >= next || clients.stream().anyMatch(Future::isDone));
     JsonObject announcement =
         new JsonObject()
             .put("title", name)
