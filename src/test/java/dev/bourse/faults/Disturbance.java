@@ -81,10 +81,6 @@ final class Disturbance implements Callable<Void> {
     return kills.get();
   }
 
-  int freezes() {
-    return freezes.get();
-  }
-
   /** Waits until both processes serve and nothing is cut off. */
   void end() throws InterruptedException, ExecutionException, TimeoutException {
     isOver = true;

@@ -63,36 +63,34 @@ final class StoredObjects implements AutoCloseable {
         });
   }
 
+  /** Uploads of one opening: all that a process may have begun for a request that came late. */
+  private static final String OPENED_ONCE =
+      "SELECT upload FROM blob_upload WHERE state = 'open' AND epoch = 1";
+
   /**
-   * What may stay for a while when all was deleted, of processes that died or stood still.
+   * What may stay for a while when all was deleted.
    *
    * @param objects those whose makers died before they noted that they are there: their rows and
    *     they go once their requests, too, must have ended
-   * @param uploads those that a process opened anew when it thawed, of requests it had taken before
-   *     it froze, after another had published and deleted them: each goes as one that belongs to no
-   *     checkpoint, within an hour
+   * @param uploads those that a process opened for a request that it had taken long before, once it
+   *     was thawed or had its turn: its client had gone to the other, and had the file published
+   *     and deleted there. Each goes as one that belongs to no checkpoint, within an hour
    */
   record Late(int objects, int uploads) {}
 
-  /**
-   * Waits until nothing is left of any blob or upload, but what is late.
-   *
-   * @param areThawed whether a process was frozen and thawed; else no upload may be late
-   */
-  Late requireNothing(boolean areThawed) {
-    String reopened = "SELECT upload FROM blob_upload WHERE state = 'open' AND epoch = 1";
-    String late = areThawed ? reopened : "SELECT upload FROM blob_upload WHERE 1 = 0";
+  /** Waits until nothing is left of any blob or upload, but what is late. */
+  Late requireNothing() {
     try {
-      FaultWorld.until("nothing is left", SECONDS, () -> left(late).isEmpty());
-    } catch (Violated violated) {
-      throw new Violated("these are left after " + SECONDS + " s: " + left(late), violated);
+      FaultWorld.until("nothing is left", SECONDS, () -> left().isEmpty());
+    } catch (Violated late) {
+      throw new Violated("these are left after " + SECONDS + " s: " + left(), late);
     }
     requireAsTheRowsSay();
-    return new Late(ask("SELECT object FROM blob_piece").size(), ask(late).size());
+    return new Late(ask("SELECT object FROM blob_piece").size(), ask(OPENED_ONCE).size());
   }
 
   /** What there is of blobs and uploads, each with what tells why it stays. */
-  private Set<String> left(String late) {
+  private Set<String> left() {
     return ask(
         """
         SELECT 'blob ' || blob_key FROM blob
@@ -101,7 +99,7 @@ final class StoredObjects implements AutoCloseable {
         UNION SELECT 'piece ' || object || ' of upload ' || upload FROM blob_piece
           WHERE kept = 1 AND upload NOT IN (%1$s)\
         """
-            .formatted(late));
+            .formatted(OPENED_ONCE));
   }
 
   /** Waits until there is no object at all. */
