@@ -82,8 +82,7 @@ final class EdgeVerticle extends AbstractVerticle {
         .setMaxHeaderSize(EdgeLimits.MAX_HEADER_BYTES)
         .setAcceptBacklog(1_024)
         // No idle time-out: Connections ends what is late, also whoever stops reading. Vert.x' own
-        // would end an
-        // operation that takes as long, and has a handler notice each read and write.
+        // would end a body that waits for a slow store, and has a handler notice each write.
         .setTcpNoDelay(true);
   }
 

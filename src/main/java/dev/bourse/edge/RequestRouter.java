@@ -41,8 +41,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each contract's routes are a Router built from it; the first two segments of a path choose the
  * Router, since a Router tries its routes one after the other. A path without parameters is one
- * operation's for each method, and found by a look at {@link #plain}: the Router would take a
- * twelfth of what the loop has for a read of capacity.
+ * operation's for each method, and found by a look at {@link #plain}: the Router takes a twelfth of
+ * a read of capacity.
  */
 final class RequestRouter {
   /** With a counter behind it, enough that two processes' request ids never meet. */

@@ -22,7 +22,7 @@ final class ProxiedClients {
   /** Nothing that the other clients of a run write to. */
   private static final String CLUSTER = "acme-batch";
 
-  /** More than nginx takes by default, and than it lays in memory. */
+  /** More than nginx takes by default. */
   private static final int FILE_BYTES = 3 * TestBytes.MIB;
 
   private static final int REQUESTS_A_FILE = 200;

@@ -18,7 +18,7 @@ import java.util.List;
  * fail, no upload begin anew, and nothing may be lost. nginx has the file that operators are given.
  *
  * <p>The environment says how many requests there are at least ({@code SMOKE_UPGRADE_REQUESTS}) and
- * how long the upload is that goes on over all of it ({@code SMOKE_UPGRADE_MIB}).
+ * how long the upload beside them is ({@code SMOKE_UPGRADE_MIB}).
  */
 final class Upgrades implements Scenario {
   static final String NAME = "upgrade";
