@@ -8,6 +8,7 @@ import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
 import dev.bourse.blob.TwoStores;
+import dev.bourse.blob.UploadBusy;
 import dev.bourse.blob.s3.CallListener;
 import dev.bourse.blob.s3.S3Blobs;
 import dev.bourse.checkpoint.CheckpointChanges;
@@ -319,6 +320,13 @@ record CheckpointServices(
 
   /** A fault of the bytes' store as clients are told of it; what names files is logged. */
   static Optional<ApiError> translate(Throwable fault) {
+    if (fault instanceof UploadBusy) {
+      return Optional.of(
+          ApiError.retryLater(
+              ErrorCode.OVERLOADED,
+              "these bytes are being stored or inspected for another request; ask again",
+              RETRY_MILLIS));
+    }
     if (fault instanceof StorageBusy) {
       return Optional.of(
           ApiError.retryLater(

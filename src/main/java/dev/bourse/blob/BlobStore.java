@@ -42,11 +42,13 @@ public interface BlobStore {
    * Upload#finish}.
    *
    * <p>Of two processes that open the same upload, where processes share a store, the later has it:
-   * what the earlier one appends from then on fails with {@link StorageBusy}, and is not kept.
+   * what the earlier one appends from then on fails with {@link UploadBusy}, and is not kept. But
+   * one that is at the upload's end, which may take minutes, is left to it: the later is refused.
    *
-   * <p>Fails with {@link StorageBusy} when the upload is open or too many are, with {@link
-   * StorageFull} when it cannot be created for want of room, with {@link BlobGone} when it is
-   * abandoned meanwhile, and with what the inspector threw.
+   * <p>Fails with {@link UploadBusy} when the upload is open or at its end, with {@link
+   * StorageBusy} when too many are open, with {@link StorageFull} when it cannot be created for
+   * want of room, with {@link BlobGone} when it is abandoned meanwhile, and with what the inspector
+   * threw.
    *
    * @param inspector a fresh one; what it has learned belongs to this opening alone
    */
@@ -64,7 +66,7 @@ public interface BlobStore {
    * rest, and it succeeds when all was done already. The upload has been finished, as {@link
    * Upload#finish} says, and released.
    *
-   * <p>Fails with {@link StorageBusy} while the upload is open, with {@link BlobGone} when there is
+   * <p>Fails with {@link UploadBusy} while the upload is open, with {@link BlobGone} when there is
    * neither the upload nor the blob, with {@link StorageFull} when there is no room for the blob's
    * name, which leaves the upload as it was, and with {@link StorageFault}. When bytes could not be
    * made durable the upload is gone with that: nobody knows which of them were lost.

@@ -126,10 +126,10 @@ public final class LocalBlobs implements BlobStore {
       throw OpenBlobs.closedStore();
     }
     if (uploads.containsKey(uploadId)) {
-      throw new StorageBusy("upload " + uploadId + " is open");
+      throw new UploadBusy("upload " + uploadId + " is open");
     }
     if (ending.contains(uploadId)) {
-      throw new StorageBusy("upload " + uploadId + " is being published or abandoned");
+      throw new UploadBusy("upload " + uploadId + " is being published or abandoned");
     }
   }
 

@@ -5,7 +5,7 @@ package dev.bourse.blob;
  * open or waiting, the upload is in use by another call, or the store closes. Nothing was done, and
  * the same call may succeed in a second.
  */
-public final class StorageBusy extends RuntimeException {
+public class StorageBusy extends RuntimeException {
   /** Says which bound was met. It is an answer, not a fault, so it carries no stack trace. */
   public StorageBusy(String message) {
     super(message, null, false, false);

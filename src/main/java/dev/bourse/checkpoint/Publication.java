@@ -92,6 +92,18 @@ public final class Publication {
             });
   }
 
+  /** A draft as it is now; empty once it is published, replaced or withdrawn. */
+  public Future<Optional<Revision>> draft(Checkpoint item, int number) {
+    return store
+        .find(item.id())
+        .map(
+            found ->
+                found
+                    .map(CheckpointStore.Listed::item)
+                    .filter(now -> isDraft(now, number))
+                    .map(Checkpoint::draft));
+  }
+
   private Future<Checkpoint> current(Checkpoint item) {
     return store
         .find(item.id())

@@ -81,13 +81,18 @@ final class Inspection implements Inspector {
    * @param announced null when nothing was said
    */
   static void requireDigest(@Nullable String announced, String sha256) {
-    if (announced != null && !announced.equals(sha256)) {
-      throw otherDigest(announced, sha256);
+    Optional<ApiError> refusal = refusal(announced, sha256);
+    if (refusal.isPresent()) {
+      throw refusal.get();
     }
   }
 
-  static ApiError otherDigest(String announced, String sha256) {
-    return ConflictReason.SHA_MISMATCH.of(
-        "the bytes have SHA-256 %s, not %s; nothing was kept", sha256, announced);
+  /** The same as an answer; empty for bytes that are as announced. */
+  static Optional<ApiError> refusal(@Nullable String announced, String sha256) {
+    return announced == null || announced.equals(sha256)
+        ? Optional.empty()
+        : Optional.of(
+            ConflictReason.SHA_MISMATCH.of(
+                "the bytes have SHA-256 %s, not %s; nothing was kept", sha256, announced));
   }
 }

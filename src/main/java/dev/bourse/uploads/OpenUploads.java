@@ -3,6 +3,7 @@ package dev.bourse.uploads;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.Upload;
+import dev.bourse.blob.UploadBusy;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
@@ -97,7 +98,7 @@ final class OpenUploads {
     return open(name, fileName)
         .recover(
             e ->
-                e instanceof StorageBusy
+                e instanceof StorageBusy && !(e instanceof UploadBusy)
                     ? closeIdlest().compose(closed -> open(name, fileName))
                     : Future.failedFuture(e))
         .onFailure(e -> forget(name));

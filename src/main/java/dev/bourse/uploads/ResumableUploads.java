@@ -14,10 +14,13 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Limit;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Takes the bytes of uploads that come in request after request, of a single file or of each file
@@ -68,8 +71,15 @@ public final class ResumableUploads {
    * @param upload its name
    * @param metadata of the file whose bytes they are
    * @param where what a credential among them is said to be in
+   * @param key of the blob that they become, by their digest
    */
-  record Target(Checkpoint item, Revision draft, String upload, Metadata metadata, String where) {
+  record Target(
+      Checkpoint item,
+      Revision draft,
+      String upload,
+      Metadata metadata,
+      String where,
+      UnaryOperator<String> key) {
     Progress at(long stored) {
       return new Progress(item, draft, stored, false);
     }
@@ -164,9 +174,45 @@ public final class ResumableUploads {
         : opened.upload().keep();
   }
 
-  /** Has the upload for one request, until it is paused, published, discarded or fails. */
+  /** Has the upload for one request, until it is paused, stored, discarded or fails. */
   Future<OpenUploads.Opened> take(Target target) {
-    return open.take(target.upload(), target.metadata().fileName());
+    return open.take(target.upload(), target.metadata().fileName())
+        .compose(
+            opened ->
+                opened.upload().stored() > 0
+                    ? Future.succeededFuture(opened)
+                    : begin(target, opened));
+  }
+
+  /**
+   * An upload that holds nothing may be one that ended while this request waited, in a process that
+   * was slow or frozen. Nobody would come for its bytes, so it begins only where they are awaited.
+   */
+  private Future<OpenUploads.Opened> begin(Target target, OpenUploads.Opened opened) {
+    return requireAwaited(target)
+        .map(opened)
+        .recover(e -> discard(opened).transform(ended -> Future.failedFuture(e)));
+  }
+
+  private Future<Void> requireAwaited(Target target) {
+    return publication
+        .draft(target.item(), target.draft().number())
+        .compose(
+            draft -> {
+              Revision now = draft.orElseThrow(ResumableUploads::noSession);
+              String announced = target.metadata().sha256();
+              String digest = announced == null ? now.sha256() : announced;
+              return digest == null
+                  ? Future.succeededFuture(false)
+                  : blobs.exists(target.key().apply(digest));
+            })
+        .map(
+            isDurable -> {
+              if (isDurable) {
+                throw new BlobGone("upload " + target.upload() + " is a blob by now");
+              }
+              return null;
+            });
   }
 
   /** Leaves the upload to the next request; tells what another process would find of it. */
@@ -181,14 +227,21 @@ public final class ResumableUploads {
    * finds it done. Once this has failed the request has the upload no more.
    */
   Future<String> finish(Target target, OpenUploads.Opened opened) {
-    Future<String> ending =
-        opened
-            .upload()
-            .finish()
-            .map(finished -> opened.inspection().end())
-            .recover(
-                e ->
-                    goesOn(target, opened, e) ? leave(opened, e) : failed(target, opened, true, e));
+    Future<String> ending = inspected(target, opened);
+    return awaited(ending, () -> ending.onSuccess(late -> open.giveBack(opened)));
+  }
+
+  private Future<String> inspected(Target target, OpenUploads.Opened opened) {
+    return opened
+        .upload()
+        .finish()
+        .map(finished -> opened.inspection().end())
+        .recover(
+            e -> goesOn(target, opened, e) ? leave(opened, e) : failed(target, opened, true, e));
+  }
+
+  /** What is ending when its client is told to ask again goes on. */
+  private <T> Future<T> awaited(Future<T> ending, Runnable onLate) {
     if (ending.isComplete()) {
       return ending;
     }
@@ -199,9 +252,43 @@ public final class ResumableUploads {
               if (!(e instanceof TimeoutException) || ending.failed()) {
                 return Future.failedFuture(e);
               }
-              ending.onSuccess(late -> open.giveBack(opened));
+              onLate.run();
               return Future.failedFuture(stillEnding());
             });
+  }
+
+  /**
+   * Finishes an upload as {@link #finish} does, and makes it durable under the key of its digest,
+   * which this gives; also after the client was told to ask again, for its next request may come to
+   * a process that has seen none of the bytes. The request has the upload no more.
+   *
+   * @param refusal why bytes of a digest are not wanted: they are then discarded
+   * @param note is done before they are made durable
+   */
+  Future<String> store(
+      Target target,
+      OpenUploads.Opened opened,
+      Function<String, Optional<ApiError>> refusal,
+      Function<String, Future<?>> note) {
+    AtomicBoolean isLate = new AtomicBoolean();
+    Future<String> stored =
+        inspected(target, opened)
+            .compose(
+                sha256 -> {
+                  Optional<ApiError> refused = refusal.apply(sha256);
+                  if (refused.isPresent()) {
+                    // Whoever asks next has to be told.
+                    return isLate.get()
+                        ? leave(opened, refused.get())
+                        : discard(opened).compose(gone -> Future.failedFuture(refused.get()));
+                  }
+                  return note.apply(sha256)
+                      .onFailure(e -> open.giveBack(opened))
+                      .compose(noted -> open.close(opened))
+                      .compose(closed -> blobs.publish(opened.name(), target.key().apply(sha256)))
+                      .map(sha256);
+                });
+    return awaited(stored, () -> isLate.set(true));
   }
 
   /** A store that has just failed is not asked to keep what it has not got yet. */
@@ -266,10 +353,5 @@ public final class ResumableUploads {
   /** Gives up all bytes of the upload, which then begins anew. */
   Future<Void> discard(OpenUploads.Opened opened) {
     return open.close(opened).transform(closed -> blobs.abandon(opened.name()));
-  }
-
-  /** Makes a finished upload durable under a key. */
-  Future<Void> publish(OpenUploads.Opened opened, String key) {
-    return open.close(opened).compose(closed -> blobs.publish(opened.name(), key));
   }
 }

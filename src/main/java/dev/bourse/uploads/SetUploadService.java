@@ -47,7 +47,14 @@ public final class SetUploadService {
       Revision draft = set.draft();
       String upload = BlobName.fileUpload(item.id(), draft.number(), file.number());
       return new Awaited(
-          file, new ResumableUploads.Target(item, draft, upload, file.metadata(), file.path()));
+          file,
+          new ResumableUploads.Target(
+              item,
+              draft,
+              upload,
+              file.metadata(),
+              file.path(),
+              sha256 -> BlobName.fileKey(item.id(), draft.number(), file.number(), sha256)));
     }
 
     String item() {
@@ -59,7 +66,7 @@ public final class SetUploadService {
     }
 
     String key() {
-      return BlobName.fileKey(item(), revision(), file.number(), file.sha256());
+      return target.key().apply(file.sha256());
     }
   }
 
@@ -152,27 +159,21 @@ public final class SetUploadService {
                 source,
                 opened ->
                     uploads
-                        .finish(target, opened)
-                        .compose(sha256 -> publish(awaited, opened, sha256))));
+                        .store(
+                            target,
+                            opened,
+                            sha256 -> refusal(awaited.file(), sha256),
+                            sha256 -> Future.succeededFuture())
+                        .compose(stored -> arrive(awaited, opened.inspection().beginning()))));
   }
 
-  private Future<ResumableUploads.Progress> publish(
-      Awaited awaited, OpenUploads.Opened opened, String sha256) {
-    SetFile file = awaited.file();
-    if (!sha256.equals(file.sha256())) {
-      return uploads
-          .discard(opened)
-          .compose(
-              discarded ->
-                  Future.failedFuture(
-                      ConflictReason.SHA_MISMATCH.of(
-                          "%s has SHA-256 %s, not %s as announced; send it anew, or announce the"
-                              + " set again",
-                          file.path(), sha256, file.sha256())));
-    }
-    return uploads
-        .publish(opened, awaited.key())
-        .compose(durable -> arrive(awaited, opened.inspection().beginning()));
+  private static Optional<ApiError> refusal(SetFile file, String sha256) {
+    return sha256.equals(file.sha256())
+        ? Optional.empty()
+        : Optional.of(
+            ConflictReason.SHA_MISMATCH.of(
+                "%s has SHA-256 %s, not %s as announced; send it anew, or announce the set again",
+                file.path(), sha256, file.sha256()));
   }
 
   /** The file is durable; another request may have told of that before. */

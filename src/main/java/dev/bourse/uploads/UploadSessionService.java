@@ -20,6 +20,7 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +62,8 @@ public final class UploadSessionService {
           draft,
           BlobName.upload(item.id(), draft.number()),
           draft.metadata(),
-          Publication.CONTENT);
+          Publication.CONTENT,
+          sha256 -> BlobName.key(item.id(), draft.number(), sha256));
     }
   }
 
@@ -260,9 +262,7 @@ public final class UploadSessionService {
                     "%s of %s bytes of %s have arrived",
                     stored, file.metadata().bytes(), file.item().id());
               }
-              return uploads
-                  .finish(file, opened)
-                  .compose(sha256 -> publish(actor, file, wanted, opened, sha256));
+              return publish(actor, file, wanted, opened);
             });
   }
 
@@ -270,20 +270,17 @@ public final class UploadSessionService {
       String actor,
       ResumableUploads.Target file,
       @Nullable String wanted,
-      OpenUploads.Opened opened,
-      String sha256) {
-    if (wanted != null && !wanted.equals(sha256)) {
-      return uploads
-          .discard(opened)
-          .compose(discarded -> Future.failedFuture(Inspection.otherDigest(wanted, sha256)));
-    }
+      OpenUploads.Opened opened) {
     Checkpoint item = file.item();
     Revision draft = file.draft();
-    List<String> findings = ReviewCheck.findings(file.metadata(), opened.inspection().beginning());
-    return publication
-        .note(item, draft, sha256, findings)
-        .onFailure(e -> uploads.pause(file, opened))
-        .compose(noted -> uploads.publish(opened, BlobName.key(item.id(), draft.number(), sha256)))
+    Supplier<List<String>> findings =
+        () -> ReviewCheck.findings(file.metadata(), opened.inspection().beginning());
+    return uploads
+        .store(
+            file,
+            opened,
+            sha256 -> Inspection.refusal(wanted, sha256),
+            sha256 -> publication.note(item, draft, sha256, findings.get()))
         .recover(
             e ->
                 Future.failedFuture(
@@ -291,6 +288,6 @@ public final class UploadSessionService {
                         ? ConflictReason.OBJECT_MISSING.of(
                             "the bytes of %s are lost; send them again", item.id())
                         : e))
-        .compose(durable -> publication.publish(actor, item, draft, sha256, findings));
+        .compose(sha256 -> publication.publish(actor, item, draft, sha256, findings.get()));
   }
 }

@@ -53,9 +53,6 @@ final class ObjectStores implements Scenario {
   private static final int LARGE_MINUTES = 30;
   private static final int SMALL_MINUTES = 30;
 
-  /** A request seldom waits in one process until its client is done at the other. */
-  private static final int LATE_ONE_IN = 10;
-
   /** Of so many small uploads one is never committed. */
   private static final int ABANDONED_ONE_IN = 8;
 
@@ -331,9 +328,8 @@ final class ObjectStores implements Scenario {
 
   private static void requireNothingLeft(Stage stage) {
     StoredObjects.Late late = stage.objects.requireNothing();
-    int uploads = Run.number("SMOKE_S3_UPLOADS");
-    if (late.uploads() > 1 + uploads / LATE_ONE_IN) {
-      throw new Violated(late.uploads() + " uploads of " + uploads + " are open that nobody sends");
+    if (late.uploads() > stage.disturbance.kills()) {
+      throw new Violated(late.uploads() + " uploads are open that nobody sends");
     }
     Set<String> parts = stage.objects.unknownParts();
     if (parts.size() > stage.disturbance.kills()) {
@@ -345,7 +341,7 @@ final class ObjectStores implements Scenario {
     }
     System.out.printf(
         "faults: all deleted: the store is empty but for %d objects that processes died over, which"
-            + " go within five minutes, %d uploads opened for requests that came late, which go within an"
+            + " go within five minutes, %d uploads that processes died over, which go within an"
             + " hour, and parts of %d that go within a day%n",
         late.objects(), late.uploads(), parts.size());
   }

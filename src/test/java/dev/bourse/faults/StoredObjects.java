@@ -72,9 +72,9 @@ final class StoredObjects implements AutoCloseable {
    *
    * @param objects those whose makers died before they noted that they are there: their rows and
    *     they go once their requests, too, must have ended
-   * @param uploads those that a process opened for a request that it had taken long before, once it
-   *     was thawed or had its turn: its client had gone to the other, and had the file published
-   *     and deleted there. Each goes as one that belongs to no checkpoint, within an hour
+   * @param uploads those that a process opened for a request whose client had the file published
+   *     and deleted by way of the other meanwhile, and died before it saw that. Each goes as one
+   *     that belongs to no checkpoint, within an hour
    */
   record Late(int objects, int uploads) {}
 

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.blob.BlobConfig;
+import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.ByteSource;
 import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.UploadBusy;
 import dev.bourse.blob.s3.S3Blobs;
 import dev.bourse.blob.s3.S3Config;
 import dev.bourse.checkpoint.Checkpoint;
@@ -21,12 +23,19 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
+import dev.bourse.faults.UntoldEnds;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.RowMapper;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,6 +57,9 @@ class ObjectStoreFaultsTest extends SetFixture {
   /** Shorter than a request that is frozen, as long as one that is not may take. */
   private static final long SOON_MILLIS = 300;
 
+  /** Longer than anybody believes a process that tells no more of the end that it is at. */
+  private static final long LEFT_MILLIS = 15_000;
+
   private final String bucket = SERVER.newBucket();
   private final List<S3Blobs> stores = new ArrayList<>();
   private S3Faults faults;
@@ -68,21 +80,33 @@ class ObjectStoreFaultsTest extends SetFixture {
 
   /** A process of its own on the same rows and objects. */
   private Services another(long waitMillis) throws Exception {
+    return another(waitMillis, database);
+  }
+
+  private Services another(long waitMillis, Database rows) throws Exception {
+    return another(waitMillis, rows, faults.port());
+  }
+
+  /** A process whose requests to the store always pass. */
+  private Services untroubled() throws Exception {
+    return another(ResumableUploads.WAIT_MILLIS, database, SERVER.port());
+  }
+
+  private Services another(long waitMillis, Database rows, int port) throws Exception {
     S3Blobs store =
         await(
             S3Blobs.open(
                 new S3Blobs.Ground(
                     vertx,
-                    database,
+                    rows,
                     folder.resolve("spools-" + stores.size()),
                     clock,
                     random,
                     (operation, outcome, nanos) -> {}),
-                S3Config.parse(
-                    S3Server.store(bucket, faults.port()), Optional.of(SERVER.credentials())),
+                S3Config.parse(S3Server.store(bucket, port), Optional.of(SERVER.credentials())),
                 BlobConfig.defaults()));
     stores.add(store);
-    return new Services(database, store, waitMillis);
+    return new Services(rows, store, waitMillis);
   }
 
   private Services another() throws Exception {
@@ -233,7 +257,7 @@ class ObjectStoreFaultsTest extends SetFixture {
 
   @Test
   void aProcessThatThawsChangesNothingOfAFileThatAnotherHasEnded() throws Exception {
-    Services first = another();
+    Services first = another(ResumableUploads.WAIT_MILLIS, new UntoldEnds(database));
     Services second = another();
     CheckpointService.AnnouncedSet set = await(announce(first, "set", FIRST));
     await(put(first, set, 0, FIRST, 0, 100_000));
@@ -301,6 +325,126 @@ class ObjectStoreFaultsTest extends SetFixture {
         List.of(),
         faults.seen().stream().filter(one -> one.matches("GET .*/(blobs|pieces)/.*")).toList());
     isPublishedOnce(await(commitFile(first, file)).item(), FIRST, 1);
+  }
+
+  /** A file whose bytes came to both processes, so that whoever commits it reads them back. */
+  private CheckpointService.Announced sendToBoth(Services first, Services second) throws Exception {
+    CheckpointService.Announced file = announceFile(first);
+    await(send(first, file, 0, 100_000));
+    assertTrue(await(send(second, file, 100_000, FIRST.length)).isComplete());
+    return file;
+  }
+
+  private static void until(String what, Callable<Boolean> holds) throws InterruptedException {
+    eventually(
+        what,
+        () -> {
+          try {
+            return holds.call();
+          } catch (Exception e) {
+            throw new AssertionError(what, e);
+          }
+        });
+  }
+
+  /** Commits a file by way of a process that cannot read it back, and tells of that. */
+  private void freezeInCommit(Services process, CheckpointService.Announced file) throws Exception {
+    fail("GET .*/blobs/.*", Fault.FROZEN);
+    assertEquals(ErrorCode.OVERLOADED, refusal(commitFile(process, file)));
+    until("it tells", () -> integers("SELECT finishing_until FROM blob_upload").get(0) > 0);
+  }
+
+  @Test
+  void aCommitThatTakesLongIsLeftToItsProcessAndAnotherNeedNotReadTheBytes() throws Exception {
+    Services first = another(SOON_MILLIS);
+    Services second = untroubled();
+    CheckpointService.Announced file = sendToBoth(first, second);
+    freezeInCommit(first, file);
+    fails(UploadBusy.class, commitFile(second, file));
+    assertEquals(FIRST.length, told(second, file));
+    faults.thaw();
+    // Though its client has turned away.
+    until("the bytes are durable", () -> integers("SELECT COUNT(*) FROM blob").get(0) == 1);
+    isPublishedOnce(await(commitFile(second, file)).item(), FIRST, 1);
+  }
+
+  @Test
+  void aCommitInWhichItsProcessFrozeIsDoneByAnother() throws Exception {
+    AtomicBoolean isFrozen = new AtomicBoolean();
+    Services first = another(SOON_MILLIS, new UntoldEnds(database, isFrozen::get), faults.port());
+    Services second = untroubled();
+    CheckpointService.Announced file = sendToBoth(first, second);
+    freezeInCommit(first, file);
+    isFrozen.set(true);
+    fails(UploadBusy.class, commitFile(second, file));
+    clock.advance(LEFT_MILLIS);
+    Checkpoint item = await(commitFile(second, file)).item();
+    faults.thaw();
+    isPublishedOnce(item, FIRST, 1);
+  }
+
+  @Test
+  void anotherDigestThatIsFoundTooLateToBeToldIsToldToTheNextCommit() throws Exception {
+    Services first = another(SOON_MILLIS);
+    CheckpointService.Announced file = sendToBoth(another(), first);
+    Supplier<Future<CheckpointStore.Listed>> commit =
+        () ->
+            first.sessions.commit(
+                member("alice"), file.item().id(), FIRST.length, Optional.of("0".repeat(64)));
+    fail("GET .*/blobs/.*", Fault.FROZEN);
+    assertEquals(ErrorCode.OVERLOADED, refusal(commit.get()));
+    faults.awaitFrozen(1);
+    faults.thaw();
+    List<ApiError> told = new ArrayList<>();
+    eventually(
+        "it is told",
+        () -> {
+          told.add(fails(ApiError.class, commit.get()));
+          return told.get(told.size() - 1).code() == ErrorCode.CONFLICT;
+        });
+    assertTrue(String.valueOf(told.get(told.size() - 1).getMessage()).contains("have SHA-256"));
+    assertEquals(0, told(first, file), "it begins anew");
+  }
+
+  @Test
+  void aRequestThatComesAfterTheFileWasPublishedOpensNothing() throws Exception {
+    Services first = another();
+    Promise<Void> told = Promise.promise();
+    Services second = another(ResumableUploads.WAIT_MILLIS, openingAfter(told.future()));
+    CheckpointService.Announced file = announceFile(first);
+    Future<ResumableUploads.Progress> late = send(second, file, 0, 100_000);
+    await(send(first, file, 0, FIRST.length));
+    Checkpoint item = await(commitFile(first, file)).item();
+    told.complete();
+    assertEquals(ErrorCode.GONE, refusal(late));
+    assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM blob_upload"));
+    isPublishedOnce(item, FIRST, 1);
+  }
+
+  @Test
+  void aRequestThatComesAfterTheBytesAreDurableIsToldToAskAgain() throws Exception {
+    Services first = another();
+    Promise<Void> told = Promise.promise();
+    Services second = another(ResumableUploads.WAIT_MILLIS, openingAfter(told.future()));
+    CheckpointService.AnnouncedSet set = await(announce(first, "set", FIRST));
+    Future<ResumableUploads.Progress> late = put(second, set, 0, FIRST, 0, 100_000);
+    assertTrue(await(put(first, set, 0, FIRST)).isComplete());
+    told.complete();
+    fails(BlobGone.class, late);
+    assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM blob_upload"));
+    assertTrue(await(ask(second, set, 0)).isComplete());
+  }
+
+  /** A database that looks for no upload before it is told to. */
+  private Database openingAfter(Future<Void> told) {
+    return new ForwardingDatabase(database) {
+      @Override
+      public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+        return sql.contains("FROM blob_upload")
+            ? told.compose(now -> super.read(sql, parameters, mapper))
+            : super.read(sql, parameters, mapper);
+      }
+    };
   }
 
   @Test

@@ -1,8 +1,8 @@
 package dev.bourse.blob.s3;
 
 import dev.bourse.blob.BlobGone;
-import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.UploadBusy;
 import dev.bourse.blob.Workers;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -124,7 +124,7 @@ final class Completion {
               }
               S3Rows.Upload upload = found.get();
               if (upload.state() != S3Rows.State.ABORTING) {
-                return Future.failedFuture(new StorageBusy("upload " + id + " is being completed"));
+                return Future.failedFuture(new UploadBusy("upload " + id + " is being completed"));
               }
               return rows.keptPieces(id)
                   .compose(this::deleteAll)
@@ -175,7 +175,7 @@ final class Completion {
    * that failed in another way may have happened, so that what it names stays.
    */
   void undo(Throwable failure, Runnable deletion) {
-    if (!(failure instanceof StorageBusy)) {
+    if (!(failure instanceof UploadBusy)) {
       return;
     }
     workers

@@ -8,6 +8,7 @@ import dev.bourse.blob.Reading;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.Upload;
+import dev.bourse.blob.UploadBusy;
 import dev.bourse.blob.Workers;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Page;
@@ -122,6 +123,7 @@ public final class S3Blobs implements BlobStore {
                         new S3Lists(ground.database(), config.name()),
                         calls,
                         new Completion(vertx, rows, calls, workers),
+                        new Finishing(vertx, rows, ground.clock()),
                         workers,
                         new Semaphore(EARLY_PARTS),
                         partBytes,
@@ -201,10 +203,10 @@ public final class S3Blobs implements BlobStore {
       throw closedStore();
     }
     if (uploads.containsKey(uploadId)) {
-      throw new StorageBusy("upload " + uploadId + " is open");
+      throw new UploadBusy("upload " + uploadId + " is open");
     }
     if (ending.contains(uploadId)) {
-      throw new StorageBusy("upload " + uploadId + " is being published or abandoned");
+      throw new UploadBusy("upload " + uploadId + " is being published or abandoned");
     }
   }
 

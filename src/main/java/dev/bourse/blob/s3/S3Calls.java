@@ -62,6 +62,12 @@ final class S3Calls implements AutoCloseable {
   /** All tries together; a client's request waits for them. */
   private static final Duration CALL = Duration.ofSeconds(150);
 
+  /**
+   * A service that copies an object's parts together answers at once, says blanks meanwhile, and
+   * takes minutes; asked again it would begin to copy anew. Amazon says the same of its own.
+   */
+  private static final Duration COMPLETION = Duration.ofMinutes(10);
+
   /** A call at the start: whoever starts a service waits for it, and reads why it does not. */
   private static final Duration FIRST_CALL = Duration.ofSeconds(30);
 
@@ -198,7 +204,11 @@ final class S3Calls implements AutoCloseable {
                     r.bucket(config.bucket())
                         .key(key(object))
                         .uploadId(multipart)
-                        .multipartUpload(all -> all.parts(completed))));
+                        .multipartUpload(all -> all.parts(completed))
+                        .overrideConfiguration(
+                            call ->
+                                call.apiCallAttemptTimeout(COMPLETION)
+                                    .apiCallTimeout(COMPLETION))));
   }
 
   /** Ends a multipart upload and deletes its parts. None there: nothing to do. */

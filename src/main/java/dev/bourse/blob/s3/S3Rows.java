@@ -1,6 +1,6 @@
 package dev.bourse.blob.s3;
 
-import dev.bourse.blob.StorageBusy;
+import dev.bourse.blob.UploadBusy;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -107,12 +107,12 @@ final class S3Rows {
   /** A blob's object. */
   record Blob(String object, long bytes) {}
 
-  private static StorageBusy taken(String upload) {
-    return new StorageBusy("upload " + upload + " was opened by another process meanwhile");
+  private static UploadBusy taken(String upload) {
+    return new UploadBusy("another process has upload " + upload);
   }
 
   /**
-   * Opens an upload: makes it, or takes it over. Fails with {@link StorageBusy} as it ends.
+   * Opens an upload: makes it, or takes it over. Fails with {@link UploadBusy} as it ends.
    *
    * @param base what its objects are called if it is new; never used before
    */
@@ -121,7 +121,7 @@ final class S3Rows {
         .compose(
             found -> {
               if (found.isPresent() && found.get().state() == State.ABORTING) {
-                throw new StorageBusy("upload " + id + " is being abandoned");
+                throw new UploadBusy("upload " + id + " is being abandoned");
               }
               int epoch = found.map(Upload::epoch).orElse(0) + 1;
               return database
@@ -148,13 +148,36 @@ final class S3Rows {
             () -> taken(id),
             """
             UPDATE blob_upload SET epoch = ?, changed_at = ?
-            WHERE store = ? AND upload = ? AND epoch = ? AND state <> 'aborting'\
+            WHERE store = ? AND upload = ? AND epoch = ? AND state <> 'aborting'
+            AND finishing_until NOT BETWEEN ? AND ?\
             """,
             epoch,
             clock.millis(),
             store,
             id,
-            epoch - 1);
+            epoch - 1,
+            clock.millis(),
+            clock.millis() + 2 * Finishing.HELD_MILLIS);
+  }
+
+  /**
+   * Has others leave an upload alone that this opening is at the end of. What is said of a time far
+   * off was said by a clock that is wrong, and keeps nobody away.
+   *
+   * @param untilMillis 0 for no longer
+   */
+  Future<Void> finishing(Upload upload, long untilMillis) {
+    return database.commit(
+        List.of(
+            Statement.of(
+                """
+                UPDATE blob_upload SET finishing_until = ?
+                WHERE store = ? AND upload = ? AND epoch = ?\
+                """,
+                untilMillis,
+                store,
+                upload.id(),
+                upload.epoch())));
   }
 
   Future<Optional<Upload>> find(String id) {
@@ -339,7 +362,7 @@ final class S3Rows {
         "DELETE FROM blob_piece WHERE store = ? AND object = ?", store, piece.object());
   }
 
-  /** Fails with {@link StorageBusy} when another opening has the upload. */
+  /** Fails with {@link UploadBusy} when another opening has the upload. */
   Future<Void> requireMine(Upload upload) {
     return database.commit(List.of(mine(upload, State.OPEN)));
   }

@@ -23,6 +23,7 @@ final class S3Upload implements Upload {
   private final S3Rows rows;
   private final S3Calls calls;
   private final Completion completion;
+  private final Finishing finishing;
   private final Workers workers;
   private final Inspector inspector;
   private final int waitingBlocks;
@@ -73,6 +74,7 @@ final class S3Upload implements Upload {
     this.rows = tools.rows();
     this.calls = tools.calls();
     this.completion = tools.completion();
+    this.finishing = tools.finishing();
     this.workers = tools.workers();
     this.waitingBlocks = tools.config().waitingBlocks();
     // What an earlier opening may still send goes to its own multipart, and is never one of ours.
@@ -328,7 +330,10 @@ final class S3Upload implements Upload {
 
   @Override
   public Future<Void> finish() {
-    return then(() -> refresh().compose(known -> complete()).compose(whole -> inspect()));
+    return then(
+        () ->
+            finishing.during(
+                row, () -> refresh().compose(known -> complete()).compose(whole -> inspect())));
   }
 
   /** An earlier call may have come further than it was told, when a commit's answer was lost. */

@@ -17,10 +17,16 @@
  * whose recorded tag then no longer matches; the store refuses such a completion, and the upload
  * begins anew.
  *
+ * <p>The end of an upload that several openings took reads all of it back, minutes for tens of GiB,
+ * and a balancer sends the client's next try to another process. So a process at an end that lasts
+ * tells of it in the upload's row, for ten seconds at a time, and the others refuse to open it
+ * meanwhile. That is courtesy and no lock: where it is not told, not seen or not true, each of them
+ * reads the same object, and the first that is done has done it for all.
+ *
  * <p>An opening takes rows alone: a spool begins behind the pieces that others kept, and these are
  * read only once their part is full or the upload ends. Read at each opening, tails cost the store
  * up to a part for each client that turned to another process and left again before its turn.
- * Rejected: to refuse an upload that another process had moments ago, which has clients wait for
+ * Rejected: to refuse whatever upload another process had moments ago, which has clients wait for
  * processes that died.
  *
  * <p>"Completing" is stored before the completion is asked for, and nothing aborts after that: the

@@ -8,10 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.Upload;
+import dev.bourse.blob.UploadBusy;
 import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
+import dev.bourse.faults.UntoldEnds;
+import dev.bourse.store.Statement;
+import io.vertx.core.Future;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -137,6 +143,66 @@ class S3TakeoverTest extends S3Fixture {
     failure(StorageBusy.class, late.append(BYTES, PART - 1, PART + 5));
     await(late.release());
     end(blobs, PART + 5, LENGTH);
+  }
+
+  private long told() throws Exception {
+    return await(
+        database.readOne(
+            "SELECT finishing_until FROM blob_upload",
+            List.of(),
+            row -> row.integer("finishing_until")));
+  }
+
+  /** A process that is reading an upload back and does not come to an end of that; it tells. */
+  private Future<Void> readingBack(S3Blobs process) throws Exception {
+    send(blobs, 0, KEPT);
+    Upload upload = await(process.open("u", NONE));
+    append(upload, BYTES, KEPT, LENGTH);
+    network.next(Integer.MAX_VALUE, request -> request.matches("GET .*/blobs/.*"), Fault.FROZEN);
+    Future<Void> end = upload.finish().eventually(upload::release);
+    network.awaitFrozen(1);
+    while (told() == 0) {
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+    return end;
+  }
+
+  @Test
+  void anUploadIsLeftToTheProcessThatIsAtItsEnd() throws Exception {
+    Future<Void> end = readingBack(process(network.port()));
+    failure(UploadBusy.class, blobs.open("u", NONE));
+    assertEquals(LENGTH, await(blobs.stored("u")));
+    network.thaw();
+    await(end);
+    assertEquals(0, told());
+    await(blobs.publish("u", "k"));
+    assertArrayEquals(BYTES, content(blobs, "k"));
+    holdsOnly("k");
+  }
+
+  @Test
+  void anUploadAtWhoseEndAProcessFrozeIsOpenedByTheNextInTime() throws Exception {
+    AtomicBoolean isFrozen = new AtomicBoolean();
+    Future<Void> end =
+        readingBack(process(network.port(), new UntoldEnds(database, isFrozen::get)));
+    isFrozen.set(true);
+    failure(UploadBusy.class, blobs.open("u", NONE));
+    clock.advance(Finishing.HELD_MILLIS + 1);
+    end(blobs, LENGTH, LENGTH);
+    network.thaw();
+    await(end.otherwiseEmpty());
+    holdsOnly("k");
+  }
+
+  @Test
+  void aClockThatIsFarAheadKeepsNobodyFromAnUpload() throws Exception {
+    send(blobs, 0, KEPT);
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "UPDATE blob_upload SET finishing_until = ?", clock.millis() + 3_600_000))));
+    end(process(), KEPT, LENGTH);
   }
 
   @Test
