@@ -49,6 +49,7 @@ final class EdgeVerticle extends AbstractVerticle {
             .createHttpServer(options)
             .connectionHandler(
                 connection -> {
+                  AnswerAllocator.serve(connection);
                   edge.listeners().arrived(connection);
                   loop.connections().opened(connection);
                 })

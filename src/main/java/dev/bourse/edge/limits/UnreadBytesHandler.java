@@ -103,7 +103,7 @@ final class UnreadBytesHandler extends ChannelInboundHandlerAdapter {
     if (read.capacity() <= SPACIOUS_BYTES || read.readableBytes() > read.capacity() / 2) {
       return read;
     }
-    ByteBuf copy = context.alloc().buffer(read.readableBytes()).writeBytes(read);
+    ByteBuf copy = context.alloc().directBuffer(read.readableBytes()).writeBytes(read);
     read.release();
     return copy;
   }
