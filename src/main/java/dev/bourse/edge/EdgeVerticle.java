@@ -81,7 +81,7 @@ final class EdgeVerticle extends AbstractVerticle {
         .setPerFrameWebSocketCompressionSupported(false)
         .setMaxInitialLineLength(EdgeLimits.MAX_URI_BYTES)
         .setMaxHeaderSize(EdgeLimits.MAX_HEADER_BYTES)
-        .setAcceptBacklog(1_024)
+        .setAcceptBacklog(Listeners.BACKLOG)
         // No idle time-out: Connections ends what is late, also whoever stops reading. Vert.x' own
         // would end a body that waits for a slow store, and has a handler notice each write.
         .setTcpNoDelay(true);

@@ -1,12 +1,11 @@
 package dev.bourse.edge;
 
 import io.netty.channel.Channel;
+import io.netty.channel.nio.AbstractNioChannel;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -16,6 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * connection to, and breaks it off with the request that it brought.
  */
 final class Listeners {
+  /** How many connections may wait to be taken: two seconds of five hundred each. */
+  static final int BACKLOG = 1_024;
+
   private final Set<Channel> listening = ConcurrentHashMap.newKeySet();
 
   /** A connection has arrived. */
@@ -30,12 +32,30 @@ final class Listeners {
 
   /** Has whoever connects from now on be refused, so that a proxy asks another process. */
   Future<Void> close() {
-    List<Future<Void>> closed = new ArrayList<>();
-    for (Channel channel : listening) {
-      Promise<Void> done = Promise.promise();
-      channel.close().addListener(close -> done.complete());
-      closed.add(done.future());
+    return Future.all(listening.stream().map(Listeners::close).toList()).mapEmpty();
+  }
+
+  private static Future<Void> close(Channel channel) {
+    Promise<Void> done = Promise.promise();
+    channel
+        .eventLoop()
+        .execute(
+            () -> {
+              takeWaiting(channel);
+              channel.close().addListener(closed -> done.complete());
+            });
+    return done.future();
+  }
+
+  /**
+   * Takes the connections that the system has accepted and nobody has taken yet. It would reset
+   * them with the socket, and a proxy that has sent a POST does not send it to another process.
+   */
+  private static void takeWaiting(Channel channel) {
+    if (channel.unsafe() instanceof AbstractNioChannel.NioUnsafe socket) {
+      for (int i = 0; i < BACKLOG && channel.isOpen(); i++) {
+        socket.read();
+      }
     }
-    return Future.all(closed).mapEmpty();
   }
 }
