@@ -397,7 +397,7 @@ final class ArchitectureTest {
           entry("client.trail", List.of("io.vertx.core.json", "picocli")),
           entry("client.transfer", List.of("io.vertx.core.json")),
           entry("secrets", List.of()),
-          entry("uploads", List.of("io.vertx.core..")),
+          entry("uploads", List.of("io.vertx.core..", "org.slf4j")),
           entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
           entry("scrub", List.of("io.vertx.core..", "org.slf4j")),
           entry("backup", List.of("io.vertx.core..")),

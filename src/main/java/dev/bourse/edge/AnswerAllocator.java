@@ -32,15 +32,17 @@ final class AnswerAllocator extends AbstractByteBufAllocator {
     this.pooled = pooled;
   }
 
-  /** Has a connection take its buffers from here. */
+  /** Has a connection take its buffers from here; with TLS records are what is written. */
   static void serve(HttpConnection connection) {
-    if (connection instanceof ConnectionBase base) {
+    if (!connection.isSsl() && connection instanceof ConnectionBase base) {
       ChannelConfig config = base.channelHandlerContext().channel().config();
       config.setAllocator(new AnswerAllocator(config.getAllocator()));
     }
   }
 
-  /** Of an encoder: whoever else asks a connection for a buffer says of which kind. */
+  /**
+   * As an encoder asks for a head's: what is read, and what is copied, is asked for by its kind.
+   */
   @Override
   public ByteBuf buffer(int initialCapacity) {
     return pooled.directBuffer(

@@ -41,8 +41,11 @@ final class Listeners {
         .eventLoop()
         .execute(
             () -> {
-              takeWaiting(channel);
-              channel.close().addListener(closed -> done.complete());
+              try {
+                takeWaiting(channel);
+              } finally {
+                channel.close().addListener(closed -> done.complete());
+              }
             });
     return done.future();
   }
@@ -53,7 +56,9 @@ final class Listeners {
    */
   private static void takeWaiting(Channel channel) {
     if (channel.unsafe() instanceof AbstractNioChannel.NioUnsafe socket) {
-      for (int i = 0; i < BACKLOG && channel.isOpen(); i++) {
+      // Netty reads no more for a while once a connection could not be taken, for want of files,
+      // say.
+      for (int i = 0; i < BACKLOG && channel.isOpen() && channel.config().isAutoRead(); i++) {
         socket.read();
       }
     }

@@ -22,7 +22,7 @@ public final class Refused extends Exception {
    * @param status of the answer; 0 when there was none
    * @param answer its JSON; null when it has none
    */
-  Refused(ExitCode exitCode, String message, int status, @Nullable JsonObject answer) {
+  public Refused(ExitCode exitCode, String message, int status, @Nullable JsonObject answer) {
     super(message);
     JsonObject told = answer == null ? new JsonObject() : answer;
     this.exitCode = exitCode;

@@ -17,10 +17,13 @@ import java.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Takes the bytes of uploads that come in request after request, of a single file or of each file
@@ -28,6 +31,8 @@ import java.util.function.UnaryOperator;
  * becomes of it leaves the upload open for the next, or closed.
  */
 public final class ResumableUploads {
+  private static final Logger LOG = LoggerFactory.getLogger(ResumableUploads.class);
+
   /** A quarter of what the blob store has; more at once is not faster for whoever sends them. */
   static final int MAX_REQUESTS = 32;
 
@@ -189,30 +194,40 @@ public final class ResumableUploads {
    * was slow or frozen. Nobody would come for its bytes, so it begins only where they are awaited.
    */
   private Future<OpenUploads.Opened> begin(Target target, OpenUploads.Opened opened) {
-    return requireAwaited(target)
-        .map(opened)
-        .recover(e -> discard(opened).transform(ended -> Future.failedFuture(e)));
+    return whyNotAwaited(target)
+        .transform(
+            looked -> {
+              if (looked.failed()) {
+                // Another process may have taken it over by now: it is not for this one to delete.
+                return open.close(opened).transform(closed -> Future.failedFuture(looked.cause()));
+              }
+              return looked.result().isEmpty()
+                  ? Future.succeededFuture(opened)
+                  : discard(opened).transform(ended -> Future.failedFuture(looked.result().get()));
+            });
   }
 
-  private Future<Void> requireAwaited(Target target) {
+  /** Empty where bytes are awaited. */
+  private Future<Optional<RuntimeException>> whyNotAwaited(Target target) {
     return publication
         .draft(target.item(), target.draft().number())
         .compose(
             draft -> {
-              Revision now = draft.orElseThrow(ResumableUploads::noSession);
-              String announced = target.metadata().sha256();
-              String digest = announced == null ? now.sha256() : announced;
-              return digest == null
-                  ? Future.succeededFuture(false)
-                  : blobs.exists(target.key().apply(digest));
-            })
-        .map(
-            isDurable -> {
-              if (isDurable) {
-                throw new BlobGone("upload " + target.upload() + " is a blob by now");
+              if (draft.isEmpty()) {
+                return Future.succeededFuture(Optional.of(noSession()));
               }
-              return null;
+              String announced = target.metadata().sha256();
+              String digest = announced == null ? draft.get().sha256() : announced;
+              return digest == null
+                  ? Future.succeededFuture(Optional.empty())
+                  : blobs
+                      .exists(target.key().apply(digest))
+                      .map(isDurable -> isDurable ? Optional.of(isBlob(target)) : Optional.empty());
             });
+  }
+
+  private static BlobGone isBlob(Target target) {
+    return new BlobGone("upload " + target.upload() + " is a blob by now");
   }
 
   /** Leaves the upload to the next request; tells what another process would find of it. */
@@ -228,7 +243,13 @@ public final class ResumableUploads {
    */
   Future<String> finish(Target target, OpenUploads.Opened opened) {
     Future<String> ending = inspected(target, opened);
-    return awaited(ending, () -> ending.onSuccess(late -> open.giveBack(opened)));
+    return awaited(
+        target,
+        ending,
+        () -> {
+          ending.onSuccess(late -> open.giveBack(opened));
+          return stillEnding();
+        });
   }
 
   private Future<String> inspected(Target target, OpenUploads.Opened opened) {
@@ -240,8 +261,13 @@ public final class ResumableUploads {
             e -> goesOn(target, opened, e) ? leave(opened, e) : failed(target, opened, true, e));
   }
 
-  /** What is ending when its client is told to ask again goes on. */
-  private <T> Future<T> awaited(Future<T> ending, Runnable onLate) {
+  /**
+   * What is ending when its client is told to ask again goes on; nobody but the log hears of what
+   * fails then.
+   *
+   * @param onLate makes the answer
+   */
+  private <T> Future<T> awaited(Target target, Future<T> ending, Supplier<ApiError> onLate) {
     if (ending.isComplete()) {
       return ending;
     }
@@ -250,10 +276,15 @@ public final class ResumableUploads {
         .recover(
             e -> {
               if (!(e instanceof TimeoutException) || ending.failed()) {
-                return Future.failedFuture(e);
+                return Future.failedFuture(ending.failed() ? ending.cause() : e);
               }
-              onLate.run();
-              return Future.failedFuture(stillEnding());
+              ending.onFailure(
+                  late -> {
+                    if (!(late instanceof ApiError)) {
+                      LOG.warn("upload {} is not ended yet: {}", target.upload(), late.toString());
+                    }
+                  });
+              return Future.failedFuture(onLate.get());
             });
   }
 
@@ -270,25 +301,34 @@ public final class ResumableUploads {
       OpenUploads.Opened opened,
       Function<String, Optional<ApiError>> refusal,
       Function<String, Future<?>> note) {
-    AtomicBoolean isLate = new AtomicBoolean();
+    // What the client is told, which the first of two decides: the digest or the time.
+    AtomicReference<@Nullable ApiError> told = new AtomicReference<>();
     Future<String> stored =
         inspected(target, opened)
             .compose(
                 sha256 -> {
                   Optional<ApiError> refused = refusal.apply(sha256);
-                  if (refused.isPresent()) {
-                    // Whoever asks next has to be told.
-                    return isLate.get()
-                        ? leave(opened, refused.get())
-                        : discard(opened).compose(gone -> Future.failedFuture(refused.get()));
+                  if (refused.isEmpty()) {
+                    return Future.succeededFuture()
+                        .compose(wanted -> note.apply(sha256))
+                        .onFailure(e -> open.giveBack(opened))
+                        .compose(noted -> open.close(opened))
+                        .compose(closed -> blobs.publish(opened.name(), target.key().apply(sha256)))
+                        .map(sha256);
                   }
-                  return note.apply(sha256)
-                      .onFailure(e -> open.giveBack(opened))
-                      .compose(noted -> open.close(opened))
-                      .compose(closed -> blobs.publish(opened.name(), target.key().apply(sha256)))
-                      .map(sha256);
+                  return told.compareAndSet(null, refused.get())
+                      ? discard(opened).transform(gone -> Future.failedFuture(refused.get()))
+                      // Whoever asks next has to be told.
+                      : leave(opened, refused.get());
                 });
-    return awaited(stored, () -> isLate.set(true));
+    return awaited(
+        target,
+        stored,
+        () -> {
+          ApiError ending = stillEnding();
+          ApiError first = told.compareAndExchange(null, ending);
+          return first == null ? ending : first;
+        });
   }
 
   /** A store that has just failed is not asked to keep what it has not got yet. */

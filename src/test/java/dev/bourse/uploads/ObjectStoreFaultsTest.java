@@ -27,6 +27,7 @@ import dev.bourse.faults.UntoldEnds;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.RowMapper;
+import dev.bourse.store.StoreUnavailable;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -433,6 +434,38 @@ class ObjectStoreFaultsTest extends SetFixture {
     fails(BlobGone.class, late);
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM blob_upload"));
     assertTrue(await(ask(second, set, 0)).isComplete());
+  }
+
+  @Test
+  void aRequestThatCannotLookForItsItemDeletesNothingThatAnotherHasTaken() throws Exception {
+    Services first = another();
+    Promise<Void> looked = Promise.promise();
+    Services second = another(ResumableUploads.WAIT_MILLIS, lookingForItems(looked.future()));
+    CheckpointService.Announced file = announceFile(first);
+    Future<ResumableUploads.Progress> late = send(second, file, 0, 100_000);
+    until("it has opened", () -> integers("SELECT COUNT(*) FROM blob_upload").get(0) == 1);
+    assertEquals(200_000, await(send(first, file, 0, 200_000)).stored());
+    looked.fail(new StoreUnavailable("the database is away", null));
+    fails(StoreUnavailable.class, late);
+    assertEquals(200_000, told(first, file));
+    await(send(first, file, 200_000, FIRST.length));
+    isPublishedOnce(await(commitFile(first, file)).item(), FIRST, 1);
+  }
+
+  /** A database that answers as it is told once an upload was opened. */
+  private Database lookingForItems(Future<Void> told) {
+    AtomicBoolean isOpened = new AtomicBoolean();
+    return new ForwardingDatabase(database) {
+      @Override
+      public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+        if (sql.contains("FROM blob_piece")) {
+          isOpened.set(true);
+        }
+        return isOpened.get() && sql.contains("FROM checkpoint")
+            ? told.compose(now -> super.read(sql, parameters, mapper))
+            : super.read(sql, parameters, mapper);
+      }
+    };
   }
 
   /** A database that looks for no upload before it is told to. */

@@ -8,6 +8,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +23,9 @@ final class Completion {
   private static final int TRIES = 4;
 
   private static final long FIRST_PAUSE_MILLIS = 500;
+
+  /** What failed after so long is not asked for again here: the next request does that. */
+  private static final long LONG_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final Vertx vertx;
   private final S3Rows rows;
@@ -48,6 +52,7 @@ final class Completion {
 
   private Future<Void> attempt(
       S3Rows.Upload upload, List<S3Rows.Part> parts, int left, long pauseMillis) {
+    long begun = System.nanoTime();
     return workers
         .<Void>longCall(
             () -> {
@@ -56,7 +61,9 @@ final class Completion {
             })
         .recover(
             e ->
-                left > 1 && (e instanceof StorageFault || e instanceof PartsLost)
+                left > 1
+                        && System.nanoTime() - begun < LONG_NANOS
+                        && (e instanceof StorageFault || e instanceof PartsLost)
                     ? pause(pauseMillis)
                         .compose(later -> attempt(upload, parts, left - 1, 2 * pauseMillis))
                     : Future.failedFuture(e));

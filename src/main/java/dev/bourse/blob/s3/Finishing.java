@@ -46,6 +46,7 @@ final class Finishing {
     // Guarded by this object.
     private Future<Void> told = Future.succeededFuture();
     private boolean isTold;
+    private boolean isOver;
 
     Telling(S3Rows.Upload upload) {
       this.upload = upload;
@@ -53,17 +54,19 @@ final class Finishing {
 
     /** A slow database is not asked again meanwhile. */
     synchronized void renew() {
-      if (told.isComplete()) {
+      if (!isOver && told.isComplete()) {
         isTold = true;
         told = tell(clock.millis() + HELD_MILLIS);
       }
     }
 
     synchronized Future<Void> end() {
+      // A timer that is cancelled may have begun its last turn.
+      isOver = true;
       return isTold ? told.compose(before -> tell(0)) : told;
     }
 
-    /** Whatever cannot be told costs the others work, and nothing else. */
+    /** Whatever cannot be told costs others some work, or some seconds. */
     private Future<Void> tell(long untilMillis) {
       return rows.finishing(upload, untilMillis).otherwiseEmpty();
     }

@@ -147,7 +147,7 @@ final class S3Rows {
         : Statement.guarded(
             () -> taken(id),
             """
-            UPDATE blob_upload SET epoch = ?, changed_at = ?
+            UPDATE blob_upload SET epoch = ?, changed_at = ?, finishing_until = 0
             WHERE store = ? AND upload = ? AND epoch = ? AND state <> 'aborting'
             AND finishing_until NOT BETWEEN ? AND ?\
             """,

@@ -20,8 +20,8 @@ final class Tidying {
   private static final long HALF_DONE_MILLIS = 60_000;
 
   /**
-   * An object that was begun by a process that died may appear later than it is deleted; after
-   * twice the longest call it does not any more.
+   * An object that was put by a process that died may appear later than it is deleted; after twice
+   * the longest such call it does not any more.
    */
   private static final long UNDER_WAY_MILLIS = 300_000;
 

@@ -19,7 +19,7 @@
  *
  * <p>The end of an upload that several openings took reads all of it back, minutes for tens of GiB,
  * and a balancer sends the client's next try to another process. So a process at an end that lasts
- * tells of it in the upload's row, for ten seconds at a time, and the others refuse to open it
+ * tells of it in the upload's row, for some seconds at a time, and the others refuse to open it
  * meanwhile. That is courtesy and no lock: where it is not told, not seen or not true, each of them
  * reads the same object, and the first that is done has done it for all.
  *

@@ -235,6 +235,7 @@ public final class FileUpload {
             send(begun, progress);
             retries.arrived(begun.sent.length());
           } else {
+            retries.allSent();
             return commit(begun);
           }
         } catch (Refused e) {

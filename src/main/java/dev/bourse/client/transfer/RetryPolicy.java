@@ -11,6 +11,9 @@ final class RetryPolicy {
   private static final long FIRST_MILLIS = 500;
   private static final long LONGEST_MILLIS = 30_000;
 
+  /** Tens of GiB that several processes took are read back before they are published. */
+  private static final long LONGEST_END_MILLIS = Duration.ofMinutes(15).toMillis();
+
   /** A service that wants to be left alone for longer is not waited for. */
   private static final long LONGEST_ASKED_SECONDS = 120;
 
@@ -18,6 +21,8 @@ final class RetryPolicy {
   private final Transfer progress;
   private int failures;
   private long bytes;
+  private boolean isAtEnd;
+  private long waitedMillis;
 
   RetryPolicy(CommandEnvironment environment, Transfer progress) {
     this.environment = environment;
@@ -33,6 +38,11 @@ final class RetryPolicy {
     }
   }
 
+  /** All bytes were sent: the service may ask for time to store and inspect them. */
+  void allSent() {
+    isAtEnd = true;
+  }
+
   /**
    * Waits before the next try.
    *
@@ -40,14 +50,16 @@ final class RetryPolicy {
    * @throws Refused that failure, when another try would be of no use or there were enough
    */
   void after(Refused failure) throws Refused {
-    failures++;
+    boolean isAsked =
+        isAtEnd && failure.retryAfterSeconds() > 0 && waitedMillis < LONGEST_END_MILLIS;
+    failures += isAsked ? 0 : 1;
     if (Thread.currentThread().isInterrupted()
         || !failure.isTransient()
         || failures > MAX_FAILURES
         || failure.retryAfterSeconds() > LONGEST_ASKED_SECONDS) {
       throw failure;
     }
-    long backOff = Math.min(LONGEST_MILLIS, FIRST_MILLIS << (failures - 1));
+    long backOff = Math.min(LONGEST_MILLIS, FIRST_MILLIS << Math.max(0, failures - 1));
     // Spread, so that clients that lost the service together do not come back together.
     long spread = backOff / 2 + environment.random().nextLong(backOff / 2 + 1);
     Duration wait = Duration.ofMillis(Math.max(spread, failure.retryAfterSeconds() * 1_000));
@@ -57,6 +69,7 @@ final class RetryPolicy {
                 failure.getMessage().lines().findFirst().orElse(""),
                 Math.max(1, wait.toSeconds())));
     environment.await(wait);
+    waitedMillis += wait.toMillis();
     progress.rest();
   }
 }

@@ -278,6 +278,9 @@ public final class SetUpload {
           return;
         }
         FileRange stretch = FileRange.plain(file.path(), kept, session.endOf(kept), progress);
+        if (session.endOf(kept) == file.size()) {
+          retries.allSent();
+        }
         kept = session.send(kept, stretch, progress);
         progress.at(kept);
         retries.arrived(kept);
@@ -297,6 +300,7 @@ public final class SetUpload {
             BodyPublishers.ofString(new JsonObject().put("bytes", bytes).encode()));
     try (Progress progress = progress("commit", 0)) {
       RetryPolicy retries = new RetryPolicy(environment, progress);
+      retries.allSent();
       while (true) {
         try {
           return service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));

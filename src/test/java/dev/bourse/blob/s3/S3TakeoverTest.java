@@ -161,15 +161,25 @@ class S3TakeoverTest extends S3Fixture {
     network.next(Integer.MAX_VALUE, request -> request.matches("GET .*/blobs/.*"), Fault.FROZEN);
     Future<Void> end = upload.finish().eventually(upload::release);
     network.awaitFrozen(1);
-    while (told() == 0) {
+    awaitTold(clock.millis());
+    return end;
+  }
+
+  /** Waits until others are asked to leave the upload alone beyond some time. */
+  private void awaitTold(long beyondMillis) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (told() <= beyondMillis) {
+      assertTrue(System.nanoTime() < deadline, "nothing is told");
       TimeUnit.MILLISECONDS.sleep(20);
     }
-    return end;
   }
 
   @Test
   void anUploadIsLeftToTheProcessThatIsAtItsEnd() throws Exception {
     Future<Void> end = readingBack(process(network.port()));
+    failure(UploadBusy.class, blobs.open("u", NONE));
+    clock.advance(Finishing.HELD_MILLIS + 1);
+    awaitTold(clock.millis());
     failure(UploadBusy.class, blobs.open("u", NONE));
     assertEquals(LENGTH, await(blobs.stored("u")));
     network.thaw();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
+import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Clock;
@@ -22,6 +23,9 @@ import org.junit.jupiter.api.Test;
 @Tag("fast")
 class RetryPolicyTest {
   private final Refused lost = new Refused(ExitCode.UNAVAILABLE, "the connection is lost");
+
+  private final Refused asked =
+      new Refused(ExitCode.UNAVAILABLE, "ask again", 503, new JsonObject().put("retry_after_s", 5));
 
   private final List<Duration> waits = new ArrayList<>();
   private final CommandEnvironment environment =
@@ -68,6 +72,27 @@ class RetryPolicyTest {
       retries.arrived(10);
     }
     assertThrows(Refused.class, () -> retries.after(lost));
+  }
+
+  @Test
+  void whoHasSentAllWaitsForAQuarterOfAnHourWhileTheServiceAsksForTime() throws Refused {
+    retries.allSent();
+    for (int i = 0; i < 180; i++) {
+      retries.after(asked);
+    }
+    assertEquals(Duration.ofMinutes(15), waits.stream().reduce(Duration.ZERO, Duration::plus));
+    for (int i = 0; i < 9; i++) {
+      retries.after(asked);
+    }
+    assertThrows(Refused.class, () -> retries.after(asked));
+  }
+
+  @Test
+  void whoHasBytesToSendIsTriedNineTimesWhateverTheServiceAsksFor() throws Refused {
+    for (int i = 0; i < 9; i++) {
+      retries.after(asked);
+    }
+    assertThrows(Refused.class, () -> retries.after(asked));
   }
 
   @Test
