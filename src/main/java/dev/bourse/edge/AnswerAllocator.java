@@ -12,7 +12,7 @@ import io.vertx.core.net.impl.ConnectionBase;
  *
  * <p>Netty's encoder asks for a buffer as long as heads have been, and appends a body that fits;
  * one that does not fit is a second buffer, with a second promise, and both go to the socket as a
- * list. With an answer of 2 KB copied behind its head a process reads capacity some 6 % oftener. It
+ * list. With an answer of 2 KB copied behind its head a process reads capacity 3 to 7 % oftener. It
  * is direct memory in any case: a body on the heap is copied there to be written.
  */
 final class AnswerAllocator extends AbstractByteBufAllocator {

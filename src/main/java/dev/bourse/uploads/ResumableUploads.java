@@ -36,7 +36,9 @@ public final class ResumableUploads {
   /** A quarter of what the blob store has; more at once is not faster for whoever sends them. */
   static final int MAX_REQUESTS = 32;
 
-  /** Less than clients and proxies wait; a GiB is read back in some seconds. */
+  /**
+   * Less than clients and proxies wait; a GiB is read back in some seconds. The contract says it.
+   */
   public static final long WAIT_MILLIS = 20_000;
 
   private static final long RETRY_MILLIS = 5_000;

@@ -440,10 +440,12 @@ class ObjectStoreFaultsTest extends SetFixture {
   void aRequestThatCannotLookForItsItemDeletesNothingThatAnotherHasTaken() throws Exception {
     Services first = another();
     Promise<Void> looked = Promise.promise();
-    Services second = another(ResumableUploads.WAIT_MILLIS, lookingForItems(looked.future()));
+    AtomicBoolean isLooking = new AtomicBoolean();
+    Services second =
+        another(ResumableUploads.WAIT_MILLIS, lookingForItems(isLooking, looked.future()));
     CheckpointService.Announced file = announceFile(first);
     Future<ResumableUploads.Progress> late = send(second, file, 0, 100_000);
-    until("it has opened", () -> integers("SELECT COUNT(*) FROM blob_upload").get(0) == 1);
+    eventually("it has opened the upload, and looks", isLooking::get);
     assertEquals(200_000, await(send(first, file, 0, 200_000)).stored());
     looked.fail(new StoreUnavailable("the database is away", null));
     fails(StoreUnavailable.class, late);
@@ -452,8 +454,12 @@ class ObjectStoreFaultsTest extends SetFixture {
     isPublishedOnce(await(commitFile(first, file)).item(), FIRST, 1);
   }
 
-  /** A database that answers as it is told once an upload was opened. */
-  private Database lookingForItems(Future<Void> told) {
+  /**
+   * A database that answers as it is told once an upload was opened.
+   *
+   * @param isLooking set when it is asked then
+   */
+  private Database lookingForItems(AtomicBoolean isLooking, Future<Void> told) {
     AtomicBoolean isOpened = new AtomicBoolean();
     return new ForwardingDatabase(database) {
       @Override
@@ -461,9 +467,11 @@ class ObjectStoreFaultsTest extends SetFixture {
         if (sql.contains("FROM blob_piece")) {
           isOpened.set(true);
         }
-        return isOpened.get() && sql.contains("FROM checkpoint")
-            ? told.compose(now -> super.read(sql, parameters, mapper))
-            : super.read(sql, parameters, mapper);
+        if (!isOpened.get() || !sql.contains("FROM checkpoint")) {
+          return super.read(sql, parameters, mapper);
+        }
+        isLooking.set(true);
+        return told.compose(now -> super.read(sql, parameters, mapper));
       }
     };
   }

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
@@ -193,6 +194,35 @@ class ObjectStoreReplicasTest {
                         item(session.id) + "/commit", new JsonObject().put("bytes", BYTES.length)));
     assertTrue(Set.of(200, 409, 503).containsAll(answers), () -> "answers are " + answers);
     isPublished(session);
+  }
+
+  @Test
+  void aCommitIsToldToAskAgainWhileAnotherProcessIsAtTheEndOfTheUpload() throws Exception {
+    Session session = begin();
+    assertEquals(200, send(first, session, 0, BYTES.length).status());
+    tellOfAnEnd(session, System.currentTimeMillis() + 9_000);
+    HttpAnswer told =
+        second
+            .asMember("acme", "alice")
+            .post(item(session.id) + "/commit", new JsonObject().put("bytes", BYTES.length));
+    assertEquals(
+        "these bytes are being stored or inspected for another request; ask again",
+        told.refused(ErrorCode.OVERLOADED).getString("detail"));
+    assertEquals("1", told.header("retry-after"));
+    assertEquals("", stored(second, session), "all of it is there");
+    tellOfAnEnd(session, 0);
+    isPublished(session);
+  }
+
+  private static void tellOfAnEnd(Session session, long untilMillis) throws Exception {
+    try (Connection rows = SharedPostgres.server().connect(database);
+        PreparedStatement told =
+            rows.prepareStatement(
+                "UPDATE blob_upload SET finishing_until = ? WHERE upload LIKE ?")) {
+      told.setLong(1, untilMillis);
+      told.setString(2, session.id + "%");
+      assertEquals(1, told.executeUpdate());
+    }
   }
 
   @Test

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 final class Completion {
   private static final Logger LOG = LoggerFactory.getLogger(Completion.class);
 
-  /** With the library's own repetitions more than half a minute; then the caller asks again. */
+  /** Besides the library's own repetitions of what it takes for passing; then the caller asks. */
   private static final int TRIES = 4;
 
   private static final long FIRST_PAUSE_MILLIS = 500;

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  * as this process may die or hang.
  */
 final class Finishing {
-  /** How long others believe it; some processes wait for the database as long. */
+  /** How long others believe it: several periods, for the database may be slow. */
   static final long HELD_MILLIS = 10_000;
 
   private static final long PERIOD_MILLIS = 1_000;

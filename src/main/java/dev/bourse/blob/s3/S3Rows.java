@@ -133,6 +133,7 @@ final class S3Rows {
 
   /** Two that open at once would raise the same epoch: one of them fails, and has to ask again. */
   private Statement opening(String id, String base, int epoch) {
+    long now = clock.millis();
     return epoch == 1
         ? Statement.guarded(
             () -> taken(id),
@@ -143,7 +144,7 @@ final class S3Rows {
             store,
             id,
             base,
-            clock.millis())
+            now)
         : Statement.guarded(
             () -> taken(id),
             """
@@ -152,12 +153,12 @@ final class S3Rows {
             AND finishing_until NOT BETWEEN ? AND ?\
             """,
             epoch,
-            clock.millis(),
+            now,
             store,
             id,
             epoch - 1,
-            clock.millis(),
-            clock.millis() + 2 * Finishing.HELD_MILLIS);
+            now,
+            now + 2 * Finishing.HELD_MILLIS);
   }
 
   /**
