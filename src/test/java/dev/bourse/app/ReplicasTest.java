@@ -78,7 +78,7 @@ class ReplicasTest {
       until("it is active", () -> client.active().size() == 1);
       until("the other tells the grant", () -> reader.of("grant").size() == 1);
       until("and the state", () -> reader.state().equals(client.state()));
-      seen = reader.all().get(reader.all().size() - 1).id();
+      seen = reader.latest().id();
     }
     client.declare(0, 2.0);
     client.untilHeld(0);

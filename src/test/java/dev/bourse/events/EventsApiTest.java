@@ -124,7 +124,7 @@ class EventsApiTest {
       try (EventReader reader = follow(first, client, null)) {
         client.hold(1, 2);
         until("it is active", () -> reader.state().equals(client.state()));
-        seen = reader.all().get(reader.all().size() - 1).id();
+        seen = reader.latest().id();
       }
       client.declare(2, 2);
       client.untilHeld(2);

@@ -103,6 +103,12 @@ public final class EventReader implements AutoCloseable {
     return List.copyOf(events);
   }
 
+  /** The newest event so far. */
+  public Event latest() {
+    List<Event> read = all();
+    return read.get(read.size() - 1);
+  }
+
   /** The events of a name so far. */
   public List<Event> of(String name) {
     return all().stream().filter(e -> e.name().equals(name)).toList();

@@ -418,7 +418,8 @@ class TrailStreamApiTest {
     assertFalse(rotated.getString("old_secret_until").isEmpty());
     batches(1);
     untilTaken();
-    Received last = receiver.taken().get(receiver.taken().size() - 1);
+    List<Received> taken = receiver.taken();
+    Received last = taken.get(taken.size() - 1);
     assertTrue(last.isSignedWith(first) && last.isSignedWith(second), last.id());
     assertFalse(member.get(ROOT).toString().contains("whsec_"));
   }

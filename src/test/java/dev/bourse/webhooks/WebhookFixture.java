@@ -110,4 +110,9 @@ abstract class WebhookFixture {
     return ClusterClient.objects(
         member.get(path(endpoint) + "/deliveries").ok().getJsonArray("deliveries"));
   }
+
+  JsonObject oldest(JsonObject endpoint) {
+    List<JsonObject> latestFirst = deliveries(endpoint);
+    return latestFirst.get(latestFirst.size() - 1);
+  }
 }
