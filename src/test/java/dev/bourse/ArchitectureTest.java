@@ -33,11 +33,12 @@ final class ArchitectureTest {
   private static final Map<String, List<String>> MAY_IMPORT =
       Map.ofEntries(
           entry("core", List.of()),
+          entry("json", List.of("core")),
           entry("signals", List.of()),
           entry("traces", List.of("core")),
           entry("traces.otlp", List.of("core", "signals", "traces")),
           entry("logs", List.of("core", "traces")),
-          entry("store", List.of("core", "logs", "signals")),
+          entry("store", List.of("core", "json", "logs", "signals")),
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "signals", "store", "store.transfer")),
           entry("store.postgres", List.of("core", "signals", "store", "store.transfer")),
@@ -60,6 +61,7 @@ final class ArchitectureTest {
                   "docs",
                   "edge.limits",
                   "edge.tls",
+                  "json",
                   "logs",
                   "pages",
                   "signals",
@@ -71,7 +73,8 @@ final class ArchitectureTest {
           entry(
               "capacity",
               List.of(
-                  "core", "logs", "signals", "store", "access", "audit", "edge", "nodes", "pools")),
+                  "core", "json", "logs", "signals", "store", "access", "audit", "edge", "nodes",
+                  "pools")),
           entry("pools.settings", List.of("core", "store", "audit", "pools", "capacity")),
           entry(
               "sshkeys", List.of("core", "store", "access", "audit", "edge", "pools", "capacity")),
@@ -253,6 +256,7 @@ final class ArchitectureTest {
                   "access",
                   "contract",
                   "edge",
+                  "json",
                   "pools",
                   "capacity",
                   "market",
@@ -299,6 +303,7 @@ final class ArchitectureTest {
   private static final Map<String, List<String>> MAY_USE =
       Map.ofEntries(
           entry("core", List.of()),
+          entry("json", List.of("io.vertx.core.json", "com.fasterxml.jackson.core..")),
           entry("signals", List.of("io.prometheus.metrics..", "org.slf4j", "com.sun.management")),
           entry("traces", List.of("io.vertx.core")),
           entry("traces.otlp", List.of("io.opentelemetry..", "io.vertx.core", "org.slf4j")),

@@ -51,7 +51,7 @@ public final class AuditStore {
 
   /** A write's row; goes into the write's own commit. */
   public static Statement insert(AuditRow row) {
-    return inserting(INSERT_ONE, List.of(row), 0);
+    return inserting(INSERT_ONE, List.of(row), 0).appending();
   }
 
   /**

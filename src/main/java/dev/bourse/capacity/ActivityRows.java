@@ -51,7 +51,7 @@ public final class ActivityRows {
 
   /** Writes an entry of a cluster's activity. */
   public static Statement insert(Activity entry, String cluster, long nowMillis) {
-    return COLUMNS.insert(new Written(nowMillis, cluster, entry));
+    return COLUMNS.insert(new Written(nowMillis, cluster, entry)).appending();
   }
 
   /** An entry as stored. */

@@ -2,12 +2,13 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.json.JsonBytes;
 import dev.bourse.store.Columns;
 import dev.bourse.store.JsonRow;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -194,11 +195,14 @@ final class ClusterRows {
     if (cluster.allocations().size() > MOST_TOLD) {
       return "";
     }
-    JsonArray allocations = new JsonArray();
-    cluster.allocations().stream()
-        .sorted(STORED_ORDER)
-        .forEach(a -> allocations.add(ALLOCATION.json(new AllocationRow(a, cluster.name()))));
-    return CLUSTER.json(new ClusterRow(cluster, 0)).put(ALLOCATIONS, allocations).encode();
+    JsonBytes json = new JsonBytes();
+    CLUSTER.tell(json, new ClusterRow(cluster, 0));
+    List<Allocation> allocations = cluster.allocations().stream().sorted(STORED_ORDER).toList();
+    json.objects(
+        ALLOCATIONS,
+        allocations,
+        (fields, a) -> ALLOCATION.tell(fields, new AllocationRow(a, cluster.name())));
+    return new String(json.toBytes(), StandardCharsets.UTF_8);
   }
 
   /**

@@ -3,11 +3,11 @@ package dev.bourse.capacity;
 import dev.bourse.core.Digests;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
+import dev.bourse.json.JsonBytes;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
 import dev.bourse.pools.Switches;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.lang.ref.SoftReference;
 import java.util.ArrayList;
@@ -16,8 +16,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,8 +37,16 @@ public final class ClusterView {
   /** JSON as bytes, and a strong validator of them. */
   public record Encoded(Buffer json, String etag) {
     public static Encoded of(JsonObject json) {
-      Buffer bytes = json.toBuffer();
-      return new Encoded(bytes, ClusterView.etag(bytes));
+      return of(json.toBuffer().getBytes());
+    }
+
+    private static Encoded of(byte[] json) {
+      return new Encoded(Buffer.buffer(json), etag(json));
+    }
+
+    /** The first half of a SHA-256: strong enough that two states never share a validator. */
+    private static String etag(byte[] json) {
+      return '"' + HexFormat.of().formatHex(Digests.sha256(json), 0, 16) + '"';
     }
   }
 
@@ -91,7 +97,7 @@ public final class ClusterView {
     Switches switches = inForce.switches();
     Hold hold = cluster.hold();
     if (hold != null && hold.stage() == Hold.Stage.NOTICE) {
-      return Encoded.of(toJson(prices(), switches));
+      return encode(prices(), switches);
     }
     PoolPrices ofAll = PoolPrices.of(inForce.pool(), inForce.quote());
     SoftReference<Kept> reference = kept;
@@ -102,46 +108,51 @@ public final class ClusterView {
               cluster.overrides().over(ofAll.pool()),
               ofAll.clearingCents(),
               ofAll.admissionCents());
-      known = new Kept(Encoded.of(toJson(own, switches)), ofAll, switches);
+      known = new Kept(encode(own, switches), ofAll, switches);
       kept = new SoftReference<>(known);
     }
     return known.encoded();
   }
 
-  private JsonObject toJson(PoolPrices prices, Switches switches) {
+  private Encoded encode(PoolPrices prices, Switches switches) {
     Pool pool = prices.pool();
-    JsonArray allocations = new JsonArray();
-    cluster.allocations().forEach(a -> allocations.add(allocation(a)));
-    JsonArray plannedRelease = new JsonArray();
-    cluster.releaseOrder().forEach(a -> plannedRelease.add(a.publicIp()));
-    JsonArray nominations = new JsonArray();
-    nominated().forEach(a -> nominations.add(a.publicIp()));
+    JsonBytes json =
+        new JsonBytes()
+            .put("cluster", cluster.name())
+            .put("version", cluster.version())
+            .put("writes_armed", switches.writesArmed() && cluster.writesArmed())
+            .put("gpus_per_node", pool.gpusPerNode())
+            .put("gpu_vendor", pool.gpuVendor())
+            .put("gpu_model", pool.gpuModel())
+            .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()))
+            .object("pool", fields -> prices.tell(fields::put));
     Declaration declared = cluster.declared();
-    return new JsonObject()
-        .put("cluster", cluster.name())
-        .put("version", cluster.version())
-        .put("writes_armed", switches.writesArmed() && cluster.writesArmed())
-        .put("gpus_per_node", pool.gpusPerNode())
-        .put("gpu_vendor", pool.gpuVendor())
-        .put("gpu_model", pool.gpuModel())
-        .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()))
-        .put("pool", prices.toJson())
-        .put("declared", declared == null ? null : declared(declared))
-        .put("pending", cluster.pending(pool.gpusPerNode()))
-        .put("allocations", allocations)
-        .put("planned_release", plannedRelease)
-        .put("nominations", nominations)
-        .put("swaps", addresses(a -> a.isOpen() && a.isSwapping()))
+    if (declared == null) {
+      json.put("declared", null);
+    } else {
+      json.object("declared", fields -> tell(fields, declared));
+    }
+    json.put("pending", cluster.pending(pool.gpusPerNode()))
+        .objects("allocations", cluster.allocations(), ClusterView::tell)
+        .strings("planned_release", cluster.releaseOrder(), Allocation::publicIp)
+        .strings("nominations", nominated(), Allocation::publicIp)
+        .strings("swaps", swapping(), Allocation::publicIp)
         .put("billing_hold", billingHold())
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())
-        .put("environment", environment(pool));
+        .object("environment", fields -> tell(fields, pool));
+    return Encoded.of(json.toBytes());
   }
 
-  private Stream<Allocation> nominated() {
+  private List<Allocation> swapping() {
+    return cluster.allocations().stream().filter(a -> a.isOpen() && a.isSwapping()).toList();
+  }
+
+  private List<Allocation> nominated() {
     return cluster.allocations().stream()
         .filter(a -> a.isOpen() && a.nomination() > 0)
-        .sorted(Comparator.comparingInt(Allocation::nomination));
+        .sorted(Comparator.comparingInt(Allocation::nomination))
+        .toList();
   }
 
   /** Public IPs of the standing nominations, in order. */
@@ -157,10 +168,9 @@ public final class ClusterView {
     return addresses;
   }
 
-  private JsonObject declared(Declaration declared) {
+  private void tell(JsonBytes json, Declaration declared) {
     Declaration.Budget budget = declared.budget();
-    return new JsonObject()
-        .put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
+    json.put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
         .put("max_gpus", declared.maxGpus())
         .put("bid_too_low", cluster.verdict().bidTooLow())
         .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
@@ -172,10 +182,9 @@ public final class ClusterView {
         .put("max_spend_since", budget == null ? null : Times.rfc3339(budget.sinceMillis()));
   }
 
-  private static JsonObject allocation(Allocation a) {
+  private static void tell(JsonBytes json, Allocation a) {
     Allocation.Notice notice = a.notice();
-    return new JsonObject()
-        .put("public_ip", a.publicIp())
+    json.put("public_ip", a.publicIp())
         .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
         .put("state", a.state().name().toLowerCase(Locale.ROOT))
         .put("slot", a.slot())
@@ -208,28 +217,12 @@ public final class ClusterView {
     return at == null ? null : Long.valueOf(Math.max(0, at - inForce.clock().millis()));
   }
 
-  private static JsonObject environment(Pool pool) {
+  private static void tell(JsonBytes json, Pool pool) {
     Pool.Environment environment = pool.environment();
-    JsonObject env = new JsonObject();
-    environment.env().forEach(env::put);
-    JsonObject storage = new JsonObject();
-    environment.storage().forEach(storage::put);
-    return new JsonObject()
-        .put("ssh_user", environment.sshUser())
+    json.put("ssh_user", environment.sshUser())
         .put("ssh_port", environment.sshPort())
         .put("site", pool.site())
-        .put("env", env)
-        .put("storage", storage);
-  }
-
-  private JsonArray addresses(Predicate<Allocation> which) {
-    JsonArray addresses = new JsonArray();
-    cluster.allocations().stream().filter(which).forEach(a -> addresses.add(a.publicIp()));
-    return addresses;
-  }
-
-  /** The first half of a SHA-256: strong enough that two states never share a validator. */
-  private static String etag(Buffer json) {
-    return '"' + HexFormat.of().formatHex(Digests.sha256(json.getBytes()), 0, 16) + '"';
+        .object("env", env -> environment.env().forEach(env::put))
+        .object("storage", storage -> environment.storage().forEach(storage::put));
   }
 }

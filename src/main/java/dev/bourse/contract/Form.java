@@ -46,14 +46,14 @@ public final class Form {
       int equals = pair.indexOf('=');
       String rawName = equals < 0 ? pair : pair.substring(0, equals);
       String rawValue = equals < 0 ? "" : pair.substring(equals + 1);
-      Optional<String> name = Percent.decode(rawName, true).filter(Percent::isStorable);
+      Optional<String> name = Percent.decode(rawName, true).filter(Text::isStorable);
       if (tolerant && (name.isEmpty() || !known.contains(name.get()))) {
         continue;
       }
       String field = name.orElseThrow(() -> undecodable(rawName, rawName));
       String value =
           Percent.decode(rawValue, true)
-              .filter(Percent::isStorable)
+              .filter(Text::isStorable)
               .orElseThrow(() -> undecodable(field, rawValue));
       if (!seen.add(field)) {
         throw ApiError.of(

@@ -1,5 +1,6 @@
 package dev.bourse.contract;
 
+import dev.bourse.core.Text;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -81,27 +82,10 @@ public final class Percent {
                   .newDecoder()
                   .decode(ByteBuffer.wrap(bytes, 0, size))
                   .toString())
-          .filter(Percent::isStorable);
+          .filter(Text::isStorable);
     } catch (CharacterCodingException e) {
       return Optional.empty();
     }
-  }
-
-  /** Whether every store can hold the text: no U+0000, which PostgreSQL refuses, no half pair. */
-  static boolean isStorable(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c == 0 || Character.isLowSurrogate(c)) {
-        return false;
-      }
-      if (Character.isHighSurrogate(c)) {
-        i++;
-        if (i == text.length() || !Character.isLowSurrogate(text.charAt(i))) {
-          return false;
-        }
-      }
-    }
-    return true;
   }
 
   private static boolean isUnreserved(int octet) {

@@ -5,8 +5,8 @@
  * <p>{@link dev.bourse.contract.Contract} is one document; {@link
  * dev.bourse.contract.ContractFiles} writes it at build time from the YAML that people edit. {@link
  * dev.bourse.contract.OperationContract} says who may call an operation and in which media types;
- * {@link dev.bourse.contract.Parameters}, {@link dev.bourse.contract.StrictJson} and {@link
- * dev.bourse.contract.Form} read what a caller sends, and {@link
+ * {@link dev.bourse.contract.Parameters}, {@link dev.bourse.contract.Form} and {@link
+ * dev.bourse.json.StrictJson} read what a caller sends, and {@link
  * dev.bourse.contract.SchemaValidator} checks it. {@link dev.bourse.contract.ErrorFormat} encodes
  * refusals.
  *

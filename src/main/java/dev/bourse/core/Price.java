@@ -25,9 +25,12 @@ public final class Price {
     return usd.movePointRight(2).setScale(0, RoundingMode.UNNECESSARY).longValueExact();
   }
 
-  /** Cents as the decimal number of dollars clients see. */
+  /**
+   * Cents as the decimal number of dollars clients see: the double that is nearest to it, up to
+   * 2^53 cents, which are 90 trillion dollars.
+   */
   public static double toUsd(long cents) {
-    return BigDecimal.valueOf(cents, 2).doubleValue();
+    return cents / 100.0;
   }
 
   /** As {@link #toUsd}; null stays null. */

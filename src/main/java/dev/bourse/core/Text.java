@@ -52,4 +52,21 @@ public final class Text {
     }
     return shown.toString();
   }
+
+  /** Whether every store can hold the text: no U+0000, which PostgreSQL refuses, no half pair. */
+  public static boolean isStorable(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == 0 || Character.isLowSurrogate(c)) {
+        return false;
+      }
+      if (Character.isHighSurrogate(c)) {
+        i++;
+        if (i == text.length() || !Character.isLowSurrogate(text.charAt(i))) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
 }

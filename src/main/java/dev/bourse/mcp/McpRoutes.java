@@ -1,10 +1,10 @@
 package dev.bourse.mcp;
 
-import dev.bourse.contract.StrictJson;
 import dev.bourse.core.ApiError;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
+import dev.bourse.json.StrictJson;
 import io.vertx.core.Future;
 import java.util.Optional;
 import java.util.function.Supplier;

@@ -3,6 +3,7 @@ package dev.bourse.pools;
 import dev.bourse.core.Price;
 import io.vertx.core.json.JsonObject;
 import java.util.Objects;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,14 +28,19 @@ public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long
         && Objects.equals(admissionCents, other.admissionCents);
   }
 
-  /** As every surface's contract has it. */
+  /** Its fields, as every surface's contract has them. */
+  public void tell(BiConsumer<String, @Nullable Object> field) {
+    field.accept("pool", pool.name());
+    field.accept("site", pool.site());
+    field.accept("clearing_price_per_gpu_hour", Price.toUsdOrNull(clearingCents));
+    field.accept("admission_price_per_gpu_hour", Price.toUsdOrNull(admissionCents));
+    field.accept("reserve_price_per_gpu_hour", Price.toUsd(pool.reserveCents()));
+    field.accept("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()));
+  }
+
   public JsonObject toJson() {
-    return new JsonObject()
-        .put("pool", pool.name())
-        .put("site", pool.site())
-        .put("clearing_price_per_gpu_hour", Price.toUsdOrNull(clearingCents))
-        .put("admission_price_per_gpu_hour", Price.toUsdOrNull(admissionCents))
-        .put("reserve_price_per_gpu_hour", Price.toUsd(pool.reserveCents()))
-        .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()));
+    JsonObject json = new JsonObject();
+    tell(json::put);
+    return json;
   }
 }

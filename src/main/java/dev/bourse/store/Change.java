@@ -40,6 +40,11 @@ public record Change(String topic, String key, long version, String row) {
   }
 
   private static boolean hasControls(String text) {
-    return text.chars().anyMatch(Character::isISOControl);
+    for (int i = 0; i < text.length(); i++) {
+      if (Character.isISOControl(text.charAt(i))) {
+        return true;
+      }
+    }
+    return false;
   }
 }

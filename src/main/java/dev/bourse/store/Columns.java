@@ -1,6 +1,6 @@
 package dev.bourse.store;
 
-import io.vertx.core.json.JsonObject;
+import dev.bourse.json.JsonBytes;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -139,11 +139,9 @@ public final class Columns<T> {
     return "UPDATE %s SET %s WHERE %s".formatted(table, set, where);
   }
 
-  /** A row's columns as another process reads them by {@link JsonRow}, without the store. */
-  public JsonObject json(T row) {
-    JsonObject json = new JsonObject();
+  /** Tells a row's columns as another process reads them by {@link JsonRow}, without the store. */
+  public void tell(JsonBytes json, T row) {
     columns.forEach(column -> json.put(column.name, column.value.apply(row)));
-    return json;
   }
 
   private List<@Nullable Object> values(T row, Predicate<Column<T>> chosen) {

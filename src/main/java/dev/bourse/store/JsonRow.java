@@ -3,7 +3,7 @@ package dev.bourse.store;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
-/** A row as {@link Columns#json} wrote it. It has no bytes. */
+/** A row as {@link Columns#tell} told it. It has no bytes. */
 public record JsonRow(JsonObject json) implements Row {
 
   @Override

@@ -16,15 +16,31 @@ import org.jspecify.annotations.Nullable;
  * @param refusal what the commit fails with when the statement changes another number of rows than
  *     it demands; null when any number will do
  * @param demandedRows how many rows the statement must change; read only with a refusal
+ * @param appends whether it adds a row to a log that nothing else of a commit reads or changes: an
+ *     engine may run it after all else of the commits it stores together, and rows of several at
+ *     once. An INSERT that ends with its {@code VALUES (?, …)}, without a refusal
  */
 public record Statement(
     String sql,
     List<@Nullable Object> parameters,
     @Nullable Supplier<? extends RuntimeException> refusal,
-    int demandedRows) {
+    int demandedRows,
+    boolean appends) {
 
   public Statement {
     parameters = Collections.unmodifiableList(new ArrayList<>(parameters));
+    if (appends && refusal != null) {
+      throw new IllegalArgumentException("a statement that appends demands nothing: " + sql);
+    }
+  }
+
+  /** A statement whose place among a commit's others is kept. */
+  public Statement(
+      String sql,
+      List<@Nullable Object> parameters,
+      @Nullable Supplier<? extends RuntimeException> refusal,
+      int demandedRows) {
+    this(sql, parameters, refusal, demandedRows, false);
   }
 
   /** A statement that may change any number of rows. */
@@ -50,6 +66,11 @@ public record Statement(
   /** This statement, if it must change this many rows and the commit fails with this otherwise. */
   public Statement demanding(int rows, Supplier<? extends RuntimeException> refusal) {
     return new Statement(sql, parameters, refusal, rows);
+  }
+
+  /** This statement, if it adds a row to a log that nothing else of a commit reads or changes. */
+  public Statement appending() {
+    return new Statement(sql, parameters, refusal, demandedRows, true);
   }
 
   /**

@@ -6,9 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +48,16 @@ class ValuesTest {
       assertEquals(cents, Price.toCents(new BigDecimal(Double.toString(Price.toUsd(cents)))));
     }
     assertEquals("0.07", Price.shown(7));
+  }
+
+  @Test
+  void dollarsAreTheDoubleNearestToTheCents() {
+    Random random = new Random(7);
+    for (int i = 0; i < 100_000; i++) {
+      long cents = random.nextLong(1L << 53) >> random.nextInt(53);
+      assertEquals(
+          BigDecimal.valueOf(cents, 2).doubleValue(), Price.toUsd(cents), cents + " cents");
+    }
   }
 
   @Test
@@ -92,6 +107,21 @@ class ValuesTest {
   void timesAlwaysCarryMilliseconds() {
     assertEquals("1970-01-01T00:00:00.000Z", Times.rfc3339(0));
     assertEquals("2023-11-14T22:13:20.007Z", Times.rfc3339(1_700_000_000_007L));
+  }
+
+  @Test
+  void aTimeIsWrittenAsJavasFormatterWouldWriteIt() {
+    DateTimeFormatter java =
+        DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
+    long first = Instant.parse("0000-01-01T00:00:00Z").toEpochMilli();
+    long after = Instant.parse("+10000-01-01T00:00:00Z").toEpochMilli();
+    Random random = new Random(8);
+    LongStream.concat(
+            LongStream.of(first - 1, first, after - 1, after, -1, 0, 951_782_399_999L),
+            random.longs(100_000, first, after))
+        .forEach(
+            millis ->
+                assertEquals(java.format(Instant.ofEpochMilli(millis)), Times.rfc3339(millis)));
   }
 
   private static Object waits(long millis) {

@@ -12,7 +12,10 @@ import io.vertx.pgclient.PgConnection;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.Tuple;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +34,12 @@ final class PostgresBatch {
 
   /** How long a commit waits, at most, before it tries again against the same rival. */
   private static final int CONFLICT_PAUSE_MILLIS = 40;
+
+  /**
+   * Rows that are appended by one statement: to begin and end one costs the server as much as the
+   * row. Twice as many gain little more.
+   */
+  private static final int ROWS = 8;
 
   private static final String TRANSACTION_ID = "SELECT CAST(pg_current_xact_id() AS text)";
 
@@ -70,6 +79,39 @@ final class PostgresBatch {
         reply.fail(failure == null ? unavailable(null) : failure);
       }
     }
+  }
+
+  /** A statement of a commit. */
+  private record Step(Commit commit, Bound bound) {
+    boolean isAlike(Step other) {
+      return bound.sql.equals(other.bound.sql);
+    }
+  }
+
+  /** All statements as the commits have them, but for what appends: that is last, and sorted. */
+  private static List<Step> inOrder(List<Commit> some) {
+    List<Step> steps = new ArrayList<>();
+    Map<PostgresSql, List<Step>> appending = new LinkedHashMap<>();
+    for (Commit commit : some) {
+      for (Bound bound : commit.statements) {
+        (bound.statement.appends()
+                ? appending.computeIfAbsent(bound.sql, sql -> new ArrayList<>())
+                : steps)
+            .add(new Step(commit, bound));
+      }
+    }
+    appending.values().forEach(steps::addAll);
+    return steps;
+  }
+
+  private static Tuple joined(List<Step> steps) {
+    Tuple values = Tuple.tuple();
+    for (Step step : steps) {
+      for (int i = 0; i < step.bound.values.size(); i++) {
+        values.addValue(step.bound.values.getValue(i));
+      }
+    }
+    return values;
   }
 
   /** Who runs the groups. */
@@ -132,18 +174,61 @@ final class PostgresBatch {
     }
 
     void send(String command) {
-      sent(connection.query(command).execute(), null, null);
+      sent(connection.query(command).execute());
     }
 
     /** Goes before the first row: see {@link PostgresOrder}. */
     void announce() {
-      sent(connection.preparedQuery(PostgresOrder.ANNOUNCE).execute(), null, null);
+      sent(connection.preparedQuery(PostgresOrder.ANNOUNCE).execute());
     }
 
-    void send(Commit commit) {
-      for (Bound bound : commit.statements) {
-        sent(connection.preparedQuery(bound.sql.text()).execute(bound.values), commit, bound);
+    /** Sends what the commits hold; what is alike and follows each other goes at once. */
+    void send(List<Commit> some) {
+      List<Step> steps = inOrder(some);
+      int from = 0;
+      for (int to = 1; to <= steps.size(); to++) {
+        if (to == steps.size() || !steps.get(to).isAlike(steps.get(from))) {
+          sendAlike(steps.subList(from, to));
+          from = to;
+        }
       }
+    }
+
+    private void sendAlike(List<Step> steps) {
+      Bound first = steps.get(0).bound;
+      int inRows = first.statement.appends() ? steps.size() - steps.size() % ROWS : 0;
+      if (inRows > 0) {
+        List<Tuple> values = new ArrayList<>();
+        for (int i = 0; i < inRows; i += ROWS) {
+          values.add(joined(steps.subList(i, i + ROWS)));
+        }
+        sendBatch(first.sql.repeated(ROWS), values, steps.subList(0, inRows));
+      }
+      if (inRows < steps.size()) {
+        List<Step> rest = steps.subList(inRows, steps.size());
+        sendBatch(first.sql, rest.stream().map(step -> step.bound.values).toList(), rest);
+      }
+    }
+
+    /** Rows that are appended may be several for each of the values; nothing demands them. */
+    private void sendBatch(PostgresSql sql, List<Tuple> values, List<Step> steps) {
+      open++;
+      connection
+          .preparedQuery(sql.text())
+          .executeBatch(values)
+          .onComplete(
+              (rows, failure) -> {
+                if (failure != null) {
+                  steps.forEach(step -> failed(failure, step.commit));
+                } else if (values.size() == steps.size()) {
+                  RowSet<Row> next = rows;
+                  for (Step step : steps) {
+                    check(next.rowCount(), step.commit, step.bound.statement);
+                    next = next.next();
+                  }
+                }
+                answered();
+              });
     }
 
     /** What goes before COMMIT: who this is, what others are to know, and a call to look. */
@@ -152,24 +237,20 @@ final class PostgresBatch {
           connection
               .preparedQuery(TRANSACTION_ID)
               .execute()
-              .onSuccess(rows -> transactionId = rows.iterator().next().getString(0)),
-          null,
-          null);
+              .onSuccess(rows -> transactionId = rows.iterator().next().getString(0)));
       PostgresChanges.Told told = changes.told(stored);
       if (told != null) {
-        sent(connection.preparedQuery(PostgresChanges.TELL).execute(told.rows()), null, null);
-        sent(connection.preparedQuery(PostgresNotices.NOTIFY).execute(told.notices()), null, null);
+        sent(connection.preparedQuery(PostgresChanges.TELL).execute(told.rows()));
+        sent(connection.preparedQuery(PostgresNotices.NOTIFY).execute(told.notices()));
       }
     }
 
-    private void sent(Future<RowSet<Row>> command, @Nullable Commit commit, @Nullable Bound bound) {
+    private void sent(Future<RowSet<Row>> command) {
       open++;
       command.onComplete(
           (rows, failure) -> {
             if (failure != null) {
-              failed(failure, commit);
-            } else if (commit != null && bound != null) {
-              check(rows.rowCount(), commit, bound.statement);
+              failed(failure, null);
             }
             answered();
           });
@@ -261,7 +342,7 @@ final class PostgresBatch {
     Round round = new Round(lostWithThem);
     round.send("BEGIN");
     round.announce();
-    some.forEach(round::send);
+    round.send(some);
     round.sendLast(some);
     return round.end();
   }
@@ -322,7 +403,7 @@ final class PostgresBatch {
     }
     Commit commit = commits.get(index);
     round.send("SAVEPOINT c");
-    round.send(commit);
+    round.send(List.of(commit));
     round
         .end()
         .onSuccess(

@@ -4,6 +4,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.Tuple;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,14 @@ record PostgresSql(String text, int parameters) {
 
   private static final ConcurrentHashMap<String, PostgresSql> CACHE = new ConcurrentHashMap<>();
 
+  private record Repetition(String text, int rows) {}
+
+  /** Of those few statements that append, for one number of rows. */
+  private static final ConcurrentHashMap<Repetition, PostgresSql> REPEATED =
+      new ConcurrentHashMap<>();
+
+  private static final Pattern ROW = Pattern.compile("\\(\\$1(, \\$[0-9]+)*\\)");
+
   static PostgresSql of(String portable) {
     PostgresSql known = CACHE.get(portable);
     if (known == null) {
@@ -32,6 +41,28 @@ record PostgresSql(String text, int parameters) {
       CACHE.put(portable, known);
     }
     return known;
+  }
+
+  /**
+   * An INSERT of one row as one of several, whose values follow each other.
+   *
+   * @throws IllegalArgumentException when it does not end with the placeholders of its row
+   */
+  PostgresSql repeated(int rows) {
+    return REPEATED.computeIfAbsent(new Repetition(text, rows), repetition -> repeat(rows));
+  }
+
+  private PostgresSql repeat(int rows) {
+    int row = text.lastIndexOf('(');
+    if (!ROW.matcher(text.substring(row)).matches()) {
+      throw new IllegalArgumentException("no INSERT that ends with its row's values: " + text);
+    }
+    StringBuilder repeated = new StringBuilder(text.substring(0, row));
+    for (int i = 0; i < rows * parameters; i++) {
+      boolean isFirst = i % parameters == 0;
+      repeated.append(isFirst ? i == 0 ? "($" : "), ($" : ", $").append(i + 1);
+    }
+    return new PostgresSql(repeated.append(')').toString(), rows * parameters);
   }
 
   /** Placeholders inside quotes, quoted names and comments are text. */

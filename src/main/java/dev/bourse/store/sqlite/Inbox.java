@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntUnaryOperator;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -55,10 +56,12 @@ final class Inbox<T> {
   }
 
   /**
-   * Waits for an item, then takes what is there, in order, up to so many items and until their
-   * weight reaches so much. False when the inbox is closed and empty.
+   * Waits for an item, then takes what is there, in order, until their weight reaches so much.
+   * False when the inbox is closed and empty.
+   *
+   * @param share how many are taken, at most, of so many that wait
    */
-  boolean take(List<T> into, int mostItems, int mostWeight) {
+  boolean take(List<T> into, IntUnaryOperator share, int mostWeight) {
     lock.lock();
     try {
       while (items.isEmpty()) {
@@ -67,6 +70,7 @@ final class Inbox<T> {
         }
         filled.awaitUninterruptibly();
       }
+      int mostItems = share.applyAsInt(items.size());
       int count = 0;
       int taken = 0;
       T item;

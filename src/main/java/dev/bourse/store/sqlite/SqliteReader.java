@@ -45,7 +45,7 @@ final class SqliteReader implements Runnable {
   @Override
   public void run() {
     List<Query<?>> taken = new ArrayList<>(1);
-    while (inbox.take(taken, 1, 1)) {
+    while (inbox.take(taken, waiting -> 1, 1)) {
       Query<?> query = taken.remove(0);
       counted.readWaited(System.nanoTime() - query.askedNanos);
       query.reply.begins();

@@ -1,5 +1,6 @@
 package dev.bourse.store.sqlite;
 
+import dev.bourse.store.BatchSize;
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Statement;
@@ -88,7 +89,7 @@ final class SqliteWriter implements Runnable {
   public void run() {
     List<Commit> batch = new ArrayList<>(BATCH_COMMITS);
     List<BatchedPromise<?>> replies = new ArrayList<>(BATCH_COMMITS);
-    while (inbox.take(batch, BATCH_COMMITS, BATCH_STATEMENTS)) {
+    while (inbox.take(batch, waiting -> BatchSize.of(waiting, BATCH_COMMITS), BATCH_STATEMENTS)) {
       batch.forEach(commit -> commit.reply.begins());
       try {
         store(batch);

@@ -1,4 +1,4 @@
-package dev.bourse.contract;
+package dev.bourse.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonLocation;
@@ -169,7 +169,7 @@ public final class StrictJson {
   }
 
   private static String text(JsonParser parser, String text) {
-    if (!Percent.isStorable(text)) {
+    if (!Text.isStorable(text)) {
       throw refused("the text at " + place(parser) + " holds U+0000 or half a surrogate pair");
     }
     return text;

@@ -1,0 +1,9 @@
+/**
+ * JSON as bytes: bodies of requests are read strictly ({@link dev.bourse.json.StrictJson}), and the
+ * answer that is asked for most is written without a tree ({@link dev.bourse.json.JsonBytes}). All
+ * other JSON is written from trees, which are easier to read and quick enough.
+ */
+@NullMarked
+package dev.bourse.json;
+
+import org.jspecify.annotations.NullMarked;
