@@ -303,7 +303,7 @@ final class ArchitectureTest {
   private static final Map<String, List<String>> MAY_USE =
       Map.ofEntries(
           entry("core", List.of()),
-          entry("json", List.of("io.vertx.core.json", "com.fasterxml.jackson.core..")),
+          entry("json", List.of("io.vertx.core..", "com.fasterxml.jackson.core..")),
           entry("signals", List.of("io.prometheus.metrics..", "org.slf4j", "com.sun.management")),
           entry("traces", List.of("io.vertx.core")),
           entry("traces.otlp", List.of("io.opentelemetry..", "io.vertx.core", "org.slf4j")),

@@ -5,3 +5,10 @@ CREATE TABLE note (
   number INTEGER
 );
 CREATE INDEX note_text ON note (text);
+-- A log: rows are added, in order, and nothing else.
+CREATE TABLE entry (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  text TEXT,
+  bytes BLOB,
+  number INTEGER UNIQUE
+);

@@ -97,22 +97,24 @@ final class PostgresCommitBench {
                     cluster,
                     revision),
                 Statement.of(
-                    "INSERT INTO activity (ts, cluster, kind, actor, note) VALUES (?, ?, ?, ?, ?)",
-                    now,
-                    cluster,
-                    "declared",
-                    "token:4fQz81LmPw0a",
-                    ""),
+                        "INSERT INTO activity (ts, cluster, kind, actor, note) VALUES (?, ?, ?, ?, ?)",
+                        now,
+                        cluster,
+                        "declared",
+                        "token:4fQz81LmPw0a",
+                        "")
+                    .appending(),
                 Statement.of(
-                    "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read)"
-                        + " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    now,
-                    "org-acme",
-                    "token:4fQz81LmPw0a",
-                    "vm_capacity_put",
-                    cluster,
-                    "max_gpus=64 price=2.50 version=17",
-                    0)))
+                        "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read)"
+                            + " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        now,
+                        "org-acme",
+                        "token:4fQz81LmPw0a",
+                        "vm_capacity_put",
+                        cluster,
+                        "max_gpus=64 price=2.50 version=17",
+                        0)
+                    .appending()))
         .onComplete(
             v -> {
               commits.incrementAndGet();

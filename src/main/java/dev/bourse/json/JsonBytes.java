@@ -2,7 +2,6 @@ package dev.bourse.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.core.util.ByteArrayBuilder;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -13,13 +12,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A JSON object that is written as bytes at once, its fields in the order they are put: for what is
- * answered so often that a tree of it would cost more than the rest of the answer.
+ * A JSON object that is written as bytes at once, its fields in the order they are put, as {@link
+ * JsonObject#toBuffer} would write a tree of them: for what is written so often that the tree would
+ * cost more than all else of a request.
  */
 public final class JsonBytes {
-  /** Characters past U+FFFF are in names as they are in texts: as themselves, not as escapes. */
-  private static final JsonFactory FACTORY =
-      JsonFactory.builder().enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8).build();
+  private static final JsonFactory FACTORY = new JsonFactory();
 
   /** A cluster's state with some nodes; it grows when there are more. */
   private static final int USUAL_BYTES = 2_048;
@@ -57,7 +55,7 @@ public final class JsonBytes {
       } else if (value instanceof Integer || value instanceof Long) {
         json.writeNumber(((Number) value).longValue());
       } else if (value instanceof JsonObject tree) {
-        json.writeRawValue(tree.encode());
+        json.writeRawValue(tree.toBuffer().toString());
       } else {
         throw new IllegalArgumentException(name + " is a " + value.getClass().getName());
       }
@@ -120,7 +118,7 @@ public final class JsonBytes {
     }
   }
 
-  /** What is written goes into memory, which does not fail so. */
+  /** Memory does not fail so, and no misuse of the generator gets past this class. */
   private static UncheckedIOException inMemory(IOException e) {
     return new UncheckedIOException(e);
   }

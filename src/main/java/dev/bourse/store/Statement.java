@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param refusal what the commit fails with when the statement changes another number of rows than
  *     it demands; null when any number will do
  * @param demandedRows how many rows the statement must change; read only with a refusal
- * @param appends whether it adds a row to a log that nothing else of a commit reads or changes: an
- *     engine may run it after all else of the commits it stores together, and rows of several at
- *     once. An INSERT that ends with its {@code VALUES (?, …)}, without a refusal
+ * @param appends whether it adds a row to a log: an engine may run it later, before whatever else
+ *     names the log's table, and rows of several commits at once. An INSERT that ends with its
+ *     {@code VALUES (?, …)}, without a refusal
  */
 public record Statement(
     String sql,
@@ -65,10 +65,10 @@ public record Statement(
 
   /** This statement, if it must change this many rows and the commit fails with this otherwise. */
   public Statement demanding(int rows, Supplier<? extends RuntimeException> refusal) {
-    return new Statement(sql, parameters, refusal, rows);
+    return new Statement(sql, parameters, refusal, rows, appends);
   }
 
-  /** This statement, if it adds a row to a log that nothing else of a commit reads or changes. */
+  /** This statement, if it adds a row to a log. */
   public Statement appending() {
     return new Statement(sql, parameters, refusal, demandedRows, true);
   }

@@ -214,6 +214,88 @@ public abstract class CommitContract {
   }
 
   @Test
+  protected void whatCommitsAppendIsStoredOnceAndInTheirOrder() throws Exception {
+    List<Future<Void>> all = new ArrayList<>();
+    List<String> expected = new ArrayList<>();
+    for (long i = 0; i < 300; i++) {
+      List<Statement> statements = new ArrayList<>(List.of(account("a" + i, i)));
+      for (int n = 0; n < i % 4; n++) {
+        Long number = i % 3 == 0 ? null : Long.valueOf(10 * i + n);
+        // Before what else the commit does, or after it.
+        statements.add(i % 2 == 0 ? n : n + 1, entry("of " + i, number));
+        expected.add("of %s: %s".formatted(i, number));
+      }
+      all.add(database.commit(statements));
+    }
+    await(Future.all(all));
+    assertEquals(300, accounts().size());
+    assertEquals(expected, entries());
+  }
+
+  @Test
+  protected void whateverElseNamesALogComesAfterWhatWasAppendedBefore() throws Exception {
+    List<Future<Void>> all = new ArrayList<>();
+    List<String> expected = new ArrayList<>();
+    for (long i = 0; i < 40; i++) {
+      String name = "a" + i;
+      all.add(database.commit(List.of(entry("cause", i), account(name, i))));
+      all.add(
+          database.commit(
+              List.of(
+                  Statement.of(
+                      "INSERT INTO entry (text, number) SELECT ?, 100 + balance FROM account"
+                          + " WHERE name = ?",
+                      "effect",
+                      name))));
+      expected.addAll(List.of("cause: " + i, "effect: " + (100 + i)));
+    }
+    await(Future.all(all));
+    assertEquals(expected, entries());
+  }
+
+  @Test
+  protected void aCommitThatFailsAppendsNothingAndSpoilsNothing() throws Exception {
+    List<Future<Void>> all = new ArrayList<>();
+    for (long i = 0; i < 100; i++) {
+      all.add(
+          switch ((int) i % 4) {
+            case 1 -> // appends what is there already
+                database.commit(List.of(account("a" + i, i), entry("twice", 0L)));
+            case 2 -> // its guard fails, after or before what it appends
+                database.commit(List.of(entry("n", i), setBalance("nobody", 0, 1)));
+            case 3 ->
+                database.commit(
+                    List.of(account("b" + i, i), setBalance("nobody", 0, 1), entry("n", i)));
+            default -> database.commit(List.of(account("a" + i, i), entry("good", i)));
+          });
+    }
+    await(Future.join(all).otherwiseEmpty());
+    for (int i = 0; i < 100; i++) {
+      assertEquals(i % 4 == 0, all.get(i).succeeded(), "commit " + i + ": " + all.get(i).cause());
+      if (i % 4 > 1) {
+        assertInstanceOf(RevisionPassed.class, all.get(i).cause(), "commit " + i);
+      }
+    }
+    assertEquals(25, accounts().size());
+    assertEquals(25, entries().size());
+    assertTrue(entries().stream().allMatch(entry -> entry.startsWith("good")), "no other");
+  }
+
+  private static Statement entry(String text, @Nullable Long number) {
+    return Statement.of(
+            "INSERT INTO entry (text, bytes, number) VALUES (?, ?, ?)", text, null, number)
+        .appending();
+  }
+
+  private List<String> entries() throws Exception {
+    return await(
+        database.read(
+            "SELECT text, number FROM entry ORDER BY id",
+            List.of(),
+            row -> row.text("text") + ": " + row.integerOrNull("number")));
+  }
+
+  @Test
   protected void ofCommitsRacingForAVersionExactlyOneWins() throws Exception {
     await(database.commit(List.of(account("a", 0L))));
     for (long version = 0; version < 50; version++) {

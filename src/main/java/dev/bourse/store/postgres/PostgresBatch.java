@@ -23,11 +23,12 @@ import org.jspecify.annotations.Nullable;
  * A group of commits on its way into the database, over one connection, on that connection's
  * context.
  *
- * <p>All statements are sent at once between BEGIN and COMMIT; COMMIT waits for their answers, for
- * only those tell whether the guards held. When one did not, the group is rolled back and run again
- * with a savepoint for each commit, so that each fails alone. When another transaction was in the
- * way, the commits run again one by one, each in a transaction of its own: it locks its few rows in
- * the order every commit does, while two groups may lock theirs crosswise.
+ * <p>All statements are sent at once between BEGIN and COMMIT, those of one text that follow each
+ * other together, and rows of logs several in a statement. COMMIT waits for their answers, for only
+ * those tell whether the guards held. When one did not, the group is rolled back and run again with
+ * a savepoint for each commit, so that each fails alone. When another transaction was in the way,
+ * the commits run again one by one, each in a transaction of its own: it locks its few rows in the
+ * order every commit does, while two groups may lock theirs crosswise.
  */
 final class PostgresBatch {
   private static final int CONFLICT_ATTEMPTS = 4;
@@ -35,20 +36,19 @@ final class PostgresBatch {
   /** How long a commit waits, at most, before it tries again against the same rival. */
   private static final int CONFLICT_PAUSE_MILLIS = 40;
 
-  /**
-   * Rows that are appended by one statement: to begin and end one costs the server as much as the
-   * row. Twice as many gain little more.
-   */
-  private static final int ROWS = 8;
-
   private static final String TRANSACTION_ID = "SELECT CAST(pg_current_xact_id() AS text)";
 
-  /** A statement in the engine's terms. */
-  record Bound(Statement statement, PostgresSql sql, Tuple values) {
-    /** See {@link PostgresSql#bind} for its exceptions. */
+  /**
+   * A statement in the engine's terms.
+   *
+   * @param log what it appends to, if it does
+   */
+  record Bound(Statement statement, PostgresSql sql, PostgresSql.@Nullable Log log, Tuple values) {
+    /** See {@link PostgresSql#bind} and {@link PostgresSql#log} for its exceptions. */
     static Bound of(Statement statement) {
       PostgresSql sql = PostgresSql.of(statement.sql());
-      return new Bound(statement, sql, sql.bind(statement.parameters()));
+      return new Bound(
+          statement, sql, statement.appends() ? sql.log() : null, sql.bind(statement.parameters()));
     }
   }
 
@@ -83,24 +83,40 @@ final class PostgresBatch {
 
   /** A statement of a commit. */
   private record Step(Commit commit, Bound bound) {
-    boolean isAlike(Step other) {
-      return bound.sql.equals(other.bound.sql);
+    /**
+     * Whether it may be sent together with the one before it. Of one commit's statements that make
+     * demands each is sent for itself, for when one fails nothing is known of those before it.
+     */
+    boolean joins(Step before) {
+      return bound.sql.equals(before.bound.sql) && (bound.log != null || commit != before.commit);
     }
   }
 
-  /** All statements as the commits have them, but for what appends: that is last, and sorted. */
+  /**
+   * All statements as the commits have them, but rows of logs as late as can be: before the next
+   * statement that names the log's table, or at the end.
+   */
   private static List<Step> inOrder(List<Commit> some) {
     List<Step> steps = new ArrayList<>();
-    Map<PostgresSql, List<Step>> appending = new LinkedHashMap<>();
+    Map<String, List<Step>> appended = new LinkedHashMap<>();
     for (Commit commit : some) {
       for (Bound bound : commit.statements) {
-        (bound.statement.appends()
-                ? appending.computeIfAbsent(bound.sql, sql -> new ArrayList<>())
-                : steps)
-            .add(new Step(commit, bound));
+        Step step = new Step(commit, bound);
+        if (bound.log != null) {
+          appended.computeIfAbsent(bound.log.table(), table -> new ArrayList<>()).add(step);
+        } else {
+          appended.forEach(
+              (table, rows) -> {
+                if (bound.sql.text().contains(table)) {
+                  steps.addAll(rows);
+                  rows.clear();
+                }
+              });
+          steps.add(step);
+        }
       }
     }
-    appending.values().forEach(steps::addAll);
+    appended.values().forEach(steps::addAll);
     return steps;
   }
 
@@ -174,12 +190,12 @@ final class PostgresBatch {
     }
 
     void send(String command) {
-      sent(connection.query(command).execute());
+      sent(connection.query(command).execute(), List.of());
     }
 
     /** Goes before the first row: see {@link PostgresOrder}. */
     void announce() {
-      sent(connection.preparedQuery(PostgresOrder.ANNOUNCE).execute());
+      sent(connection.preparedQuery(PostgresOrder.ANNOUNCE).execute(), List.of());
     }
 
     /** Sends what the commits hold; what is alike and follows each other goes at once. */
@@ -187,7 +203,7 @@ final class PostgresBatch {
       List<Step> steps = inOrder(some);
       int from = 0;
       for (int to = 1; to <= steps.size(); to++) {
-        if (to == steps.size() || !steps.get(to).isAlike(steps.get(from))) {
+        if (to == steps.size() || !steps.get(to).joins(steps.get(to - 1))) {
           sendAlike(steps.subList(from, to));
           from = to;
         }
@@ -195,40 +211,39 @@ final class PostgresBatch {
     }
 
     private void sendAlike(List<Step> steps) {
-      Bound first = steps.get(0).bound;
-      int inRows = first.statement.appends() ? steps.size() - steps.size() % ROWS : 0;
-      if (inRows > 0) {
-        List<Tuple> values = new ArrayList<>();
-        for (int i = 0; i < inRows; i += ROWS) {
-          values.add(joined(steps.subList(i, i + ROWS)));
-        }
-        sendBatch(first.sql.repeated(ROWS), values, steps.subList(0, inRows));
+      PostgresSql.Log log = steps.get(0).bound.log;
+      int inRows = log == null ? 0 : steps.size() - steps.size() % PostgresSql.Log.ROWS;
+      if (log != null && inRows > 0) {
+        sendRows(log, steps.subList(0, inRows));
       }
       if (inRows < steps.size()) {
-        List<Step> rest = steps.subList(inRows, steps.size());
-        sendBatch(first.sql, rest.stream().map(step -> step.bound.values).toList(), rest);
+        sendEach(steps.subList(inRows, steps.size()));
       }
     }
 
-    /** Rows that are appended may be several for each of the values; nothing demands them. */
-    private void sendBatch(PostgresSql sql, List<Tuple> values, List<Step> steps) {
-      open++;
-      connection
-          .preparedQuery(sql.text())
-          .executeBatch(values)
-          .onComplete(
-              (rows, failure) -> {
-                if (failure != null) {
-                  steps.forEach(step -> failed(failure, step.commit));
-                } else if (values.size() == steps.size()) {
-                  RowSet<Row> next = rows;
-                  for (Step step : steps) {
-                    check(next.rowCount(), step.commit, step.bound.statement);
-                    next = next.next();
-                  }
-                }
-                answered();
-              });
+    private void sendRows(PostgresSql.Log log, List<Step> steps) {
+      List<Tuple> values = new ArrayList<>();
+      for (int i = 0; i < steps.size(); i += PostgresSql.Log.ROWS) {
+        values.add(joined(steps.subList(i, i + PostgresSql.Log.ROWS)));
+      }
+      sent(connection.preparedQuery(log.insertRows().text()).executeBatch(values), steps);
+    }
+
+    private void sendEach(List<Step> steps) {
+      List<Tuple> values = steps.stream().map(step -> step.bound.values).toList();
+      sent(
+          connection
+              .preparedQuery(steps.get(0).bound.sql.text())
+              .executeBatch(values)
+              .onSuccess(
+                  rows -> {
+                    RowSet<Row> next = rows;
+                    for (Step step : steps) {
+                      check(next.rowCount(), step.commit, step.bound.statement);
+                      next = next.next();
+                    }
+                  }),
+          steps);
     }
 
     /** What goes before COMMIT: who this is, what others are to know, and a call to look. */
@@ -237,20 +252,23 @@ final class PostgresBatch {
           connection
               .preparedQuery(TRANSACTION_ID)
               .execute()
-              .onSuccess(rows -> transactionId = rows.iterator().next().getString(0)));
+              .onSuccess(rows -> transactionId = rows.iterator().next().getString(0)),
+          List.of());
       PostgresChanges.Told told = changes.told(stored);
       if (told != null) {
-        sent(connection.preparedQuery(PostgresChanges.TELL).execute(told.rows()));
-        sent(connection.preparedQuery(PostgresNotices.NOTIFY).execute(told.notices()));
+        sent(connection.preparedQuery(PostgresChanges.TELL).execute(told.rows()), List.of());
+        sent(connection.preparedQuery(PostgresNotices.NOTIFY).execute(told.notices()), List.of());
       }
     }
 
-    private void sent(Future<RowSet<Row>> command) {
+    /** With the statements it runs, none of which is known to have run when it fails. */
+    private void sent(Future<RowSet<Row>> command, List<Step> steps) {
       open++;
       command.onComplete(
           (rows, failure) -> {
             if (failure != null) {
-              failed(failure, null);
+              failed(failure);
+              steps.forEach(step -> blame(step.commit, failure));
             }
             answered();
           });
@@ -264,7 +282,7 @@ final class PostgresBatch {
       }
     }
 
-    private void failed(Throwable failure, @Nullable Commit commit) {
+    private void failed(Throwable failure) {
       isFailed = true;
       PostgresFailure kind = PostgresFailure.of(failure, true);
       if (kind == PostgresFailure.CONNECTION) {
@@ -272,8 +290,13 @@ final class PostgresBatch {
       } else if (kind == PostgresFailure.CONFLICT) {
         isConflict = true;
       }
-      if (commit != null && commit.failure == null) {
-        commit.failure = kind == PostgresFailure.STATEMENT ? failure : unavailable(failure);
+    }
+
+    /** Where others may be to blame, all are run again, each for itself. */
+    private static void blame(Commit commit, Throwable failure) {
+      if (commit.failure == null) {
+        boolean isItsOwn = PostgresFailure.of(failure, true) == PostgresFailure.STATEMENT;
+        commit.failure = isItsOwn ? failure : unavailable(failure);
       }
     }
 

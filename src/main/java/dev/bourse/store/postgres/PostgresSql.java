@@ -4,7 +4,10 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.Tuple;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,13 +26,24 @@ record PostgresSql(String text, int parameters) {
 
   private static final ConcurrentHashMap<String, PostgresSql> CACHE = new ConcurrentHashMap<>();
 
-  private record Repetition(String text, int rows) {}
+  /** Of the few statements that append. */
+  private static final ConcurrentHashMap<PostgresSql, Log> LOGS = new ConcurrentHashMap<>();
 
-  /** Of those few statements that append, for one number of rows. */
-  private static final ConcurrentHashMap<Repetition, PostgresSql> REPEATED =
-      new ConcurrentHashMap<>();
+  private static final Pattern INSERT_OF_ROW =
+      Pattern.compile("(?<before>INSERT INTO (?<table>\\w+) .* VALUES )\\(\\$1(, \\$[0-9]+)*\\)");
 
-  private static final Pattern ROW = Pattern.compile("\\(\\$1(, \\$[0-9]+)*\\)");
+  /**
+   * What a statement appends to.
+   *
+   * @param insertRows the INSERT of {@link #ROWS} of its rows at once
+   */
+  record Log(String table, PostgresSql insertRows) {
+    /**
+     * To begin and end a statement costs the server as much as a row. Twice as many rows gain
+     * little more.
+     */
+    static final int ROWS = 8;
+  }
 
   static PostgresSql of(String portable) {
     PostgresSql known = CACHE.get(portable);
@@ -44,25 +58,37 @@ record PostgresSql(String text, int parameters) {
   }
 
   /**
-   * An INSERT of one row as one of several, whose values follow each other.
+   * The log of an INSERT of one row.
    *
    * @throws IllegalArgumentException when it does not end with the placeholders of its row
    */
-  PostgresSql repeated(int rows) {
-    return REPEATED.computeIfAbsent(new Repetition(text, rows), repetition -> repeat(rows));
+  Log log() {
+    Log known = LOGS.get(this);
+    if (known == null) {
+      known = findLog();
+      LOGS.put(this, known);
+    }
+    return known;
   }
 
-  private PostgresSql repeat(int rows) {
-    int row = text.lastIndexOf('(');
-    if (!ROW.matcher(text.substring(row)).matches()) {
+  private Log findLog() {
+    Matcher insert = INSERT_OF_ROW.matcher(text);
+    if (!insert.matches()) {
       throw new IllegalArgumentException("no INSERT that ends with its row's values: " + text);
     }
-    StringBuilder repeated = new StringBuilder(text.substring(0, row));
-    for (int i = 0; i < rows * parameters; i++) {
-      boolean isFirst = i % parameters == 0;
-      repeated.append(isFirst ? i == 0 ? "($" : "), ($" : ", $").append(i + 1);
-    }
-    return new PostgresSql(repeated.append(')').toString(), rows * parameters);
+    String rows =
+        IntStream.range(0, Log.ROWS)
+            .mapToObj(row -> placeholders(row * parameters))
+            .collect(Collectors.joining(", "));
+    return new Log(
+        insert.group("table"),
+        new PostgresSql(insert.group("before") + rows, Log.ROWS * parameters));
+  }
+
+  private String placeholders(int before) {
+    return IntStream.rangeClosed(before + 1, before + parameters)
+        .mapToObj(place -> "$" + place)
+        .collect(Collectors.joining(", ", "(", ")"));
   }
 
   /** Placeholders inside quotes, quoted names and comments are text. */

@@ -1,6 +1,5 @@
 package dev.bourse.store.postgres;
 
-import dev.bourse.store.BatchSize;
 import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
@@ -123,8 +122,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   private synchronized List<PostgresBatch.Commit> take() {
     List<PostgresBatch.Commit> group = new ArrayList<>();
     int statements = 0;
-    int most = BatchSize.of(queue.size(), GROUP_COMMITS);
-    while (!queue.isEmpty() && group.size() < most && statements < GROUP_STATEMENTS) {
+    while (!queue.isEmpty() && group.size() < GROUP_COMMITS && statements < GROUP_STATEMENTS) {
       PostgresBatch.Commit commit = queue.remove();
       group.add(commit);
       statements += commit.weight();

@@ -1,6 +1,5 @@
 package dev.bourse.store.sqlite;
 
-import dev.bourse.store.BatchSize;
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Statement;
@@ -31,6 +30,9 @@ final class SqliteWriter implements Runnable {
 
   /** Past this many, sharing the flush among more gains nothing and the first ones wait longer. */
   private static final int BATCH_COMMITS = 256;
+
+  /** Fewer share a flush badly. */
+  private static final int FULL_BATCH = 32;
 
   /** Keeps the transaction, and the wait of the commits in it, to some tens of milliseconds. */
   private static final int BATCH_STATEMENTS = 4_096;
@@ -89,7 +91,7 @@ final class SqliteWriter implements Runnable {
   public void run() {
     List<Commit> batch = new ArrayList<>(BATCH_COMMITS);
     List<BatchedPromise<?>> replies = new ArrayList<>(BATCH_COMMITS);
-    while (inbox.take(batch, waiting -> BatchSize.of(waiting, BATCH_COMMITS), BATCH_STATEMENTS)) {
+    while (inbox.take(batch, SqliteWriter::batchOf, BATCH_STATEMENTS)) {
       batch.forEach(commit -> commit.reply.begins());
       try {
         store(batch);
@@ -103,6 +105,15 @@ final class SqliteWriter implements Runnable {
       batch.clear();
       replies.clear();
     }
+  }
+
+  /**
+   * Half of the commits that wait, where those are many: while these are stored, the callers of the
+   * half before are answered and ask again. Were all taken, callers and writer would wait for each
+   * other by turns; measured, a tenth slower.
+   */
+  private static int batchOf(int waiting) {
+    return Math.min(BATCH_COMMITS, Math.max(FULL_BATCH, waiting / 2));
   }
 
   private void store(List<Commit> batch) throws SQLException {
