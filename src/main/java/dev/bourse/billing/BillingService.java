@@ -172,14 +172,11 @@ public final class BillingService {
     long hour = Usage.hourOf(atMillis);
     long end = Math.min(hour + Usage.HOUR_MILLIS, clock.millis());
     return usage
-        .listTimelines(List.of(caller.org().orgId()), hour, end)
+        .findTimeline(cluster, hour, end)
         .map(
-            billed -> {
+            timeline -> {
               List<Usage.Span> spans =
-                  billed.stream()
-                      .filter(b -> b.timeline().cluster().equals(cluster))
-                      .flatMap(b -> Usage.spans(b.timeline(), hour, end).stream())
-                      .toList();
+                  timeline.map(of -> Usage.spans(of, hour, end)).orElse(List.of());
               return new Working(
                   new Line(
                       cluster,

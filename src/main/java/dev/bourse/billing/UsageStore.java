@@ -47,46 +47,109 @@ final class UsageStore {
   /** A change point and the cluster or pool it is of. */
   private record Change(String subject, ChangePoint point) {}
 
+  /** Clusters whose column has one of these names. */
+  private record Clusters(String column, List<String> names) {
+    String condition() {
+      return "c.%s IN (%s)".formatted(column, marks(names.size()));
+    }
+  }
+
   /**
-   * The timeline of every cluster of these organizations that held an active node between two
-   * moments.
+   * What bears on the bill of every cluster of these organizations that held an active node between
+   * two moments. A ceiling counts up to the highest price of that time, and only where it moves:
+   * the lower of the two is what is billed, and an organization may declare a million times an
+   * hour.
    *
    * @param orgs at most a few dozen, each is a parameter of the queries
    */
   Future<List<Billed>> listTimelines(List<String> orgs, long fromMillis, long toMillis) {
-    if (orgs.isEmpty()) {
-      return Future.succeededFuture(List.of());
-    }
-    return listHeld(orgs, fromMillis, toMillis)
+    return orgs.isEmpty()
+        ? Future.succeededFuture(List.of())
+        : list(new Clusters("org_id", orgs), false, fromMillis, toMillis);
+  }
+
+  /**
+   * The timeline of one cluster with its ceilings as they were declared, to be shown; empty when it
+   * held no active node.
+   */
+  Future<Optional<Timeline>> findTimeline(String cluster, long fromMillis, long toMillis) {
+    return list(new Clusters("name", List.of(cluster)), true, fromMillis, toMillis)
+        .map(found -> found.stream().map(Billed::timeline).findFirst());
+  }
+
+  private Future<List<Billed>> list(
+      Clusters clusters, boolean isShown, long fromMillis, long toMillis) {
+    return listHeld(clusters, fromMillis, toMillis)
         .compose(
             nodes -> {
+              if (nodes.isEmpty()) {
+                return Future.succeededFuture(List.of());
+              }
               List<String> pools = nodes.stream().map(Node::pool).distinct().toList();
-              Future<Map<String, List<ChangePoint>>> ceilings =
-                  nodes.isEmpty()
-                      ? Future.succeededFuture(Map.of())
-                      : ceilings(orgs, fromMillis, toMillis);
-              Future<Map<String, List<ChangePoint>>> prices = prices(pools, fromMillis, toMillis);
-              return Future.all(ceilings, prices)
-                  .map(read -> gather(nodes, ceilings.result(), prices.result()));
+              return prices(pools, fromMillis, toMillis)
+                  .compose(
+                      prices ->
+                          ceilings(
+                                  clusters,
+                                  isShown ? declared() : billed(pools, prices),
+                                  fromMillis,
+                                  toMillis)
+                              .map(ceilings -> gather(nodes, ceilings, prices)));
             });
+  }
+
+  /**
+   * What a declared ceiling counts as.
+   *
+   * @param sql an expression over activity {@code a} and cluster {@code c}
+   */
+  private record Counted(String sql, List<Object> parameters) {}
+
+  private static Counted declared() {
+    return new Counted("a.ceiling_cents", List.of());
+  }
+
+  /** At most the highest price of the cluster's pool. */
+  private static Counted billed(List<String> pools, Map<String, List<ChangePoint>> prices) {
+    String highest =
+        "CASE c.pool %s ELSE 0 END"
+            .formatted(
+                String.join(
+                    " ",
+                    Collections.nCopies(
+                        pools.size(), "WHEN CAST(? AS TEXT) THEN CAST(? AS BIGINT)")));
+    List<Object> parameters = new ArrayList<>();
+    for (String pool : pools) {
+      parameters.add(pool);
+      parameters.add(
+          prices.getOrDefault(pool, List.of()).stream()
+              .mapToLong(point -> point.cents() == null ? 0 : point.cents())
+              .max()
+              .orElse(0));
+    }
+    List<Object> twice = new ArrayList<>(parameters);
+    twice.addAll(parameters);
+    return new Counted(
+        "CASE WHEN a.ceiling_cents > %1$s THEN %1$s ELSE a.ceiling_cents END".formatted(highest),
+        twice);
   }
 
   /**
    * Two ranges of one index: what is held still, and what was given back since. Nothing is billed
    * for the time after a declaration's end, though nobody has carried it out yet.
    */
-  private Future<List<Node>> listHeld(List<String> orgs, long fromMillis, long toMillis) {
+  private Future<List<Node>> listHeld(Clusters clusters, long fromMillis, long toMillis) {
     String held =
         """
         SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at,
         c.until_at FROM cluster c JOIN pool p ON p.name = c.pool
-        JOIN allocation a ON a.cluster = c.name WHERE c.org_id IN (%s)
+        JOIN allocation a ON a.cluster = c.name WHERE %s
         AND a.active_at < ? AND a.reclaim_at \
         """
-            .formatted(marks(orgs.size()));
-    List<Object> parameters = new ArrayList<>(orgs);
+            .formatted(clusters.condition());
+    List<Object> parameters = new ArrayList<>(clusters.names());
     parameters.add(toMillis);
-    parameters.addAll(orgs);
+    parameters.addAll(clusters.names());
     parameters.add(toMillis);
     parameters.add(fromMillis);
     return database.read(
@@ -105,19 +168,18 @@ final class UsageStore {
   }
 
   private Future<Map<String, List<ChangePoint>>> ceilings(
-      List<String> orgs, long fromMillis, long toMillis) {
-    String those = marks(orgs.size());
+      Clusters clusters, Counted counted, long fromMillis, long toMillis) {
     return points(
         List.of(
             // Activity ages out; what a cluster declared last stays with the cluster.
             changes(
                 """
                 SELECT c.name AS subject, c.priced_at AS ts, c.ceiling_cents AS cents
-                FROM cluster c WHERE c.org_id IN (%s) AND c.priced_at <= ?\
+                FROM cluster c WHERE %s AND c.priced_at <= ?\
                 """
-                    .formatted(those),
+                    .formatted(clusters.condition()),
                 List.of(),
-                orgs,
+                clusters.names(),
                 List.of(fromMillis)),
             changes(
                 """
@@ -125,30 +187,37 @@ final class UsageStore {
                 FROM cluster c JOIN activity a ON a.id =
                 (SELECT x.id FROM activity x WHERE x.cluster = c.name
                 AND x.kind = 'request' AND x.ts <= ? ORDER BY x.ts DESC, x.id DESC LIMIT 1)
-                WHERE c.org_id IN (%s)\
+                WHERE %s\
                 """
-                    .formatted(those),
+                    .formatted(clusters.condition()),
                 List.of(fromMillis),
-                orgs,
+                clusters.names(),
                 List.of()),
             changes(
                 """
-                SELECT c.name AS subject, a.ts, a.ceiling_cents AS cents
-                FROM cluster c JOIN activity a
+                SELECT subject, ts, cents FROM (
+                SELECT subject, ts, id, cents,
+                LAG(cents, 1, CAST(-1 AS BIGINT)) OVER (PARTITION BY subject ORDER BY ts, id)
+                AS former FROM (
+                SELECT c.name AS subject, a.ts, a.id, %s AS cents FROM cluster c JOIN activity a
                 ON a.cluster = c.name AND a.kind = 'request' AND a.ts > ? AND a.ts < ?
-                WHERE c.org_id IN (%s) ORDER BY a.ts, a.id\
+                WHERE %s) AS declared) AS moves
+                WHERE cents IS DISTINCT FROM former ORDER BY ts, id\
                 """
-                    .formatted(those),
-                List.of(fromMillis, toMillis),
-                orgs,
+                    .formatted(counted.sql(), clusters.condition()),
+                concat(counted.parameters(), List.of(fromMillis, toMillis)),
+                clusters.names(),
                 List.of())));
+  }
+
+  private static List<Object> concat(List<?> first, List<?> second) {
+    List<Object> both = new ArrayList<>(first);
+    both.addAll(second);
+    return both;
   }
 
   private Future<Map<String, List<ChangePoint>>> prices(
       List<String> pools, long fromMillis, long toMillis) {
-    if (pools.isEmpty()) {
-      return Future.succeededFuture(Map.of());
-    }
     String those =
         """
         SELECT p.pool AS subject, p.ts, p.clearing_cents AS cents FROM price_point p
@@ -175,12 +244,9 @@ final class UsageStore {
 
   private Future<List<Change>> changes(
       String sql, List<?> first, List<String> names, List<?> last) {
-    List<Object> parameters = new ArrayList<>(first);
-    parameters.addAll(names);
-    parameters.addAll(last);
     return database.read(
         sql,
-        parameters,
+        concat(concat(first, names), last),
         row ->
             new Change(
                 row.text("subject"),
