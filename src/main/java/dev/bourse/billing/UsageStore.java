@@ -6,6 +6,7 @@ import dev.bourse.billing.Usage.Line;
 import dev.bourse.billing.Usage.Timeline;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
+import dev.bourse.store.InList;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -20,6 +21,9 @@ import java.util.Optional;
 final class UsageStore {
   /** A day in UTC. */
   static final long DAY_MILLIS = 86_400_000;
+
+  /** Clusters of one query of ceilings; each is a parameter of it. */
+  private static final int CLUSTERS_PER_READ = 64;
 
   /** A line and the organization it is of. */
   private record Posted(String orgId, Line line) {}
@@ -50,7 +54,7 @@ final class UsageStore {
   /** Clusters whose column has one of these names. */
   private record Clusters(String column, List<String> names) {
     String condition() {
-      return "c.%s IN (%s)".formatted(column, marks(names.size()));
+      return "c.%s IN %s".formatted(column, InList.marks(names));
     }
   }
 
@@ -65,7 +69,7 @@ final class UsageStore {
   Future<List<Billed>> listTimelines(List<String> orgs, long fromMillis, long toMillis) {
     return orgs.isEmpty()
         ? Future.succeededFuture(List.of())
-        : list(new Clusters("org_id", orgs), false, fromMillis, toMillis);
+        : list(new Clusters("org_id", InList.of(orgs)), false, fromMillis, toMillis);
   }
 
   /**
@@ -73,7 +77,7 @@ final class UsageStore {
    * held no active node.
    */
   Future<Optional<Timeline>> findTimeline(String cluster, long fromMillis, long toMillis) {
-    return list(new Clusters("name", List.of(cluster)), true, fromMillis, toMillis)
+    return list(new Clusters("name", InList.of(List.of(cluster))), true, fromMillis, toMillis)
         .map(found -> found.stream().map(Billed::timeline).findFirst());
   }
 
@@ -90,12 +94,31 @@ final class UsageStore {
                   .compose(
                       prices ->
                           ceilings(
-                                  clusters,
+                                  nodes.stream().map(Node::cluster).distinct().toList(),
                                   isShown ? declared() : billed(pools, prices),
                                   fromMillis,
                                   toMillis)
                               .map(ceilings -> gather(nodes, ceilings, prices)));
             });
+  }
+
+  /** Of those clusters alone that held a node, some at a time. */
+  private Future<Map<String, List<ChangePoint>>> ceilings(
+      List<String> clusters, Counted counted, long fromMillis, long toMillis) {
+    Map<String, List<ChangePoint>> all = new HashMap<>();
+    Future<Void> read = Future.succeededFuture();
+    for (int from = 0; from < clusters.size(); from += CLUSTERS_PER_READ) {
+      List<String> some =
+          clusters.subList(from, Math.min(clusters.size(), from + CLUSTERS_PER_READ));
+      read =
+          read.compose(
+                  before ->
+                      ceilings(
+                          new Clusters("name", InList.of(some)), counted, fromMillis, toMillis))
+              .onSuccess(all::putAll)
+              .mapEmpty();
+    }
+    return read.map(all);
   }
 
   /**

@@ -30,7 +30,7 @@ record PostgresSql(String text, int parameters) {
   private static final ConcurrentHashMap<PostgresSql, Log> LOGS = new ConcurrentHashMap<>();
 
   private static final Pattern INSERT_OF_ROW =
-      Pattern.compile("(?<before>INSERT INTO (?<table>\\w+) .* VALUES )\\(\\$1(, \\$[0-9]+)*\\)");
+      Pattern.compile("(?<before>INSERT INTO (?<table>\\w+) .* VALUES )(?<row>\\([^()]*\\))");
 
   /**
    * What a statement appends to.
@@ -73,7 +73,7 @@ record PostgresSql(String text, int parameters) {
 
   private Log findLog() {
     Matcher insert = INSERT_OF_ROW.matcher(text);
-    if (!insert.matches()) {
+    if (!insert.matches() || !insert.group("row").equals(placeholders(0))) {
       throw new IllegalArgumentException("no INSERT that ends with its row's values: " + text);
     }
     String rows =
