@@ -64,7 +64,7 @@ final class UsageStore {
    * the lower of the two is what is billed, and an organization may declare a million times an
    * hour.
    *
-   * @param orgs at most a few dozen, each is a parameter of the queries
+   * @param orgs at most some hundred, each is a parameter of the queries
    */
   Future<List<Billed>> listTimelines(List<String> orgs, long fromMillis, long toMillis) {
     return orgs.isEmpty()
@@ -89,7 +89,7 @@ final class UsageStore {
               if (nodes.isEmpty()) {
                 return Future.succeededFuture(List.of());
               }
-              List<String> pools = nodes.stream().map(Node::pool).distinct().toList();
+              List<String> pools = InList.of(nodes.stream().map(Node::pool).distinct().toList());
               return prices(pools, fromMillis, toMillis)
                   .compose(
                       prices ->
@@ -244,9 +244,9 @@ final class UsageStore {
     String those =
         """
         SELECT p.pool AS subject, p.ts, p.clearing_cents AS cents FROM price_point p
-        WHERE p.pool IN (%s)\
+        WHERE p.pool IN %s\
         """
-            .formatted(marks(pools.size()));
+            .formatted(InList.marks(pools));
     return points(
         List.of(
             changes(
@@ -290,10 +290,6 @@ final class UsageStore {
               }
               return points;
             });
-  }
-
-  private static String marks(int count) {
-    return String.join(", ", Collections.nCopies(count, "?"));
   }
 
   private static List<Billed> gather(

@@ -1,10 +1,18 @@
 package dev.bourse.testing;
 
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Clock;
 import java.util.Map;
+import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
@@ -49,5 +57,15 @@ public final class SharedPostgres implements LauncherSessionListener {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** An empty store of the product's, for tests of stores that hold on PostgreSQL too. */
+  public static Future<PostgresDatabase> openStore(Vertx vertx, Clock clock) throws SQLException {
+    return PostgresDatabase.open(
+        vertx,
+        PostgresConfig.defaults(PostgresUrl.parse(server().newStore()), ""),
+        "db/postgres",
+        clock,
+        new Random());
   }
 }
