@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The sockets on which connections arrive, known from those that have. They are closed before the
@@ -35,19 +36,29 @@ final class Listeners {
     return Future.all(listening.stream().map(Listeners::close).toList()).mapEmpty();
   }
 
+  /**
+   * A socket that a selector knows is closed by the system only with the selector's next look, and
+   * whoever connects before it is reset. So it is taken from the selector first.
+   */
   private static Future<Void> close(Channel channel) {
     Promise<Void> done = Promise.promise();
     channel
-        .eventLoop()
-        .execute(
-            () -> {
-              try {
-                takeWaiting(channel);
-              } finally {
-                channel.close().addListener(closed -> done.complete());
-              }
-            });
+        .deregister()
+        .addListener(deregistered -> afterNextLook(channel, () -> closeUnwatched(channel, done)));
     return done.future();
+  }
+
+  /** Runs what is due at once, which an event loop does not do before its selector has looked. */
+  private static void afterNextLook(Channel channel, Runnable work) {
+    channel.eventLoop().schedule(work, 0, TimeUnit.NANOSECONDS);
+  }
+
+  private static void closeUnwatched(Channel channel, Promise<Void> done) {
+    try {
+      takeWaiting(channel);
+    } finally {
+      channel.close().addListener(closed -> done.complete());
+    }
   }
 
   /**

@@ -20,7 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.RepeatedTest;
 
 /** The sockets on which connections arrive, when they are closed. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
@@ -76,7 +76,8 @@ class ListenersTest {
         .readLine();
   }
 
-  @Test
+  // Whoever connects last races the selector: once showed the fault in one run of seven.
+  @RepeatedTest(20)
   void whoHasConnectedBeforeTheSocketIsClosedIsServedAndNobodyElse() throws Exception {
     Socket first = connect();
     send(first);
