@@ -1,24 +1,23 @@
 package dev.bourse.billing;
 
-import dev.bourse.billing.Usage.Line;
-import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What an organization has and used, as of one moment.
  *
  * @param account what is stored
- * @param accrued the lines of usage that is not posted yet, by hour and cluster
+ * @param accrued what usage that is not posted yet costs in each month of it, in micro-dollars
  * @param atMillis the moment
  */
-record Balance(AccountStore.Account account, List<Line> accrued, long atMillis) {
+record Balance(AccountStore.Account account, Map<Month, Long> accrued, long atMillis) {
   Balance {
-    accrued = List.copyOf(accrued);
+    accrued = Map.copyOf(accrued);
   }
 
   /** What usage that is not posted costs. */
   long accruedMicros() {
-    return accrued.stream().mapToLong(Line::amountMicros).sum();
+    return accrued.values().stream().mapToLong(micros -> micros).sum();
   }
 
   /** What it has after all usage up to this moment. */
@@ -28,12 +27,7 @@ record Balance(AccountStore.Account account, List<Line> accrued, long atMillis) 
 
   /** What it used since the month began. */
   long monthMicros() {
-    long begin = Month.at(atMillis).startMillis();
-    return account.postedMonthMicros()
-        + accrued.stream()
-            .filter(line -> line.hourMillis() >= begin)
-            .mapToLong(Line::amountMicros)
-            .sum();
+    return account.postedMonthMicros() + accrued.getOrDefault(Month.at(atMillis), 0L);
   }
 
   /** What it lacks. A retired organization lacks nothing: there is nothing of it to hold. */

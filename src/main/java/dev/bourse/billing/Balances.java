@@ -4,16 +4,20 @@ import dev.bourse.billing.Usage.Line;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** Works out what organizations have, used and are committed to. */
 final class Balances {
@@ -26,8 +30,11 @@ final class Balances {
    */
   private static final int ORGS_PER_TICK_READ = 500;
 
+  /** Organizations that are read alone, since they could not be read together. */
+  private static final int ALONE_AT_ONCE = 4;
+
   private final AccountStore accounts;
-  private final UsageStore usage;
+  private final TimelineStore timelines;
   private final Clusters clusters;
   private final long protectionMillis;
   private final Clock clock;
@@ -37,7 +44,7 @@ final class Balances {
    */
   Balances(Database database, Clusters clusters, long protectionMillis, Clock clock) {
     this.accounts = new AccountStore(database);
-    this.usage = new UsageStore(database);
+    this.timelines = new TimelineStore(database);
     this.clusters = clusters;
     this.protectionMillis = protectionMillis;
     this.clock = clock;
@@ -50,20 +57,35 @@ final class Balances {
 
   /** Of one organization as of a moment. Fails with {@code not-found} when there is none. */
   Future<Balance> get(String orgId, long now) {
+    return get(orgId, now, line -> {});
+  }
+
+  /**
+   * Of one organization, and what it is the sum of. Fails with {@code not-found} when there is
+   * none.
+   *
+   * @param accrued is told each line of usage that is not posted, in no order
+   */
+  Future<Balance> get(String orgId, Consumer<Line> accrued) {
+    return get(orgId, clock.millis(), accrued);
+  }
+
+  private Future<Balance> get(String orgId, long now, Consumer<Line> accrued) {
     return accounts
         .get(orgId, Month.at(now))
-        .compose(account -> withAccrued(List.of(account), now))
+        .compose(account -> withAccrued(List.of(account), account.throughMillis(), now, accrued))
         .map(balances -> balances.get(0));
   }
 
-  /** Of these organizations, as far as they exist. */
+  /** Of these organizations, as far as they exist and their usage can be read. */
   Future<List<Balance>> list(List<String> orgs) {
-    Future<List<Balance>> all = Future.succeededFuture(List.of());
+    List<Balance> all = new ArrayList<>();
+    Future<Void> read = Future.succeededFuture();
     for (int from = 0; from < orgs.size(); from += ORGS_PER_TICK_READ) {
       List<String> some = orgs.subList(from, Math.min(orgs.size(), from + ORGS_PER_TICK_READ));
-      all = all.compose(before -> listSome(some).map(more -> joined(before, more)));
+      read = read.compose(before -> listSome(some)).onSuccess(all::addAll).mapEmpty();
     }
-    return all;
+    return read.map(all);
   }
 
   private Future<List<Balance>> listSome(List<String> orgs) {
@@ -71,61 +93,98 @@ final class Balances {
     return accounts.list(orgs, Month.at(now)).compose(accounts -> withAccrued(accounts, now));
   }
 
-  private static List<Balance> joined(List<Balance> before, List<Balance> more) {
-    List<Balance> all = new ArrayList<>(before);
-    all.addAll(more);
-    return all;
-  }
+  /**
+   * Some balances.
+   *
+   * @param next the last organization that was asked about; empty when there is none after it
+   */
+  record Part(List<Balance> balances, Optional<String> next) {}
 
-  /** Of a page of the organizations that have clusters, by id, as of a moment. */
-  Future<List<Balance>> listAfter(String after, long now) {
+  /**
+   * Of a page of the organizations that have clusters, by id, as of a moment, as far as their usage
+   * can be read.
+   */
+  Future<Part> listAfter(String after, long now) {
     return accounts
         .listAfter(after, Month.at(now), ORGS_PER_READ)
-        .compose(accounts -> withAccrued(accounts, now));
+        .compose(
+            accounts ->
+                withAccrued(accounts, now)
+                    .map(
+                        balances ->
+                            new Part(
+                                balances,
+                                accounts.size() < ORGS_PER_READ
+                                    ? Optional.empty()
+                                    : Optional.of(accounts.get(accounts.size() - 1).orgId()))));
   }
 
+  /** Reads those with the same watermark together, so that one far behind slows no other down. */
   private Future<List<Balance>> withAccrued(List<AccountStore.Account> accounts, long now) {
-    return listTimelines(accounts, now)
+    Map<Long, List<AccountStore.Account>> byMark = new TreeMap<>();
+    accounts.forEach(
+        account ->
+            byMark
+                .computeIfAbsent(account.throughMillis(), mark -> new ArrayList<>())
+                .add(account));
+    List<Balance> all = new ArrayList<>();
+    Future<Void> read = Future.succeededFuture();
+    for (Map.Entry<Long, List<AccountStore.Account>> group : byMark.entrySet()) {
+      read =
+          read.compose(before -> withAccrued(group.getValue(), group.getKey(), now))
+              .onSuccess(all::addAll)
+              .mapEmpty();
+    }
+    return read.map(
+        done -> all.stream().sorted(Comparator.comparing(b -> b.account().orgId())).toList());
+  }
+
+  /**
+   * One whose usage cannot be read hides nobody else's. It is left out; posting, which cannot read
+   * it either, tells of it.
+   */
+  private Future<List<Balance>> withAccrued(
+      List<AccountStore.Account> accounts, long through, long now) {
+    return withAccrued(accounts, through, now, line -> {})
+        .recover(
+            e -> {
+              List<Balance> readable = Collections.synchronizedList(new ArrayList<>());
+              return BoundedWork.each(
+                      accounts.iterator(),
+                      ALONE_AT_ONCE,
+                      account ->
+                          withAccrued(List.of(account), through, now, line -> {})
+                              .onSuccess(readable::addAll)
+                              .otherwise(List.of()))
+                  .map(done -> List.copyOf(readable));
+            });
+  }
+
+  /** Of those whose usage is posted up to one moment. */
+  private Future<List<Balance>> withAccrued(
+      List<AccountStore.Account> accounts, long through, long now, Consumer<Line> reader) {
+    Map<String, Map<Month, Long>> accrued = new HashMap<>();
+    accounts.forEach(account -> accrued.put(account.orgId(), new HashMap<>()));
+    return timelines
+        .read(
+            TimelineStore.Clusters.ofOrgs(List.copyOf(accrued.keySet())),
+            through,
+            now,
+            piece -> {
+              Map<Month, Long> months = Objects.requireNonNull(accrued.get(piece.orgId()));
+              for (Line line : piece.lines()) {
+                months.merge(Month.at(line.hourMillis()), line.amountMicros(), Math::addExact);
+                reader.accept(line);
+              }
+            })
         .map(
-            byOrg ->
+            read ->
                 accounts.stream()
                     .map(
                         account ->
                             new Balance(
-                                account,
-                                lines(
-                                    byOrg.getOrDefault(account.orgId(), List.of()),
-                                    account.throughMillis(),
-                                    now),
-                                now))
+                                account, Objects.requireNonNull(accrued.get(account.orgId())), now))
                     .toList());
-  }
-
-  /** Reads those with the same watermark together, so that one far behind slows no other down. */
-  private Future<Map<String, List<UsageStore.Billed>>> listTimelines(
-      List<AccountStore.Account> accounts, long now) {
-    Map<Long, List<String>> byMark = new TreeMap<>();
-    accounts.forEach(
-        s -> byMark.computeIfAbsent(s.throughMillis(), m -> new ArrayList<>()).add(s.orgId()));
-    Map<String, List<UsageStore.Billed>> byOrg = new HashMap<>();
-    Future<Void> read = Future.succeededFuture();
-    for (Map.Entry<Long, List<String>> group : byMark.entrySet()) {
-      read =
-          read.compose(before -> usage.listTimelines(group.getValue(), group.getKey(), now))
-              .onSuccess(
-                  timelines ->
-                      timelines.forEach(
-                          f -> byOrg.computeIfAbsent(f.orgId(), o -> new ArrayList<>()).add(f)))
-              .mapEmpty();
-    }
-    return read.map(byOrg);
-  }
-
-  private static List<Line> lines(List<UsageStore.Billed> billed, long from, long to) {
-    List<Line> lines = new ArrayList<>();
-    billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.timeline(), from, to)));
-    lines.sort(Comparator.comparingLong(Line::hourMillis).thenComparing(Line::cluster));
-    return lines;
   }
 
   /** What an organization's nodes are committed to cost within this month. */

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** What organizations read of their money. */
 public final class BillingService {
@@ -23,6 +24,7 @@ public final class BillingService {
   private final AccountStore accounts;
   private final Balances balances;
   private final UsageStore usage;
+  private final TimelineStore timelines;
   private final LedgerStore ledger;
   private final Clusters clusters;
   private final BillingConfig config;
@@ -40,6 +42,7 @@ public final class BillingService {
     this.accounts = new AccountStore(database);
     this.balances = new Balances(database, clusters, protectionMillis, clock);
     this.usage = new UsageStore(database);
+    this.timelines = new TimelineStore(database);
     this.ledger = new LedgerStore(database);
     this.clusters = clusters;
     this.config = config;
@@ -107,7 +110,8 @@ public final class BillingService {
    * the organization's, {@code forbidden} for one the caller's token is not bound to.
    */
   public Future<Page<UsageLine>> listUsage(Principal caller, UsageQuery query) {
-    return listUsage(caller.org().orgId(), cluster(caller, query.cluster()), query);
+    Optional<String> cluster = cluster(caller, query.cluster());
+    return existing(caller.org().orgId()).compose(account -> listUsage(account, cluster, query));
   }
 
   /**
@@ -117,47 +121,72 @@ public final class BillingService {
   Future<Page<UsageLine>> listUsage(String orgId, UsageQuery query) {
     return existing(orgId)
         .compose(
-            exists -> {
+            account -> {
               query.cluster().ifPresent(named -> requireOf(orgId, named));
-              return listUsage(orgId, query.cluster(), query);
+              return listUsage(account, query.cluster(), query);
             });
   }
 
   private Future<Page<UsageLine>> listUsage(
-      String orgId, Optional<String> cluster, UsageQuery query) {
+      AccountStore.Account account, Optional<String> cluster, UsageQuery query) {
     UsageCursor after = UsageCursor.parse(query.after());
-    return balances
-        .get(orgId)
+    // What is posted up to here is posted for good, so the two halves fit.
+    long through = account.throughMillis();
+    int wanted = query.limit() + 1;
+    return usage
+        .listPosted(
+            account.orgId(),
+            cluster,
+            query.fromMillis(),
+            Math.min(through, query.toMillis()),
+            after,
+            wanted)
         .compose(
-            balance -> {
-              // What is posted up to here is posted for good, so the two halves fit.
-              long through = balance.account().throughMillis();
-              return usage
-                  .listPosted(
-                      orgId,
-                      cluster,
-                      query.fromMillis(),
-                      Math.min(through, query.toMillis()),
-                      after,
-                      query.limit() + 1)
+            posted -> {
+              List<UsageLine> lines = new ArrayList<>();
+              posted.forEach(line -> lines.add(new UsageLine(line, true)));
+              return listAccrued(
+                      account.orgId(), cluster, query, after, through, wanted - lines.size())
                   .map(
-                      posted -> {
-                        List<UsageLine> lines = new ArrayList<>();
-                        posted.forEach(line -> lines.add(new UsageLine(line, true)));
-                        balance.accrued().stream()
-                            .filter(line -> line.hourMillis() >= query.fromMillis())
-                            .filter(line -> line.hourMillis() < query.toMillis())
-                            .filter(line -> cluster.isEmpty() || isOf(line, cluster.get()))
-                            .filter(after::isBefore)
-                            .limit(Math.max(0, query.limit() + 1 - lines.size()))
-                            .forEach(line -> lines.add(new UsageLine(line, false)));
+                      accrued -> {
+                        accrued.forEach(line -> lines.add(new UsageLine(line, false)));
                         return Page.of(lines, query.limit());
                       });
             });
   }
 
-  private static boolean isOf(Line line, String cluster) {
-    return line.cluster().equals(cluster);
+  /** Lines that are not posted; reads no further than there are so many of them. */
+  private Future<List<Line>> listAccrued(
+      String orgId,
+      Optional<String> cluster,
+      UsageQuery query,
+      UsageCursor after,
+      long through,
+      int wanted) {
+    TreeSet<Line> lines = new TreeSet<>(UsageCursor.ORDER);
+    return timelines
+        .read(
+            cluster
+                .map(named -> TimelineStore.Clusters.named(List.of(named)))
+                .orElseGet(() -> TimelineStore.Clusters.ofOrgs(List.of(orgId))),
+            Math.max(through, Usage.hourOf(Math.max(query.fromMillis(), after.hourMillis()))),
+            clock.millis(),
+            new TimelineStore.Reader() {
+              @Override
+              public void read(TimelineStore.Piece piece) {
+                piece.lines().stream()
+                    .filter(line -> line.hourMillis() >= query.fromMillis())
+                    .filter(line -> line.hourMillis() < query.toMillis())
+                    .filter(after::isBefore)
+                    .forEach(lines::add);
+              }
+
+              @Override
+              public boolean wantsMore() {
+                return lines.size() < wanted;
+              }
+            })
+        .map(read -> lines.stream().limit(wanted).toList());
   }
 
   /** A line and the stretches of time it is the sum of. */
@@ -171,8 +200,8 @@ public final class BillingService {
     cluster(caller, Optional.of(cluster));
     long hour = Usage.hourOf(atMillis);
     long end = Math.min(hour + Usage.HOUR_MILLIS, clock.millis());
-    return usage
-        .findTimeline(cluster, hour, end)
+    return timelines
+        .findDeclared(cluster, hour, end)
         .map(
             timeline -> {
               List<Usage.Span> spans =
@@ -233,8 +262,15 @@ public final class BillingService {
 
   /** The same of any organization; {@code not-found} also when there is none. */
   Future<Detailed> readStatement(String orgId, Month month) {
+    TreeMap<String, MonthStatement.ClusterPart> parts = new TreeMap<>();
     return balances
-        .get(orgId)
+        .get(
+            orgId,
+            line -> {
+              if (Month.at(line.hourMillis()).equals(month)) {
+                add(parts, line.cluster(), line.gpuMillis(), line.amountMicros());
+              }
+            })
         .compose(
             balance ->
                 ledger
@@ -248,8 +284,29 @@ public final class BillingService {
                                     month.startMillis(),
                                     Math.min(month.endMillis(), balance.account().throughMillis()))
                                 .map(
-                                    posted ->
-                                        new Detailed(statement, parts(posted, balance, month)))));
+                                    posted -> {
+                                      posted.forEach(
+                                          t ->
+                                              add(
+                                                  parts,
+                                                  t.cluster(),
+                                                  t.gpuMillis(),
+                                                  t.amountMicros()));
+                                      return new Detailed(statement, List.copyOf(parts.values()));
+                                    })));
+  }
+
+  private static void add(
+      Map<String, MonthStatement.ClusterPart> parts,
+      String cluster,
+      long gpuMillis,
+      long amountMicros) {
+    parts.merge(
+        cluster,
+        new MonthStatement.ClusterPart(cluster, gpuMillis, amountMicros),
+        (a, b) ->
+            new MonthStatement.ClusterPart(
+                cluster, a.gpuMillis() + b.gpuMillis(), a.amountMicros() + b.amountMicros()));
   }
 
   private static MonthStatement find(List<MonthStatement> all, Month month) {
@@ -257,23 +314,6 @@ public final class BillingService {
         .filter(statement -> statement.month().equals(month))
         .findFirst()
         .orElseThrow(() -> ApiError.notFound("statement", month.toString()));
-  }
-
-  private static List<MonthStatement.ClusterPart> parts(
-      List<UsageStore.Total> posted, Balance balance, Month month) {
-    Map<String, long[]> sums = new TreeMap<>();
-    posted.forEach(t -> sums.put(t.cluster(), new long[] {t.gpuMillis(), t.amountMicros()}));
-    for (Line line : balance.accrued()) {
-      if (Month.at(line.hourMillis()).equals(month)) {
-        long[] sum = sums.computeIfAbsent(line.cluster(), name -> new long[2]);
-        sum[0] += line.gpuMillis();
-        sum[1] += line.amountMicros();
-      }
-    }
-    List<MonthStatement.ClusterPart> parts = new ArrayList<>();
-    sums.forEach(
-        (cluster, sum) -> parts.add(new MonthStatement.ClusterPart(cluster, sum[0], sum[1])));
-    return parts;
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.bourse.billing;
 
-import dev.bourse.billing.Usage.Timeline;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Lapse;
@@ -17,6 +16,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What declarations have cost since their budgets were set: what is posted, and what is not yet. A
@@ -34,12 +34,16 @@ final class BudgetUse {
   /** Budgets whose posted part is kept; past them all are counted anew. */
   private static final int MOST_KEPT = 200_000;
 
+  private static final long MICROS_PER_CENT = 10_000;
+
   private final UsageStore usage;
+  private final TimelineStore timelines;
   private final WatermarkStore watermarks;
   private final Map<String, Posted> kept = new ConcurrentHashMap<>();
 
   BudgetUse(Database database) {
     this.usage = new UsageStore(database);
+    this.timelines = new TimelineStore(database);
     this.watermarks = new WatermarkStore(database);
   }
 
@@ -92,13 +96,7 @@ final class BudgetUse {
                                 budgeted,
                                 own,
                                 common.map(WatermarkStore.Common::throughMillis).orElse(0L))))
-        .compose(
-            asked ->
-                posted(asked)
-                    .compose(
-                        posted ->
-                            timelines(asked, nowMillis)
-                                .map(timelines -> spent(asked, posted, timelines, nowMillis))));
+        .compose(asked -> posted(asked).compose(posted -> addAccrued(asked, posted, nowMillis)));
   }
 
   private Future<Map<String, Long>> ownWatermarks(List<String> orgs) {
@@ -158,24 +156,17 @@ final class BudgetUse {
   /** Of the hour in which a budget begins only what comes after that is counted. */
   private Future<Posted> firstHour(Asked one) {
     long end = one.firstHourEnd();
-    return usage
-        .listTimelines(List.of(one.orgId()), one.sinceMillis(), end)
-        .map(
-            billed -> {
-              long sum = 0;
-              for (UsageStore.Billed of : billed) {
-                if (of.timeline().cluster().equals(one.cluster())) {
-                  sum = Math.addExact(sum, sum(of.timeline(), one.sinceMillis(), end));
-                }
-              }
-              return new Posted(one.sinceMillis(), end, sum);
-            });
-  }
-
-  private static long sum(Timeline timeline, long fromMillis, long toMillis) {
-    return Usage.spans(timeline, fromMillis, toMillis).stream()
-        .mapToLong(Usage.Span::centGpuMillis)
-        .reduce(0, Math::addExact);
+    AtomicLong sum = new AtomicLong();
+    return timelines
+        .read(
+            TimelineStore.Clusters.named(List.of(one.cluster())),
+            one.sinceMillis(),
+            end,
+            piece ->
+                piece
+                    .spansFrom(one.sinceMillis())
+                    .forEach(span -> sum.accumulateAndGet(span.centGpuMillis(), Math::addExact)))
+        .map(read -> new Posted(one.sinceMillis(), end, sum.get()));
   }
 
   private Future<Map<String, Long>> addPosted(List<Asked> asked, Map<String, Posted> known) {
@@ -208,62 +199,68 @@ final class BudgetUse {
         });
   }
 
-  /** What bears on usage that is not posted, read together for those with the same watermark. */
-  private Future<Map<String, Timeline>> timelines(List<Asked> asked, long nowMillis) {
+  /** Adds what is not posted, read together for those with the same watermark. */
+  private Future<Map<String, Spent>> addAccrued(
+      List<Asked> asked, Map<String, Long> posted, long nowMillis) {
+    Map<String, Tally> tallies = new HashMap<>();
     Map<Long, List<Asked>> byMark = new TreeMap<>();
-    asked.forEach(
-        one -> byMark.computeIfAbsent(one.throughMillis(), m -> new ArrayList<>()).add(one));
-    Map<String, Timeline> timelines = new HashMap<>();
+    for (Asked one : asked) {
+      tallies.put(
+          one.cluster(),
+          new Tally(one.budget(), posted.getOrDefault(one.cluster(), 0L), one.accruesFrom()));
+      byMark.computeIfAbsent(one.throughMillis(), mark -> new ArrayList<>()).add(one);
+    }
     Future<Void> read = Future.succeededFuture();
     for (List<Asked> group : byMark.values()) {
-      long from = group.stream().mapToLong(Asked::accruesFrom).min().orElse(nowMillis);
-      List<String> orgs = group.stream().map(Asked::orgId).distinct().toList();
-      for (List<String> some : pieces(orgs, ORGS_PER_READ)) {
-        read =
-            read.compose(before -> usage.listTimelines(some, from, nowMillis))
-                .onSuccess(
-                    billed ->
-                        billed.forEach(b -> timelines.put(b.timeline().cluster(), b.timeline())))
-                .mapEmpty();
+      for (List<Asked> some : pieces(group, CLUSTERS_PER_READ)) {
+        read = read.compose(before -> count(some, tallies, nowMillis));
       }
     }
-    return read.map(timelines);
+    return read.map(
+        done -> {
+          Map<String, Spent> spent = new HashMap<>();
+          tallies.forEach((cluster, tally) -> spent.put(cluster, tally.spent()));
+          return spent;
+        });
   }
 
-  private static Map<String, Spent> spent(
-      List<Asked> asked,
-      Map<String, Long> posted,
-      Map<String, Timeline> timelines,
-      long nowMillis) {
-    Map<String, Spent> spent = new HashMap<>();
-    for (Asked one : asked) {
-      Timeline timeline = timelines.get(one.cluster());
-      spent.put(
-          one.cluster(),
-          spent(
-              one.budget(),
-              posted.getOrDefault(one.cluster(), 0L),
-              one.accruesFrom(),
-              timeline == null ? List.of() : Usage.spans(timeline, one.accruesFrom(), nowMillis)));
+  private Future<Void> count(List<Asked> some, Map<String, Tally> tallies, long nowMillis) {
+    return timelines.read(
+        TimelineStore.Clusters.named(some.stream().map(Asked::cluster).toList()),
+        some.stream().mapToLong(Asked::accruesFrom).min().orElse(nowMillis),
+        nowMillis,
+        piece -> Objects.requireNonNull(tallies.get(piece.timeline().cluster())).add(piece));
+  }
+
+  /** What is spent of a budget, counted in order of time. */
+  static final class Tally {
+    private final Declaration.Budget budget;
+    private final long fromMillis;
+    private final long most;
+    private long sum;
+    private OptionalLong reached;
+
+    /**
+     * @param posted what is posted of it, cents x GPU-milliseconds
+     * @param fromMillis up to when that is
+     */
+    Tally(Declaration.Budget budget, long posted, long fromMillis) {
+      this.budget = budget;
+      this.fromMillis = fromMillis;
+      this.most =
+          Math.multiplyExact(
+              budget.maxSpendCents(), MICROS_PER_CENT * Price.CENT_GPU_MILLIS_PER_MICRO);
+      this.sum = posted;
+      this.reached = sum >= most ? OptionalLong.of(fromMillis) : OptionalLong.empty();
     }
-    return spent;
-  }
 
-  /**
-   * What is spent of a budget, and when it was reached.
-   *
-   * @param posted what is posted of it, cents x GPU-milliseconds
-   * @param fromMillis up to when that is
-   * @param accrued what came after, in order
-   */
-  static Spent spent(
-      Declaration.Budget budget, long posted, long fromMillis, List<Usage.Span> accrued) {
-    long most =
-        Math.multiplyExact(
-            budget.maxSpendCents(), MICROS_PER_CENT * Price.CENT_GPU_MILLIS_PER_MICRO);
-    long sum = posted;
-    OptionalLong reached = sum >= most ? OptionalLong.of(fromMillis) : OptionalLong.empty();
-    for (Usage.Span span : accrued) {
+    /** Adds what of a piece comes after what is posted. */
+    void add(TimelineStore.Piece piece) {
+      piece.spansFrom(fromMillis).forEach(this::add);
+    }
+
+    /** Adds what came next. */
+    void add(Usage.Span span) {
       long before = sum;
       sum = Math.addExact(sum, span.centGpuMillis());
       if (reached.isEmpty() && sum >= most) {
@@ -271,13 +268,15 @@ final class BudgetUse {
         reached = OptionalLong.of(span.fromMillis() + (most - before) / perMillis);
       }
     }
-    return new Spent(
-        budget,
-        Math.addExact(sum, Price.CENT_GPU_MILLIS_PER_MICRO - 1) / Price.CENT_GPU_MILLIS_PER_MICRO,
-        reached);
-  }
 
-  private static final long MICROS_PER_CENT = 10_000;
+    /** The sum so far, and when that was all of the budget. */
+    Spent spent() {
+      return new Spent(
+          budget,
+          Math.addExact(sum, Price.CENT_GPU_MILLIS_PER_MICRO - 1) / Price.CENT_GPU_MILLIS_PER_MICRO,
+          reached);
+    }
+  }
 
   private static <T> List<List<T>> pieces(List<T> all, int most) {
     List<List<T>> pieces = new ArrayList<>();

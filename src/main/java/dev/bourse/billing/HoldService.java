@@ -184,22 +184,22 @@ public final class HoldService implements Holds {
     return balances
         .listAfter(after, now)
         .compose(
-            page -> {
-              boolean isMore = page.size() == Balances.ORGS_PER_READ;
-              after = isMore ? page.get(page.size() - 1).account().orgId() : "";
+            part -> {
+              after = part.next().orElse("");
               List<Future<Balance>> moved = new ArrayList<>();
-              page.forEach(
-                  balance ->
-                      moved.add(
-                          move(balance)
-                              .recover(e -> again(e, balance, CHECKS - 1))
-                              // Crowded out, it is looked at in the next round.
-                              .recover(
-                                  e ->
-                                      e instanceof Holds.Moved
-                                          ? Future.succeededFuture(balance)
-                                          : Future.failedFuture(e))));
-              return Future.join(moved).map(isMore);
+              part.balances()
+                  .forEach(
+                      balance ->
+                          moved.add(
+                              move(balance)
+                                  .recover(e -> again(e, balance, CHECKS - 1))
+                                  // Crowded out, it is looked at in the next round.
+                                  .recover(
+                                      e ->
+                                          e instanceof Holds.Moved
+                                              ? Future.succeededFuture(balance)
+                                              : Future.failedFuture(e))));
+              return Future.join(moved).map(part.next().isPresent());
             });
   }
 

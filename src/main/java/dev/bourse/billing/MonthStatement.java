@@ -37,9 +37,9 @@ public record MonthStatement(
     for (LedgerStore.Moved sum : moved) {
       parts(months, sum.month())[part(sum.kind())] += sum.micros();
     }
-    for (Usage.Line line : balance.accrued()) {
-      parts(months, Month.at(line.hourMillis()))[part(Ledger.Kind.USAGE)] -= line.amountMicros();
-    }
+    balance
+        .accrued()
+        .forEach((month, micros) -> parts(months, month)[part(Ledger.Kind.USAGE)] -= micros);
     Month present = Month.at(balance.atMillis());
     parts(months, present);
     List<MonthStatement> statements = new ArrayList<>();

@@ -115,33 +115,35 @@ public final class SpendLimitService {
 
   /** A month's usage by day and cluster, accrued included. */
   public Future<List<Day>> listUsageDays(String orgId, Month month) {
+    TreeMap<String, Day> sums = new TreeMap<>();
     return balances
-        .get(orgId)
+        .get(
+            orgId,
+            line -> {
+              if (Month.at(line.hourMillis()).equals(month)) {
+                Day day = day(line);
+                sums.merge(key(day), day, SpendLimitService::sum);
+              }
+            })
         .compose(
             balance ->
-                usage
-                    .listDays(
-                        orgId,
-                        month.startMillis(),
-                        Math.min(month.endMillis(), balance.account().throughMillis()))
-                    .map(posted -> days(posted, balance, month)));
+                usage.listDays(
+                    orgId,
+                    month.startMillis(),
+                    Math.min(month.endMillis(), balance.account().throughMillis())))
+        .map(
+            posted -> {
+              posted.forEach(day -> sums.merge(key(day), day, SpendLimitService::sum));
+              return List.copyOf(sums.values());
+            });
   }
 
-  private static List<Day> days(List<Day> posted, Balance balance, Month month) {
-    TreeMap<String, Day> sums = new TreeMap<>();
-    posted.forEach(day -> sums.merge(key(day), day, SpendLimitService::sum));
-    for (Usage.Line line : balance.accrued()) {
-      if (Month.at(line.hourMillis()).equals(month)) {
-        Day day =
-            new Day(
-                line.hourMillis() - Math.floorMod(line.hourMillis(), UsageStore.DAY_MILLIS),
-                line.cluster(),
-                line.gpuMillis(),
-                line.amountMicros());
-        sums.merge(key(day), day, SpendLimitService::sum);
-      }
-    }
-    return List.copyOf(sums.values());
+  private static Day day(Usage.Line line) {
+    return new Day(
+        line.hourMillis() - Math.floorMod(line.hourMillis(), UsageStore.DAY_MILLIS),
+        line.cluster(),
+        line.gpuMillis(),
+        line.amountMicros());
   }
 
   /** In order of days, then of clusters. */

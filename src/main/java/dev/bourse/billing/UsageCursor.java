@@ -1,6 +1,7 @@
 package dev.bourse.billing;
 
 import dev.bourse.core.ApiError;
+import java.util.Comparator;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -14,6 +15,10 @@ import java.util.regex.Pattern;
 record UsageCursor(long hourMillis, String cluster) {
   /** Before all lines. */
   static final UsageCursor START = new UsageCursor(0, "");
+
+  /** In what order lines are listed. */
+  static final Comparator<Usage.Line> ORDER =
+      Comparator.comparingLong(Usage.Line::hourMillis).thenComparing(Usage.Line::cluster);
 
   private static final Pattern SHAPE = Pattern.compile("([0-9]{1,15})_(.{1,63})");
 

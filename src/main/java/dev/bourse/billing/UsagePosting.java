@@ -3,6 +3,7 @@ package dev.bourse.billing;
 import dev.bourse.billing.Usage.Line;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -39,6 +40,9 @@ public final class UsagePosting {
   /** Organizations of one step: some queries and as many small commits. */
   private static final int ORGS_PER_STEP = 50;
 
+  /** Organizations that are read and posted alone, since they could not be read together. */
+  private static final int ALONE_AT_ONCE = 4;
+
   /** Hours of one organization that catches up in one step: as many small commits. */
   private static final int HOURS_PER_STEP = 24;
 
@@ -53,6 +57,7 @@ public final class UsagePosting {
   private final Database database;
   private final WatermarkStore watermarks;
   private final UsageStore usage;
+  private final TimelineStore timelines;
   private final long settleMillis;
   private final ConfirmedTime time;
   private final Reversals reversals;
@@ -72,6 +77,7 @@ public final class UsagePosting {
     this.database = database;
     this.watermarks = new WatermarkStore(database);
     this.usage = new UsageStore(database);
+    this.timelines = new TimelineStore(database);
     this.settleMillis = settleMillis;
     this.time = time;
     this.reversals = new Reversals(database);
@@ -134,7 +140,7 @@ public final class UsagePosting {
 
   /** Billing begins with the hour in which the first node became active. */
   private Future<Boolean> begin(long now) {
-    return usage
+    return timelines
         .findFirstActive()
         .compose(
             first ->
@@ -184,46 +190,36 @@ public final class UsagePosting {
    * @param own the watermarks of those who have their own
    */
   private Future<Void> postEach(List<String> orgs, Map<String, Long> own, long from, long now) {
-    return usage
-        .listTimelines(orgs, from, from + Usage.HOUR_MILLIS)
-        .map(UsagePosting::byOrg)
-        .map(
-            timelines -> {
-              Map<String, Future<List<UsageStore.Billed>>> read = new HashMap<>();
-              orgs.forEach(
-                  org ->
-                      read.put(
-                          org, Future.succeededFuture(timelines.getOrDefault(org, List.of()))));
-              return read;
-            })
-        .otherwise(
-            e -> {
-              // A row of one of them that cannot be read must not hide the others'.
-              Map<String, Future<List<UsageStore.Billed>>> read = new HashMap<>();
-              orgs.forEach(org -> read.put(org, listTimelines(org, from)));
-              return read;
-            })
-        .compose(
+    return lines(orgs, from)
+        .transform(
             read -> {
-              List<Future<Void>> posted = new ArrayList<>();
-              for (String org : orgs) {
-                posted.add(
-                    read.getOrDefault(org, Future.succeededFuture(List.of()))
-                        .compose(timelines -> post(org, timelines, from, own.containsKey(org), now))
-                        .recover(e -> setAside(org, from, e)));
-              }
-              return Future.join(posted).mapEmpty();
+              Map<String, List<Line>> lines = read.result();
+              // A row of one of them that cannot be read must not hide the others'.
+              return BoundedWork.each(
+                  orgs.iterator(),
+                  lines == null ? ALONE_AT_ONCE : BoundedWork.AT_ONCE,
+                  org ->
+                      (lines == null ? lines(List.of(org), from) : Future.succeededFuture(lines))
+                          .compose(of -> post(org, of, from, own.containsKey(org), now))
+                          .recover(e -> setAside(org, from, e)));
             });
   }
 
-  private Future<List<UsageStore.Billed>> listTimelines(String orgId, long from) {
-    return usage.listTimelines(List.of(orgId), from, from + Usage.HOUR_MILLIS);
-  }
-
-  private static Map<String, List<UsageStore.Billed>> byOrg(List<UsageStore.Billed> billed) {
-    Map<String, List<UsageStore.Billed>> byOrg = new HashMap<>();
-    billed.forEach(b -> byOrg.computeIfAbsent(b.orgId(), org -> new ArrayList<>()).add(b));
-    return byOrg;
+  /** What each of these organizations is billed for an hour. */
+  private Future<Map<String, List<Line>>> lines(List<String> orgs, long hourMillis) {
+    Map<String, List<Line>> byOrg = new HashMap<>();
+    return orgs.isEmpty()
+        ? Future.succeededFuture(byOrg)
+        : timelines
+            .read(
+                TimelineStore.Clusters.ofOrgs(orgs),
+                hourMillis,
+                hourMillis + Usage.HOUR_MILLIS,
+                piece ->
+                    byOrg
+                        .computeIfAbsent(piece.orgId(), org -> new ArrayList<>())
+                        .addAll(piece.lines()))
+            .map(read -> byOrg);
   }
 
   /** When this fails too, it is the store that is at fault, and everybody waits for it. */
@@ -246,10 +242,9 @@ public final class UsagePosting {
    * @param hasWatermark whether the organization has a watermark of its own
    */
   private Future<Void> post(
-      String orgId, List<UsageStore.Billed> billed, long from, boolean hasWatermark, long now) {
+      String orgId, Map<String, List<Line>> byOrg, long from, boolean hasWatermark, long now) {
     long end = from + Usage.HOUR_MILLIS;
-    List<Line> lines = new ArrayList<>();
-    billed.forEach(cluster -> lines.addAll(Usage.lines(cluster.timeline(), from, end)));
+    List<Line> lines = byOrg.getOrDefault(orgId, List.of());
     Statement move = WatermarkStore.move(orgId, from, end);
     if (lines.isEmpty()) {
       // Most hours of most organizations: not worth a commit each.
@@ -300,8 +295,8 @@ public final class UsagePosting {
     if (hoursLeft == 0) {
       return Future.succeededFuture(true);
     }
-    return listTimelines(orgId, watermark)
-        .compose(timelines -> post(orgId, timelines, watermark, true, now))
+    return lines(List.of(orgId), watermark)
+        .compose(lines -> post(orgId, lines, watermark, true, now))
         .transform(
             posted -> {
               if (posted.failed()) {

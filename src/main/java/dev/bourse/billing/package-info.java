@@ -6,10 +6,11 @@
  * bill, one for each cluster and UTC hour, from the change points that the history reads; it is a
  * pure function, so that anybody can recompute a line. {@link dev.bourse.billing.UsagePosting} puts
  * each hour that is over and settled into the ledger, once, for each organization by itself; what
- * is not posted yet is computed anew at each read, from those ceilings alone that bear on it: there
- * may be a million declarations of an hour. What a clock that was ahead has posted is given back by
- * {@link dev.bourse.billing.Reversals}. {@link dev.bourse.billing.Ledger} is double entry: entries
- * of a transaction sum to zero, which the code checks and the commit demands once more.
+ * is not posted yet is computed anew at each read, some hours and clusters at a time and from those
+ * ceilings alone that bear on it: there may be a million declarations of an hour, and weeks since
+ * the last posting. What a clock that was ahead has posted is given back by {@link
+ * dev.bourse.billing.Reversals}. {@link dev.bourse.billing.Ledger} is double entry: entries of a
+ * transaction sum to zero, which the code checks and the commit demands once more.
  *
  * <p>{@link dev.bourse.billing.SpendLimit} says how much an organization may still commit to; the
  * market asks before each tick. {@link dev.bourse.billing.HoldState} is the state machine of an

@@ -32,7 +32,7 @@ class BudgetUseTest {
   @Test
   void whatIsPostedAndWhatIsNotAreOneSum() {
     Spent spent =
-        BudgetUse.spent(
+        SpentModel.spent(
             budget(1_000), 300 * CENT, T0 + HOUR, List.of(span(T0 + HOUR, T0 + 2 * HOUR, 8, 50)));
     assertEquals(700 * 10_000, spent.micros());
     assertEquals(OptionalLong.empty(), spent.reachedAtMillis());
@@ -42,12 +42,12 @@ class BudgetUseTest {
   void itTellsWhenTheBudgetWasReached() {
     List<Usage.Span> accrued =
         List.of(span(T0 + HOUR, T0 + 2 * HOUR, 8, 50), span(T0 + 2 * HOUR, T0 + 3 * HOUR, 8, 100));
-    Spent spent = BudgetUse.spent(budget(1_100), 300 * CENT, T0 + HOUR, accrued);
+    Spent spent = SpentModel.spent(budget(1_100), 300 * CENT, T0 + HOUR, accrued);
     assertEquals(1_500 * 10_000, spent.micros());
     assertEquals(OptionalLong.of(T0 + 2 * HOUR + HOUR / 2), spent.reachedAtMillis());
     assertEquals(
         OptionalLong.of(T0 + HOUR),
-        BudgetUse.spent(budget(300), 300 * CENT, T0 + HOUR, accrued).reachedAtMillis(),
+        SpentModel.spent(budget(300), 300 * CENT, T0 + HOUR, accrued).reachedAtMillis(),
         "what is posted is all of it");
   }
 
@@ -66,7 +66,7 @@ class BudgetUseTest {
         at = end;
       }
       Declaration.Budget budget = budget(1 + random.nextInt(5_000));
-      Spent spent = BudgetUse.spent(budget, 0, T0, spans);
+      Spent spent = SpentModel.spent(budget, 0, T0, spans);
       if (spent.reachedAtMillis().isPresent()) {
         reached++;
         long end = spent.reachedAtMillis().getAsLong();

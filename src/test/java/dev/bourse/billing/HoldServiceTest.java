@@ -3,8 +3,13 @@ package dev.bourse.billing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Organization;
+import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
@@ -19,6 +24,7 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -99,6 +105,50 @@ class HoldServiceTest extends ExchangeFixture {
     await(holds.step());
     assertFalse(holds.isWaiting());
     assertEquals(Hold.Stage.GRACE, stage("c1"));
+  }
+
+  /** What it was billed cannot be worked out: no ceiling is negative. */
+  private List<Statement> unreadable(String orgId) {
+    long at = clock.millis() - 1_000;
+    List<Statement> rows = new ArrayList<>();
+    rows.add(AccessStore.insert(new Organization(orgId, orgId, "standard"), at));
+    rows.addAll(
+        CapacityStore.insert(
+            Cluster.created(orgId + "-1", orgId, "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),
+            at));
+    rows.add(
+        Statement.of(
+            "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents, cents_millis,"
+                + " priced_millis) VALUES ('h100', ?, 100, NULL, 0, 0)",
+            at));
+    rows.add(ActivityRows.insert(Activity.declared("x", 8, -2), orgId + "-1", at));
+    rows.add(
+        Statement.of(
+            "INSERT INTO allocation (allocation_id, cluster, node_id, slot, state, granted_at,"
+                + " active_at, grant_ceiling_cents, pinned, nomination, key_ids)"
+                + " VALUES ('h1', ?, ?, 0, 'ACTIVE', ?, ?, 1, 0, 0, '')",
+            orgId + "-1",
+            nodeId(0),
+            at,
+            at));
+    return rows;
+  }
+
+  @Test
+  void whoseUsageCannotBeReadKeepsNobodyElseFromBeingLookedAt() throws Exception {
+    await(new WatermarkStore(database).begin(Usage.hourOf(clock.millis())));
+    await(database.commit(unreadable("aaa")));
+    await(database.commit(List.of(AccountStore.limit("acme", 0L), AccountStore.limit("aaa", 0L))));
+    Balances balances = new Balances(database, clusters, Sample.PROTECTION, clock);
+    assertThrows(ExecutionException.class, () -> await(balances.get("aaa")));
+
+    assertFalse(await(holds.step()), "the round is over");
+    assertEquals(Hold.Stage.GRACE, stage("c1"));
+    assertEquals(
+        List.of("acme"),
+        await(balances.list(List.of("aaa", "acme"))).stream()
+            .map(balance -> balance.account().orgId())
+            .toList());
   }
 
   @Test

@@ -20,6 +20,8 @@ public final class SpentModel {
       long postedCentGpuMillis,
       long fromMillis,
       List<Usage.Span> accrued) {
-    return BudgetUse.spent(budget, postedCentGpuMillis, fromMillis, accrued);
+    BudgetUse.Tally tally = new BudgetUse.Tally(budget, postedCentGpuMillis, fromMillis);
+    accrued.forEach(tally::add);
+    return tally.spent();
   }
 }

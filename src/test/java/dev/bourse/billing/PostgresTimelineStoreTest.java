@@ -5,7 +5,7 @@ import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 
 /** The same on a server that several processes share. */
-class PostgresUsageStoreTest extends UsageStoreTest {
+class PostgresTimelineStoreTest extends TimelineStoreTest {
   @Override
   protected Future<? extends Database> open() throws Exception {
     return SharedPostgres.openStore(vertx, clock);

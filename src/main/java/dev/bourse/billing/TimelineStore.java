@@ -1,0 +1,389 @@
+package dev.bourse.billing;
+
+import dev.bourse.billing.Usage.ChangePoint;
+import dev.bourse.billing.Usage.Held;
+import dev.bourse.billing.Usage.Line;
+import dev.bourse.billing.Usage.Timeline;
+import dev.bourse.store.Database;
+import dev.bourse.store.InList;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Reads of the change points that bills follow from. Nobody bounds how many there are of a span of
+ * time, so they are told piece by piece, and only sums of them are kept.
+ */
+final class TimelineStore {
+  /** Hours of one piece, which is read before the next. */
+  private static final int HOURS_PER_PIECE = 8;
+
+  /**
+   * Clusters of one query of ceilings, times the hours of it: a cluster that declares as often as
+   * it may moves its ceiling 720 times an hour, so that a query tells 46,000 points at most, some
+   * megabytes.
+   */
+  private static final int CLUSTER_HOURS_PER_READ = 64;
+
+  private final Database database;
+
+  TimelineStore(Database database) {
+    this.database = database;
+  }
+
+  /** Clusters whose column has one of these values; each is a parameter of the queries. */
+  record Clusters(String column, List<String> values) {
+    /** Those of organizations: one at least, some hundred at most. */
+    static Clusters ofOrgs(List<String> orgs) {
+      return new Clusters("org_id", InList.of(orgs));
+    }
+
+    /** Those of these names: one at least, some hundred at most. */
+    static Clusters named(List<String> names) {
+      return new Clusters("name", InList.of(names));
+    }
+
+    private String condition() {
+      return "c.%s IN %s".formatted(column, InList.marks(values));
+    }
+  }
+
+  /**
+   * What bears on the bill of one cluster that held an active node, between two moments.
+   *
+   * @param orgId whose the cluster is
+   */
+  record Piece(String orgId, Timeline timeline, long fromMillis, long toMillis) {
+    List<Line> lines() {
+      return Usage.lines(timeline, fromMillis, toMillis);
+    }
+
+    /** What of it is billed after a moment. */
+    List<Usage.Span> spansFrom(long millis) {
+      return Usage.spans(timeline, Math.max(fromMillis, millis), toMillis);
+    }
+  }
+
+  /** Is told pieces. */
+  interface Reader {
+    /** A piece; those of one cluster come in order of time. */
+    void read(Piece piece);
+
+    /** Whether to go on, asked when all clusters are told up to some full hour. */
+    default boolean wantsMore() {
+      return true;
+    }
+  }
+
+  /**
+   * Tells what bears on the bill of every one of these clusters that held an active node between
+   * two moments. A ceiling counts up to the highest price of its piece, and only where it moves:
+   * the lower of the two is what is billed, and an organization may declare a million times an
+   * hour.
+   *
+   * @return fails as the store, and with what the reader throws
+   */
+  Future<Void> read(Clusters clusters, long fromMillis, long toMillis, Reader reader) {
+    return toMillis - fromMillis <= HOURS_PER_PIECE * Usage.HOUR_MILLIS
+        ? readPieces(clusters, fromMillis, toMillis, reader)
+        : findFirstActive()
+            .compose(
+                first ->
+                    first.isEmpty()
+                        ? Future.succeededFuture()
+                        : readPieces(
+                            clusters, Math.max(fromMillis, first.get()), toMillis, reader));
+  }
+
+  private Future<Void> readPieces(Clusters clusters, long from, long toMillis, Reader reader) {
+    if (from >= toMillis || !reader.wantsMore()) {
+      return Future.succeededFuture();
+    }
+    long end = Math.min(toMillis, Usage.hourOf(from) + HOURS_PER_PIECE * Usage.HOUR_MILLIS);
+    return read(clusters, false, from, end, reader)
+        .compose(read -> readPieces(clusters, end, toMillis, reader));
+  }
+
+  /**
+   * The timeline of one cluster with its ceilings as they were declared, to be shown; empty when it
+   * held no active node.
+   *
+   * @param toMillis at most an hour later
+   */
+  Future<Optional<Timeline>> findDeclared(String cluster, long fromMillis, long toMillis) {
+    List<Timeline> found = new ArrayList<>();
+    return read(
+            Clusters.named(List.of(cluster)),
+            true,
+            fromMillis,
+            toMillis,
+            piece -> found.add(piece.timeline()))
+        .map(read -> found.stream().findFirst());
+  }
+
+  private Future<Void> read(
+      Clusters clusters, boolean isShown, long fromMillis, long toMillis, Reader reader) {
+    return listHeld(clusters, fromMillis, toMillis)
+        .compose(
+            nodes -> {
+              if (nodes.isEmpty()) {
+                return Future.succeededFuture();
+              }
+              List<String> pools = InList.of(nodes.stream().map(Node::pool).distinct().toList());
+              return prices(pools, fromMillis, toMillis)
+                  .compose(
+                      prices ->
+                          readEach(
+                              byCluster(nodes),
+                              prices,
+                              isShown ? declared() : billed(pools, prices),
+                              fromMillis,
+                              toMillis,
+                              reader));
+            });
+  }
+
+  private static List<List<Node>> byCluster(List<Node> nodes) {
+    Map<String, List<Node>> byCluster = new LinkedHashMap<>();
+    nodes.forEach(n -> byCluster.computeIfAbsent(n.cluster(), c -> new ArrayList<>()).add(n));
+    return List.copyOf(byCluster.values());
+  }
+
+  /**
+   * Of those clusters alone that held a node, some at a time.
+   *
+   * @param held the nodes of each cluster
+   */
+  private Future<Void> readEach(
+      List<List<Node>> held,
+      Map<String, List<ChangePoint>> prices,
+      Counted counted,
+      long fromMillis,
+      long toMillis,
+      Reader reader) {
+    long hours = (toMillis - fromMillis) / Usage.HOUR_MILLIS + 1;
+    int clustersPerRead = Math.toIntExact(Math.max(1, CLUSTER_HOURS_PER_READ / hours));
+    Future<Void> read = Future.succeededFuture();
+    for (int from = 0; from < held.size(); from += clustersPerRead) {
+      List<List<Node>> some = held.subList(from, Math.min(held.size(), from + clustersPerRead));
+      Clusters clusters =
+          Clusters.named(some.stream().map(nodes -> nodes.get(0).cluster()).toList());
+      read =
+          read.compose(before -> ceilings(clusters, counted, fromMillis, toMillis))
+              .map(
+                  ceilings -> {
+                    some.forEach(
+                        nodes -> reader.read(piece(nodes, prices, ceilings, fromMillis, toMillis)));
+                    return null;
+                  });
+    }
+    return read;
+  }
+
+  private static Piece piece(
+      List<Node> held,
+      Map<String, List<ChangePoint>> prices,
+      Map<String, List<ChangePoint>> ceilings,
+      long fromMillis,
+      long toMillis) {
+    Node first = held.get(0);
+    return new Piece(
+        first.orgId(),
+        new Timeline(
+            first.cluster(),
+            held.stream().map(Node::held).toList(),
+            prices.getOrDefault(first.pool(), List.of()),
+            ceilings.getOrDefault(first.cluster(), List.of())),
+        fromMillis,
+        toMillis);
+  }
+
+  private record Node(String orgId, String cluster, String pool, Held held) {}
+
+  /** A change point and the cluster or pool it is of. */
+  private record Change(String subject, ChangePoint point) {}
+
+  /**
+   * What a declared ceiling counts as.
+   *
+   * @param sql an expression over activity {@code a} and cluster {@code c}
+   */
+  private record Counted(String sql, List<Object> parameters) {}
+
+  private static Counted declared() {
+    return new Counted("a.ceiling_cents", List.of());
+  }
+
+  /** At most the highest price of the cluster's pool. */
+  private static Counted billed(List<String> pools, Map<String, List<ChangePoint>> prices) {
+    String highest =
+        "CASE c.pool %s ELSE 0 END"
+            .formatted(
+                String.join(
+                    " ",
+                    Collections.nCopies(
+                        pools.size(), "WHEN CAST(? AS TEXT) THEN CAST(? AS BIGINT)")));
+    List<Object> parameters = new ArrayList<>();
+    for (String pool : pools) {
+      parameters.add(pool);
+      parameters.add(
+          prices.getOrDefault(pool, List.of()).stream()
+              .mapToLong(point -> point.cents() == null ? 0 : point.cents())
+              .max()
+              .orElse(0));
+    }
+    List<Object> twice = new ArrayList<>(parameters);
+    twice.addAll(parameters);
+    return new Counted(
+        "CASE WHEN a.ceiling_cents > %1$s THEN %1$s ELSE a.ceiling_cents END".formatted(highest),
+        twice);
+  }
+
+  /**
+   * Two ranges of one index: what is held still, and what was given back since. Nothing is billed
+   * for the time after a declaration's end, though nobody has carried it out yet.
+   */
+  private Future<List<Node>> listHeld(Clusters clusters, long fromMillis, long toMillis) {
+    String held =
+        """
+        SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at,
+        c.until_at FROM cluster c JOIN pool p ON p.name = c.pool
+        JOIN allocation a ON a.cluster = c.name WHERE %s
+        AND a.active_at < ? AND a.reclaim_at \
+        """
+            .formatted(clusters.condition());
+    List<Object> parameters = new ArrayList<>(clusters.values());
+    parameters.add(toMillis);
+    parameters.addAll(clusters.values());
+    parameters.add(toMillis);
+    parameters.add(fromMillis);
+    return database.read(
+        held + "IS NULL UNION ALL " + held + "> ? ORDER BY 1, 2, 5",
+        parameters,
+        row ->
+            new Node(
+                row.text("org_id"),
+                row.text("name"),
+                row.text("pool"),
+                new Held(
+                    row.smallInteger("gpus_per_node"),
+                    row.integer("active_at"),
+                    row.integerOrNull(
+                        row.integerOrNull("reclaim_at") == null ? "until_at" : "reclaim_at"))));
+  }
+
+  private Future<Map<String, List<ChangePoint>>> ceilings(
+      Clusters clusters, Counted counted, long fromMillis, long toMillis) {
+    return points(
+        List.of(
+            // Activity ages out; what a cluster declared last stays with the cluster.
+            changes(
+                """
+                SELECT c.name AS subject, c.priced_at AS ts, c.ceiling_cents AS cents
+                FROM cluster c WHERE %s AND c.priced_at <= ?\
+                """
+                    .formatted(clusters.condition()),
+                List.of(),
+                clusters.values(),
+                List.of(fromMillis)),
+            changes(
+                """
+                SELECT c.name AS subject, a.ts, a.ceiling_cents AS cents
+                FROM cluster c JOIN activity a ON a.id =
+                (SELECT x.id FROM activity x WHERE x.cluster = c.name
+                AND x.kind = 'request' AND x.ts <= ? ORDER BY x.ts DESC, x.id DESC LIMIT 1)
+                WHERE %s\
+                """
+                    .formatted(clusters.condition()),
+                List.of(fromMillis),
+                clusters.values(),
+                List.of()),
+            changes(
+                """
+                SELECT subject, ts, cents FROM (
+                SELECT subject, ts, id, cents,
+                LAG(cents, 1, CAST(-1 AS BIGINT)) OVER (PARTITION BY subject ORDER BY ts, id)
+                AS former FROM (
+                SELECT c.name AS subject, a.ts, a.id, %s AS cents FROM cluster c JOIN activity a
+                ON a.cluster = c.name AND a.kind = 'request' AND a.ts > ? AND a.ts < ?
+                WHERE %s) AS declared) AS moves
+                WHERE cents IS DISTINCT FROM former ORDER BY ts, id\
+                """
+                    .formatted(counted.sql(), clusters.condition()),
+                concat(counted.parameters(), List.of(fromMillis, toMillis)),
+                clusters.values(),
+                List.of())));
+  }
+
+  private static List<Object> concat(List<?> first, List<?> second) {
+    List<Object> both = new ArrayList<>(first);
+    both.addAll(second);
+    return both;
+  }
+
+  private Future<Map<String, List<ChangePoint>>> prices(
+      List<String> pools, long fromMillis, long toMillis) {
+    String those =
+        """
+        SELECT p.pool AS subject, p.ts, p.clearing_cents AS cents FROM price_point p
+        WHERE p.pool IN %s\
+        """
+            .formatted(InList.marks(pools));
+    return points(
+        List.of(
+            changes(
+                those
+                    + """
+                     AND p.ts = (SELECT MAX(x.ts) FROM price_point x
+                    WHERE x.pool = p.pool AND x.ts <= ?)\
+                    """,
+                List.of(),
+                pools,
+                List.of(fromMillis)),
+            changes(
+                those + " AND p.ts > ? AND p.ts < ?",
+                List.of(),
+                pools,
+                List.of(fromMillis, toMillis))));
+  }
+
+  private Future<List<Change>> changes(
+      String sql, List<?> first, List<String> names, List<?> last) {
+    return database.read(
+        sql,
+        concat(concat(first, names), last),
+        row ->
+            new Change(
+                row.text("subject"),
+                new ChangePoint(row.integer("ts"), row.integerOrNull("cents"))));
+  }
+
+  private static Future<Map<String, List<ChangePoint>>> points(List<Future<List<Change>>> reads) {
+    return Future.all(reads)
+        .map(
+            all -> {
+              Map<String, List<ChangePoint>> points = new HashMap<>();
+              for (Future<List<Change>> read : reads) {
+                for (Change change : read.result()) {
+                  points
+                      .computeIfAbsent(change.subject(), subject -> new ArrayList<>())
+                      .add(change.point());
+                }
+              }
+              return points;
+            });
+  }
+
+  /** When the first node ever became active; empty when none did. */
+  Future<Optional<Long>> findFirstActive() {
+    return database.readOne(
+        "SELECT MIN(active_at) AS first FROM allocation",
+        List.of(),
+        row -> Optional.ofNullable(row.integerOrNull("first")));
+  }
+}
