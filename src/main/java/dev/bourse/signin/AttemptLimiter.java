@@ -1,7 +1,7 @@
 package dev.bourse.signin;
 
-import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import dev.bourse.core.ApiError;
 import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
@@ -13,19 +13,15 @@ public final class AttemptLimiter {
   private static final Duration PERIOD = Duration.ofMinutes(15);
 
   /**
-   * Callers that are counted. An entry takes some 300 bytes, so this is 30 MB; beyond it the caller
-   * seen least recently is forgotten.
+   * Callers that are counted. An entry takes some 400 bytes, so this is 4 MB, and a dozen limiters
+   * take a quarter of the heap at most: whoever has a network of 65,536 client addresses must not
+   * fill it. Beyond it the least used is forgotten, which only forgives its attempts.
    */
-  private static final long MAX_CALLERS = 100_000;
+  static final long MAX_CALLERS = 10_000;
 
   private final int perPeriod;
   private final String noun;
-  private final Cache<String, Bucket> buckets =
-      Caffeine.newBuilder()
-          .maximumSize(MAX_CALLERS)
-          // A whole period refills any bucket, so what goes is as good as new.
-          .expireAfterAccess(PERIOD.plusMinutes(1))
-          .build();
+  private final LoadingCache<String, Bucket> buckets;
 
   /**
    * @param noun what is tried, and by whom, for the refusal
@@ -33,6 +29,14 @@ public final class AttemptLimiter {
   public AttemptLimiter(int perPeriod, String noun) {
     this.perPeriod = perPeriod;
     this.noun = noun;
+    Bandwidth bandwidth =
+        Bandwidth.builder().capacity(perPeriod).refillGreedy(perPeriod, PERIOD).build();
+    this.buckets =
+        Caffeine.newBuilder()
+            .maximumSize(MAX_CALLERS)
+            // A whole period refills any bucket, so what goes is as good as new.
+            .expireAfterAccess(PERIOD.plusMinutes(1))
+            .build(caller -> Bucket.builder().addLimit(bandwidth).build());
   }
 
   /**
@@ -41,7 +45,7 @@ public final class AttemptLimiter {
    * @throws ApiError {@code rate-limited} when there were too many
    */
   public void count(String caller) {
-    ConsumptionProbe probe = bucket(caller).tryConsumeAndReturnRemaining(1);
+    ConsumptionProbe probe = buckets.get(caller).tryConsumeAndReturnRemaining(1);
     if (!probe.isConsumed()) {
       throw ApiError.tooOften(
           "attempts",
@@ -52,16 +56,12 @@ public final class AttemptLimiter {
 
   /** Counts an attempt; false when there were too many, for whoever is not to be told. */
   boolean tryCount(String caller) {
-    return bucket(caller).tryConsume(1);
+    return buckets.get(caller).tryConsume(1);
   }
 
-  private Bucket bucket(String caller) {
-    return buckets.get(caller, new_ -> bucket());
-  }
-
-  private Bucket bucket() {
-    return Bucket.builder()
-        .addLimit(Bandwidth.builder().capacity(perPeriod).refillGreedy(perPeriod, PERIOD).build())
-        .build();
+  /** How many callers are counted now. */
+  long callers() {
+    buckets.cleanUp();
+    return buckets.estimatedSize();
   }
 }

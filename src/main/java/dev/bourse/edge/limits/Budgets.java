@@ -1,7 +1,7 @@
 package dev.bourse.edge.limits;
 
-import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import dev.bourse.core.ApiError;
 import io.github.bucket4j.Bandwidth;
 import io.github.bucket4j.Bucket;
@@ -18,17 +18,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Budgets {
   /**
-   * Buckets kept. One takes about 300 bytes, so this is some 30 MB; beyond it the least used is
-   * forgotten, which only forgives what that key has spent.
+   * Buckets kept. One takes some 400 bytes, so this is 8 MB: whoever has a network of 65,536 client
+   * addresses must not fill the heap with them. Beyond it the least used is forgotten, which only
+   * forgives what that key has spent.
    */
-  private static final long MAX_BUCKETS = 100_000;
+  static final long MAX_BUCKETS = 20_000;
 
   private final int perMinute;
   private final int burst;
   private final String noun;
   private final String reason;
-  private final TimeMeter clock;
-  private final @Nullable Cache<String, Bucket> buckets;
+  private final @Nullable LoadingCache<String, Bucket> buckets;
 
   /**
    * @param perMinute requests a minute; 0 for no budget
@@ -42,28 +42,33 @@ public final class Budgets {
     this.burst = burst;
     this.noun = noun;
     this.reason = reason;
-    this.clock =
-        new TimeMeter() {
-          @Override
-          public long currentTimeNanos() {
-            return nanos.getAsLong();
-          }
+    this.buckets = perMinute == 0 ? null : buckets(perMinute, burst, meter(nanos));
+  }
 
-          @Override
-          public boolean isWallClockBased() {
-            return false;
-          }
-        };
-    this.buckets =
-        perMinute == 0
-            ? null
-            : Caffeine.newBuilder()
-                .maximumSize(MAX_BUCKETS)
-                // Two minutes refill any bucket, so what goes is as good as new.
-                .expireAfterAccess(Duration.ofMinutes(2))
-                // To wake another thread for the upkeep costs more than the upkeep.
-                .executor(Runnable::run)
-                .build();
+  private static LoadingCache<String, Bucket> buckets(int perMinute, int burst, TimeMeter clock) {
+    Bandwidth bandwidth =
+        Bandwidth.builder().capacity(burst).refillGreedy(perMinute, Duration.ofMinutes(1)).build();
+    return Caffeine.newBuilder()
+        .maximumSize(MAX_BUCKETS)
+        // Two minutes refill any bucket, so what goes is as good as new.
+        .expireAfterAccess(Duration.ofMinutes(2))
+        // To wake another thread for the upkeep costs more than the upkeep.
+        .executor(Runnable::run)
+        .build(key -> Bucket.builder().addLimit(bandwidth).withCustomTimePrecision(clock).build());
+  }
+
+  private static TimeMeter meter(LongSupplier nanos) {
+    return new TimeMeter() {
+      @Override
+      public long currentTimeNanos() {
+        return nanos.getAsLong();
+      }
+
+      @Override
+      public boolean isWallClockBased() {
+        return false;
+      }
+    };
   }
 
   /** Most that can be spent at once; 0 when there is no budget. */
@@ -71,17 +76,21 @@ public final class Budgets {
     return perMinute == 0 ? 0 : burst;
   }
 
-  /**
-   * Spends one request of a key's budget; null when there is no budget to spend.
-   *
-   * @throws ApiError {@code rate-limited} when none is left
-   */
+  /** Spends one request of a key's budget, if one is left; null when there is no budget at all. */
   public @Nullable ConsumptionProbe spend(String key) {
     if (buckets == null) {
       return null;
     }
-    ConsumptionProbe probe = buckets.get(key, this::bucket).tryConsumeAndReturnRemaining(1);
-    return probe;
+    return buckets.get(key).tryConsumeAndReturnRemaining(1);
+  }
+
+  /** How many keys have a bucket now. */
+  long keys() {
+    if (buckets == null) {
+      return 0;
+    }
+    buckets.cleanUp();
+    return buckets.estimatedSize();
   }
 
   /** The refusal a failed probe stands for. */
@@ -93,17 +102,6 @@ public final class Budgets {
   /** How long until a refused request will do. */
   public static long waitMillis(ConsumptionProbe probe) {
     return (probe.getNanosToWaitForRefill() + 999_999) / 1_000_000;
-  }
-
-  private Bucket bucket(String key) {
-    return Bucket.builder()
-        .addLimit(
-            Bandwidth.builder()
-                .capacity(burst)
-                .refillGreedy(perMinute, Duration.ofMinutes(1))
-                .build())
-        .withCustomTimePrecision(clock)
-        .build();
   }
 
   /**
