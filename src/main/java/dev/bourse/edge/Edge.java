@@ -26,8 +26,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -57,8 +55,7 @@ public final class Edge {
   private final @Nullable Renewal renewal;
   private final CountedHandshakes handshakes = new CountedHandshakes();
   private final Listeners listeners = new Listeners();
-  private final Map<String, Integer> streamsOfTokens = new ConcurrentHashMap<>();
-  private final AtomicInteger streams = new AtomicInteger();
+  private final StreamRoom streamRoom;
   private volatile int actualPort;
   private volatile @Nullable HttpServer server;
   private volatile boolean draining;
@@ -144,7 +141,8 @@ public final class Edge {
     this.slowRequests = new SlowRequests(config.slowMillis());
     this.traces = traces;
     this.renewal = config.tls().map(tls -> new Renewal(tls, sources.clock())).orElse(null);
-    metrics.show(signals, occupancy, streams);
+    this.streamRoom = StreamRoom.of(config.limits().room());
+    metrics.show(signals, occupancy, streamRoom);
     metrics.showProxies(signals, proxies);
     metrics.showCertificate(signals, renewal);
   }
@@ -327,14 +325,8 @@ public final class Edge {
     return sources;
   }
 
-  /** How many streams of events are open. */
-  AtomicInteger streams() {
-    return streams;
-  }
-
-  /** How many streams of events each token has open. */
-  Map<String, Integer> streamsOfTokens() {
-    return streamsOfTokens;
+  StreamRoom streamRoom() {
+    return streamRoom;
   }
 
   Budgets tokenBudgets() {

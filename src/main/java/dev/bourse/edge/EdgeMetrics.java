@@ -8,7 +8,6 @@ import dev.bourse.signals.Signals;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +61,7 @@ final class EdgeMetrics {
   }
 
   /** Shows what connections take. */
-  void show(Signals signals, Occupancy occupancy, AtomicInteger streams) {
+  void show(Signals signals, Occupancy occupancy, StreamRoom streams) {
     signals.gauge("bourse_http_connections", "Connections that are open.", occupancy::connections);
     signals.gauge(
         "bourse_http_unread_bytes",
@@ -76,7 +75,7 @@ final class EdgeMetrics {
         "bourse_http_connections_turned_away_total",
         "Connections and bodies that there was no room for.",
         occupancy::turnedAway);
-    signals.gauge("bourse_event_streams", "Streams of events that are open.", streams::get);
+    signals.gauge("bourse_event_streams", "Streams of events that are open.", streams::open);
   }
 
   /** Shows what was closed for what proxies said of it; nothing where none says anything. */

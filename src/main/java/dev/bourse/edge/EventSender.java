@@ -6,19 +6,20 @@ import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerResponse;
-import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sending of one stream of events. What the connection does not take at once waits here, up to
- * a bound; a client beyond it is dropped, and so is one that takes nothing for as long as a silent
- * connection may live. A comment every so often shows both ends that the other is there.
+ * The sending of one stream of events. What the client has not taken waits in its connection, up to
+ * a bound of its own and one of all streams; a client beyond them is dropped, and so is one that
+ * takes nothing for as long as a silent connection may live. It is counted here, byte for byte:
+ * that the queue of a connection is full says that sixteen writes wait in it, of whatever size. A
+ * comment every so often shows both ends that the other is there.
  */
 final class EventSender implements EventSource.Sink {
-  /** How many sends may wait; a client that is a tick or two behind has a handful. */
-  static final int MAX_WAITING = 64;
+  /** Sends that may wait: those a stream begins with, 64 at most, and some ticks' since then. */
+  static final int MAX_WAITING = 128;
 
   /** Bytes that may wait before one more is too much; a single event may be longer. */
   static final int MAX_WAITING_BYTES = 256 * 1_024;
@@ -33,9 +34,8 @@ final class EventSender implements EventSource.Sink {
   private final OpenConnection connection;
   private final EventSource source;
   private final String token;
-  private final ArrayDeque<Buffer> waiting = new ArrayDeque<>();
+  private int waiting;
   private int waitingBytes;
-  private boolean blocked;
   private boolean ended;
   private long nextBeatNanos;
   private @Nullable HttpServerResponse response;
@@ -96,13 +96,12 @@ final class EventSender implements EventSource.Sink {
     if (ended) {
       return;
     }
-    if (!blocked) {
-      write(events);
-    } else if (waiting.size() >= MAX_WAITING || waitingBytes >= MAX_WAITING_BYTES) {
+    if (waiting >= MAX_WAITING
+        || waitingBytes >= MAX_WAITING_BYTES
+        || !loop.streams().room().hasRoom(waitingBytes)) {
       drop();
     } else {
-      waiting.add(events);
-      waitingBytes += events.length();
+      write(events);
     }
   }
 
@@ -111,21 +110,22 @@ final class EventSender implements EventSource.Sink {
     if (open == null) {
       return;
     }
-    open.write(bytes);
-    if (open.writeQueueFull() && !blocked) {
-      blocked = true;
-      connection.sends();
-      open.drainHandler(room -> drained());
-    }
+    waiting++;
+    waitingBytes += bytes.length();
+    loop.streams().room().waits(bytes.length());
+    connection.sends();
+    open.write(bytes).onComplete(taken -> taken(bytes.length()));
   }
 
-  private void drained() {
-    blocked = false;
-    connection.sent();
-    while (!ended && !blocked && !waiting.isEmpty()) {
-      Buffer next = waiting.remove();
-      waitingBytes -= next.length();
-      write(next);
+  /** The client took it, or will never take anything any more. */
+  private void taken(int bytes) {
+    waiting--;
+    waitingBytes -= bytes;
+    loop.streams().room().waited(bytes);
+    if (!ended && waiting == 0) {
+      connection.sent();
+    } else if (!ended) {
+      connection.sends();
     }
   }
 
@@ -135,7 +135,7 @@ final class EventSender implements EventSource.Sink {
       return;
     }
     nextBeatNanos = nowNanos + BEAT_NANOS;
-    if (!blocked) {
+    if (waiting == 0) {
       write(BEAT);
     }
   }
@@ -177,8 +177,6 @@ final class EventSender implements EventSource.Sink {
 
   private void finish() {
     ended = true;
-    waiting.clear();
-    waitingBytes = 0;
     loop.streams().leave(this, token);
     closing.run();
   }

@@ -32,14 +32,7 @@ final class LoopContext {
     this.connections =
         new Connections(
             edge.config().limits(), edge.occupancy(), edge.sources().nanos(), edge.proxies());
-    // A fifth of the connections stays for requests.
-    this.streams =
-        new EventStreams(
-            edge.config().limits().room().connections() / 5 * 4,
-            edge.streams(),
-            edge.streamsOfTokens(),
-            this::later,
-            edge.sessions()::listInForce);
+    this.streams = new EventStreams(edge.streamRoom(), this::later, edge.sessions()::listInForce);
     this.unrouted = edge.metrics().series("none");
     this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
     this.date = now();

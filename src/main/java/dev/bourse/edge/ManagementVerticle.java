@@ -38,7 +38,7 @@ public final class ManagementVerticle extends AbstractVerticle {
 
   /** Of those that are not connections yet as many; the rest of these limits is not used. */
   private static final EdgeLimits HANDSHAKES =
-      EdgeLimits.in(new ProcessLimits(MAX_CONNECTIONS, Integer.MAX_VALUE, 1, 1, 1));
+      EdgeLimits.in(new ProcessLimits(MAX_CONNECTIONS, Integer.MAX_VALUE, 1, 1, 1, 1));
 
   private final Set<HttpConnection> connections = new LinkedHashSet<>();
   private final ManagementConfig config;

@@ -43,6 +43,10 @@ class EventStreamTest {
 
   @BeforeEach
   void start() {
+    start(ProcessLimits.ofProcess());
+  }
+
+  private void start(ProcessLimits room) {
     fixture =
         new EdgeFixture(
             new EdgeConfig(
@@ -53,14 +57,7 @@ class EventStreamTest {
                 0,
                 0,
                 Set.of(),
-                new EdgeLimits(
-                    ProcessLimits.ofProcess(),
-                    300,
-                    60_000,
-                    300,
-                    512,
-                    65_536,
-                    DownloadPace.standard())),
+                new EdgeLimits(room, 300, 60_000, 300, 512, 65_536, DownloadPace.standard())),
             new Sources(
                 Clock.systemUTC(), () -> System.nanoTime() + skippedNanos.get(), new Random(1)));
     fixture.behave(
@@ -192,6 +189,38 @@ class EventStreamTest {
   }
 
   @Test
+  void whatWaitsForSlowClientsTakesNoMoreThanTheProcessHasRoomFor() {
+    fixture.close();
+    start(ProcessLimits.ofProcess().withEventBytes(20_000));
+    try (Client stuck = new Client()) {
+      until("the first is open", () -> sinks.size() == 1);
+      try (Client reader = new Client()) {
+        until("the second is open", () -> sinks.size() == 2);
+        AtomicLong most = new AtomicLong();
+        Buffer event = Buffer.buffer("data: " + "x".repeat(10_000) + "\n\n");
+        int sent = 0;
+        while (ended.get() == 0) {
+          assertTrue(sent++ < 20_000, "it is never dropped");
+          EventSource.Sink sink = sinks.get(0);
+          sink.loop()
+              .execute(
+                  () -> {
+                    sink.send(event);
+                    most.accumulateAndGet(fixture.edge.streamRoom().waitingBytes(), Math::max);
+                  });
+          send(1, event);
+          reader.readTo("data: " + "x".repeat(10_000));
+        }
+        assertTrue(most.get() <= 3L * event.length(), most + " bytes waited");
+        send(1, Buffer.buffer("data: last\n\n"));
+        reader.readTo("data: last");
+        assertEquals(1, ended.get(), "the reader's goes on");
+      }
+    }
+    until("all is given back", () -> fixture.edge.streamRoom().waitingBytes() == 0);
+  }
+
+  @Test
   void whatWaitsIsSentWhenTheClientReadsOn() {
     try (Client slow = new Client()) {
       until("it is open", () -> sinks.size() == 1);
@@ -226,10 +255,10 @@ class EventStreamTest {
   void aTokenHasSoManyAndNoMore() {
     List<Client> clients = new ArrayList<>();
     try {
-      for (int i = 0; i < EventStreams.MAX_PER_TOKEN; i++) {
+      for (int i = 0; i < StreamRoom.MAX_PER_TOKEN; i++) {
         clients.add(new Client());
       }
-      until("all are open", () -> sinks.size() == EventStreams.MAX_PER_TOKEN);
+      until("all are open", () -> sinks.size() == StreamRoom.MAX_PER_TOKEN);
       HttpResponse<String> refused = fixture.get(PATH);
       assertEquals(429, refused.statusCode());
       assertEquals("rate-limited", EdgeFixture.json(refused).getString("error"));
@@ -237,7 +266,7 @@ class EventStreamTest {
       clients.remove(0).close();
       until("one is closed", () -> ended.get() == 1);
       clients.add(new Client());
-      until("another is open", () -> sinks.size() == EventStreams.MAX_PER_TOKEN + 1);
+      until("another is open", () -> sinks.size() == StreamRoom.MAX_PER_TOKEN + 1);
     } finally {
       clients.forEach(Client::close);
     }

@@ -47,7 +47,7 @@ class ProcessLimitsTest {
   @Test
   void theLaunchersHeapCarriesFourThousandConnections() {
     ProcessLimits room = ProcessLimits.of(192 * MIB, 64 * MIB, 1 << 20);
-    assertEquals(new ProcessLimits(4_096, 1_024, 16 * MIB, 4 * MIB, 48 * MIB), room);
+    assertEquals(new ProcessLimits(4_096, 1_024, 16 * MIB, 4 * MIB, 48 * MIB, 12 * MIB), room);
     assertEquals(
         512, ProcessLimits.of(192 * MIB, 64 * MIB, 1_024).connections(), "half of the files");
     assertEquals(

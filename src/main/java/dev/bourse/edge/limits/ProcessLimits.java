@@ -15,13 +15,16 @@ import java.nio.file.Path;
  *     and JSON bodies take in memory; see {@link OpenConnection#weight}
  * @param unreadBytesPerAddress the same of one client address
  * @param blockBytes what bodies that are bytes take in memory
+ * @param eventBytes what events that wait for slow clients take in memory, before more than an even
+ *     share is too much for one stream
  */
 public record ProcessLimits(
     int connections,
     int connectionsPerAddress,
     long unreadBytes,
     long unreadBytesPerAddress,
-    long blockBytes) {
+    long blockBytes,
+    long eventBytes) {
 
   /**
    * What an open connection takes of the heap: its pipeline, its decoder and Vert.x's part of it
@@ -49,7 +52,8 @@ public record ProcessLimits(
         || connectionsPerAddress < 1
         || unreadBytes < 1
         || unreadBytesPerAddress < 1
-        || blockBytes < 1) {
+        || blockBytes < 1
+        || eventBytes < 1) {
       throw new IllegalArgumentException("a bound of the room for connections is below 1");
     }
   }
@@ -69,10 +73,11 @@ public record ProcessLimits(
   }
 
   /**
-   * A quarter of the heap for connections, a quarter for bytes on their way to the disk, and an
-   * eighth, or a quarter of the direct memory where that is less, for what is not read to its end:
-   * an incomplete line waits in direct memory, a complete one in the heap. The rest is the state's
-   * and its garbage's. One address has a quarter of each but the second, which costs a token.
+   * A quarter of the heap for connections, a quarter for bytes on their way to the disk, a
+   * sixteenth for events, and an eighth, or a quarter of the direct memory where that is less, for
+   * what is not read to its end: an incomplete line waits in direct memory, a complete one in the
+   * heap. The rest is the state's and its garbage's. One address has a quarter of the first and the
+   * last; the others cost a token.
    */
   public static ProcessLimits of(long heapBytes, long directBytes, long files) {
     return of(heapBytes, directBytes, files, CONNECTION_BYTES);
@@ -90,12 +95,20 @@ public record ProcessLimits(
         connections / SHARES,
         unread,
         unread / SHARES,
-        Math.max(4 << 20, heapBytes / 4));
+        Math.max(4 << 20, heapBytes / 4),
+        Math.max(1 << 20, heapBytes / 16));
   }
 
   /** The same for so many connections, and so many of one address. */
   public ProcessLimits withConnections(int all, int ofAddress) {
-    return new ProcessLimits(all, ofAddress, unreadBytes, unreadBytesPerAddress, blockBytes);
+    return new ProcessLimits(
+        all, ofAddress, unreadBytes, unreadBytesPerAddress, blockBytes, eventBytes);
+  }
+
+  /** The same for so many bytes of events. */
+  public ProcessLimits withEventBytes(long bytes) {
+    return new ProcessLimits(
+        connections, connectionsPerAddress, unreadBytes, unreadBytesPerAddress, blockBytes, bytes);
   }
 
   /** How many files the process may have open, as Linux tells; elsewhere as many as one likes. */
