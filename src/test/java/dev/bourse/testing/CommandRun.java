@@ -2,7 +2,7 @@ package dev.bourse.testing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.bourse.app.commands.Main;
+import dev.bourse.app.commands.Commands;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -15,7 +15,7 @@ public record CommandRun(int code, String out, String err) {
   public static CommandRun of(String... arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    CommandLine line = Main.commandLine();
+    CommandLine line = Commands.commandLine();
     line.setOut(new PrintWriter(out, true));
     line.setErr(new PrintWriter(err, true));
     int code = line.execute(arguments);

@@ -72,7 +72,7 @@ class CompletionTest {
   private List<String> offered(String... words) {
     List<String> asked = new ArrayList<>(List.of(String.valueOf(words.length - 1)));
     asked.addAll(Arrays.asList(words));
-    return Main.completion(environment()).candidates(asked);
+    return Commands.completion(environment()).candidates(asked);
   }
 
   @Test
@@ -86,7 +86,7 @@ class CompletionTest {
   @Test
   void everyCommandThatHelpListsIsOffered() {
     Set<String> listed =
-        new TreeSet<>(Main.commandsFor("", environment()).getSubcommands().keySet());
+        new TreeSet<>(Commands.commandsFor("", environment()).getSubcommands().keySet());
     assertEquals(listed, new TreeSet<>(offered("")));
     assertFalse(listed.contains(Completion.TYPED), "it is not meant for people");
   }
@@ -195,7 +195,7 @@ class CompletionTest {
 
   @Test
   void aQuestionThatMakesNoSenseIsAnsweredByNothing() {
-    Completion completion = Main.completion(environment());
+    Completion completion = Commands.completion(environment());
     for (List<String> asked :
         List.of(
             List.<String>of(),
