@@ -6,6 +6,7 @@ import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
+import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -141,23 +142,33 @@ final class Balances {
 
   /**
    * One whose usage cannot be read hides nobody else's. It is left out; posting, which cannot read
-   * it either, tells of it.
+   * it either, tells of it. A store that does not answer is another matter: nobody is left out.
    */
   private Future<List<Balance>> withAccrued(
       List<AccountStore.Account> accounts, long through, long now) {
     return withAccrued(accounts, through, now, line -> {})
-        .recover(
-            e -> {
-              List<Balance> readable = Collections.synchronizedList(new ArrayList<>());
-              return BoundedWork.each(
-                      accounts.iterator(),
-                      ALONE_AT_ONCE,
-                      account ->
-                          withAccrued(List.of(account), through, now, line -> {})
-                              .onSuccess(readable::addAll)
-                              .otherwise(List.of()))
-                  .map(done -> List.copyOf(readable));
-            });
+        .recover(e -> isOfStore(e) ? Future.failedFuture(e) : eachAlone(accounts, through, now));
+  }
+
+  private Future<List<Balance>> eachAlone(
+      List<AccountStore.Account> accounts, long through, long now) {
+    List<Balance> readable = Collections.synchronizedList(new ArrayList<>());
+    return BoundedWork.each(
+            accounts.iterator(),
+            ALONE_AT_ONCE,
+            account ->
+                withAccrued(List.of(account), through, now, line -> {})
+                    .onSuccess(readable::addAll)
+                    .recover(
+                        e ->
+                            isOfStore(e)
+                                ? Future.failedFuture(e)
+                                : Future.succeededFuture(List.of())))
+        .map(done -> List.copyOf(readable));
+  }
+
+  private static boolean isOfStore(Throwable failure) {
+    return failure instanceof StoreUnavailable;
   }
 
   /** Of those whose usage is posted up to one moment. */

@@ -170,7 +170,7 @@ public final class BillingService {
                 .map(named -> TimelineStore.Clusters.named(List.of(named)))
                 .orElseGet(() -> TimelineStore.Clusters.ofOrgs(List.of(orgId))),
             Math.max(through, Usage.hourOf(Math.max(query.fromMillis(), after.hourMillis()))),
-            clock.millis(),
+            Math.min(clock.millis(), endOfHour(query.toMillis())),
             new TimelineStore.Reader() {
               @Override
               public void read(TimelineStore.Piece piece) {
@@ -187,6 +187,13 @@ public final class BillingService {
               }
             })
         .map(read -> lines.stream().limit(wanted).toList());
+  }
+
+  /** The end of the last hour that begins before a moment. */
+  private static long endOfHour(long beforeMillis) {
+    return beforeMillis > Long.MAX_VALUE - Usage.HOUR_MILLIS
+        ? Long.MAX_VALUE
+        : Usage.hourOf(beforeMillis - 1) + Usage.HOUR_MILLIS;
   }
 
   /** A line and the stretches of time it is the sum of. */

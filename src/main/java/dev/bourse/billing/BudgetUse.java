@@ -78,7 +78,11 @@ final class BudgetUse {
     }
   }
 
-  /** What those of these clusters that have a budget have spent of it at this moment, by name. */
+  /**
+   * What those of these clusters that have a budget have spent of it at this moment, by name.
+   *
+   * @param clusters each once
+   */
   Future<Map<String, Spent>> read(Collection<Cluster> clusters, long nowMillis) {
     List<Cluster> budgeted = clusters.stream().filter(c -> Lapse.budget(c).isPresent()).toList();
     if (budgeted.isEmpty()) {

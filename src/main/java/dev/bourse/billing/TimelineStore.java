@@ -4,15 +4,18 @@ import dev.bourse.billing.Usage.ChangePoint;
 import dev.bourse.billing.Usage.Held;
 import dev.bourse.billing.Usage.Line;
 import dev.bourse.billing.Usage.Timeline;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.InList;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
@@ -100,13 +103,52 @@ final class TimelineStore {
                             clusters, Math.max(fromMillis, first.get()), toMillis, reader));
   }
 
-  private Future<Void> readPieces(Clusters clusters, long from, long toMillis, Reader reader) {
-    if (from >= toMillis || !reader.wantsMore()) {
-      return Future.succeededFuture();
+  /** In a loop: a chain of futures as long as a year's pieces would end as deep a stack. */
+  private Future<Void> readPieces(
+      Clusters clusters, long fromMillis, long toMillis, Reader reader) {
+    Pieces pieces = new Pieces(fromMillis, toMillis, reader);
+    return BoundedWork.each(
+        pieces,
+        1,
+        begin ->
+            read(clusters, false, begin, pieces.endMillis(begin), reader)
+                .onFailure(e -> pieces.end()));
+  }
+
+  /** Where the pieces of a span begin, as far as somebody wants them. */
+  private static final class Pieces implements Iterator<Long> {
+    private final long toMillis;
+    private final Reader reader;
+    private long nextMillis;
+
+    Pieces(long fromMillis, long toMillis, Reader reader) {
+      this.nextMillis = fromMillis;
+      this.toMillis = toMillis;
+      this.reader = reader;
     }
-    long end = Math.min(toMillis, Usage.hourOf(from) + HOURS_PER_PIECE * Usage.HOUR_MILLIS);
-    return read(clusters, false, from, end, reader)
-        .compose(read -> readPieces(clusters, end, toMillis, reader));
+
+    long endMillis(long beginMillis) {
+      return Math.min(toMillis, Usage.hourOf(beginMillis) + HOURS_PER_PIECE * Usage.HOUR_MILLIS);
+    }
+
+    void end() {
+      nextMillis = toMillis;
+    }
+
+    @Override
+    public boolean hasNext() {
+      return nextMillis < toMillis && reader.wantsMore();
+    }
+
+    @Override
+    public Long next() {
+      if (nextMillis >= toMillis) {
+        throw new NoSuchElementException();
+      }
+      long begin = nextMillis;
+      nextMillis = endMillis(begin);
+      return begin;
+    }
   }
 
   /**
@@ -128,6 +170,9 @@ final class TimelineStore {
 
   private Future<Void> read(
       Clusters clusters, boolean isShown, long fromMillis, long toMillis, Reader reader) {
+    if (fromMillis >= toMillis) {
+      return Future.succeededFuture();
+    }
     return listHeld(clusters, fromMillis, toMillis)
         .compose(
             nodes -> {

@@ -22,7 +22,7 @@ final class EventSender implements EventSource.Sink {
   static final int MAX_WAITING = 128;
 
   /** Bytes that may wait before one more is too much; a single event may be longer. */
-  static final int MAX_WAITING_BYTES = 256 * 1_024;
+  static final int MAX_WAITING_BYTES = 512 * 1_024;
 
   /** Half of what common proxies let a connection be silent for. */
   static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(15);
@@ -110,10 +110,12 @@ final class EventSender implements EventSource.Sink {
     if (open == null) {
       return;
     }
-    waiting++;
+    if (waiting++ == 0) {
+      // From then on the client has to take something: what comes behind it gives it no more time.
+      connection.sends();
+    }
     waitingBytes += bytes.length();
     loop.streams().room().waits(bytes.length());
-    connection.sends();
     open.write(bytes).onComplete(taken -> taken(bytes.length()));
   }
 

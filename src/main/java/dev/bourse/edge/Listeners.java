@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -50,7 +51,12 @@ final class Listeners {
 
   /** Runs what is due at once, which an event loop does not do before its selector has looked. */
   private static void afterNextLook(Channel channel, Runnable work) {
-    channel.eventLoop().schedule(work, 0, TimeUnit.NANOSECONDS);
+    try {
+      channel.eventLoop().schedule(work, 0, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException stopped) {
+      // It looks no more.
+      work.run();
+    }
   }
 
   private static void closeUnwatched(Channel channel, Promise<Void> done) {

@@ -83,6 +83,6 @@ final class StreamRoom {
 
   /** Whether there is room for more, of a stream that has so many bytes waiting. */
   boolean hasRoom(int own) {
-    return waiting.get() < mostWaiting || own < mostWaiting / most;
+    return own == 0 || waiting.get() < mostWaiting || own < mostWaiting / most;
   }
 }

@@ -2,6 +2,7 @@ package dev.bourse.billing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,7 +20,11 @@ import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Sample;
 import dev.bourse.pools.Switches;
 import dev.bourse.store.BoundedWork;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -149,6 +154,24 @@ class HoldServiceTest extends ExchangeFixture {
         await(balances.list(List.of("aaa", "acme"))).stream()
             .map(balance -> balance.account().orgId())
             .toList());
+  }
+
+  @Test
+  void aStoreThatDoesNotAnswerLeavesNobodyOut() throws Exception {
+    await(new WatermarkStore(database).begin(Usage.hourOf(clock.millis())));
+    Database away =
+        new ForwardingDatabase(database) {
+          @Override
+          public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+            return sql.contains("JOIN allocation")
+                ? Future.failedFuture(new StoreUnavailable("made to fail", null))
+                : super.read(sql, parameters, mapper);
+          }
+        };
+    Balances balances = new Balances(away, clusters, Sample.PROTECTION, clock);
+    ExecutionException failure =
+        assertThrows(ExecutionException.class, () -> await(balances.list(List.of("acme"))));
+    assertInstanceOf(StoreUnavailable.class, failure.getCause());
   }
 
   @Test

@@ -189,9 +189,42 @@ class EventStreamTest {
   }
 
   @Test
+  void aClientThatTakesNothingIsDroppedInTimeHoweverOftenThereIsMore() {
+    try (Client stuck = new Client()) {
+      until("it is open", () -> sinks.size() == 1);
+      Buffer event = Buffer.buffer("data: " + "x".repeat(100_000) + "\n\n");
+      AtomicLong waiting = new AtomicLong();
+      for (int sent = 0; waiting.get() == 0; sent++) {
+        assertTrue(sent < 2_000, "its connection takes everything");
+        EventSource.Sink sink = sinks.get(0);
+        AtomicInteger done = new AtomicInteger();
+        sink.loop()
+            .execute(
+                () -> {
+                  sink.send(event);
+                  waiting.set(fixture.edge.streamRoom().waitingBytes());
+                  done.set(1);
+                });
+        until("it is sent", () -> done.get() == 1);
+      }
+      // A silent connection may live for a minute.
+      for (int seconds = 0; seconds <= 120; seconds += 30) {
+        send(0, Buffer.buffer("data: more\n\n"));
+        skippedNanos.addAndGet(TimeUnit.SECONDS.toNanos(30));
+      }
+      send(0, Buffer.buffer("data: more\n\n"));
+      long begin = System.nanoTime();
+      until("it is dropped", () -> ended.get() == 1);
+      assertTrue(
+          System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(30),
+          "by the time since it took something, not since there was more");
+    }
+  }
+
+  @Test
   void whatWaitsForSlowClientsTakesNoMoreThanTheProcessHasRoomFor() {
     fixture.close();
-    start(ProcessLimits.ofProcess().withEventBytes(20_000));
+    start(ProcessLimits.ofProcess().withConnections(100, 100).withEventBytes(20_000));
     try (Client stuck = new Client()) {
       until("the first is open", () -> sinks.size() == 1);
       try (Client reader = new Client()) {
