@@ -31,9 +31,6 @@ final class Balances {
    */
   private static final int ORGS_PER_TICK_READ = 500;
 
-  /** Organizations that are read alone, since they could not be read together. */
-  private static final int ALONE_AT_ONCE = 4;
-
   private final AccountStore accounts;
   private final TimelineStore timelines;
   private final Clusters clusters;
@@ -91,7 +88,7 @@ final class Balances {
 
   private Future<List<Balance>> listSome(List<String> orgs) {
     long now = clock.millis();
-    return accounts.list(orgs, Month.at(now)).compose(accounts -> withAccrued(accounts, now));
+    return accounts.list(orgs, Month.at(now)).compose(accounts -> readable(accounts, now));
   }
 
   /**
@@ -110,7 +107,7 @@ final class Balances {
         .listAfter(after, Month.at(now), ORGS_PER_READ)
         .compose(
             accounts ->
-                withAccrued(accounts, now)
+                readable(accounts, now)
                     .map(
                         balances ->
                             new Part(
@@ -121,7 +118,7 @@ final class Balances {
   }
 
   /** Reads those with the same watermark together, so that one far behind slows no other down. */
-  private Future<List<Balance>> withAccrued(List<AccountStore.Account> accounts, long now) {
+  private Future<List<Balance>> readable(List<AccountStore.Account> accounts, long now) {
     Map<Long, List<AccountStore.Account>> byMark = new TreeMap<>();
     accounts.forEach(
         account ->
@@ -132,7 +129,7 @@ final class Balances {
     Future<Void> read = Future.succeededFuture();
     for (Map.Entry<Long, List<AccountStore.Account>> group : byMark.entrySet()) {
       read =
-          read.compose(before -> withAccrued(group.getValue(), group.getKey(), now))
+          read.compose(before -> readable(group.getValue(), group.getKey(), now))
               .onSuccess(all::addAll)
               .mapEmpty();
     }
@@ -144,7 +141,7 @@ final class Balances {
    * One whose usage cannot be read hides nobody else's. It is left out; posting, which cannot read
    * it either, tells of it. A store that does not answer is another matter: nobody is left out.
    */
-  private Future<List<Balance>> withAccrued(
+  private Future<List<Balance>> readable(
       List<AccountStore.Account> accounts, long through, long now) {
     return withAccrued(accounts, through, now, line -> {})
         .recover(e -> isOfStore(e) ? Future.failedFuture(e) : eachAlone(accounts, through, now));
@@ -155,15 +152,11 @@ final class Balances {
     List<Balance> readable = Collections.synchronizedList(new ArrayList<>());
     return BoundedWork.each(
             accounts.iterator(),
-            ALONE_AT_ONCE,
+            TimelineStore.ALONE_AT_ONCE,
             account ->
                 withAccrued(List.of(account), through, now, line -> {})
                     .onSuccess(readable::addAll)
-                    .recover(
-                        e ->
-                            isOfStore(e)
-                                ? Future.failedFuture(e)
-                                : Future.succeededFuture(List.of())))
+                    .recover(e -> isOfStore(e) ? Future.failedFuture(e) : Future.succeededFuture()))
         .map(done -> List.copyOf(readable));
   }
 

@@ -23,6 +23,9 @@ import java.util.Optional;
  * time, so they are told piece by piece, and only sums of them are kept.
  */
 final class TimelineStore {
+  /** Organizations that are read alone at a time, where they could not be read together. */
+  static final int ALONE_AT_ONCE = 4;
+
   /** Hours of one piece, which is read before the next. */
   private static final int HOURS_PER_PIECE = 8;
 

@@ -40,9 +40,6 @@ public final class UsagePosting {
   /** Organizations of one step: some queries and as many small commits. */
   private static final int ORGS_PER_STEP = 50;
 
-  /** Organizations that are read and posted alone, since they could not be read together. */
-  private static final int ALONE_AT_ONCE = 4;
-
   /** Hours of one organization that catches up in one step: as many small commits. */
   private static final int HOURS_PER_STEP = 24;
 
@@ -197,7 +194,7 @@ public final class UsagePosting {
               // A row of one of them that cannot be read must not hide the others'.
               return BoundedWork.each(
                   orgs.iterator(),
-                  lines == null ? ALONE_AT_ONCE : BoundedWork.AT_ONCE,
+                  lines == null ? TimelineStore.ALONE_AT_ONCE : BoundedWork.AT_ONCE,
                   org ->
                       (lines == null ? lines(List.of(org), from) : Future.succeededFuture(lines))
                           .compose(of -> post(org, of, from, own.containsKey(org), now))

@@ -129,6 +129,32 @@ class PostingFaultTest {
   }
 
   @Test
+  void whatIsNotPostedIsListedPageByPageAndByWholeHours() {
+    try (RunningBourse bourse = start()) {
+      ApiClient blue = bourse.as("s1-blue", "orgwide");
+      List<Statement> past = past();
+      past.add(fault());
+      await(bourse.service().database().commit(past));
+      until("its failure shows", () -> failures(bourse) > 0);
+      List<JsonObject> all = lines(blue);
+      assertEquals(2, all.size(), all.toString());
+
+      String from = "/api/billing/usage?from=" + Times.rfc3339(hour - HOUR);
+      JsonObject first = blue.get(from + "&limit=1").ok();
+      assertEquals(all.subList(0, 1), ClusterClient.objects(first.getJsonArray("lines")));
+      JsonObject second = blue.get(from + "&limit=1&after=" + first.getString("next")).ok();
+      assertEquals(all.subList(1, 2), ClusterClient.objects(second.getJsonArray("lines")));
+      assertEquals(false, second.getBoolean("more"));
+
+      JsonObject begun = blue.get(from + "&to=" + Times.rfc3339(hour + 1)).ok();
+      assertEquals(
+          all.subList(0, 1), ClusterClient.objects(begun.getJsonArray("lines")), "not cut short");
+      JsonObject none = blue.get(from + "&to=" + Times.rfc3339(hour)).ok();
+      assertEquals(List.of(), ClusterClient.objects(none.getJsonArray("lines")));
+    }
+  }
+
+  @Test
   void whoIsBehindIsTriedAgainAfterARestart() {
     RunningBourse bourse = start();
     try {

@@ -76,7 +76,7 @@ class ListenersTest {
         .readLine();
   }
 
-  // Whoever connects last races the selector: once showed the fault in one run of seven.
+  // Whoever connects last races the selector, and wins once in seven times where the fault is.
   @RepeatedTest(20)
   void whoHasConnectedBeforeTheSocketIsClosedIsServedAndNobodyElse() throws Exception {
     Socket first = connect();
