@@ -7,10 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.edge.limits.EdgeLimits;
 import dev.bourse.edge.limits.ProcessLimits;
+import io.vertx.core.Promise;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** What connections may hold, by the process's memory and by client address. */
@@ -89,6 +92,51 @@ class ProcessLimitsTest {
       until(
           "no more are left than it may have", () -> fixture.edge.occupancy().connections() <= 20);
       close(clients);
+    }
+  }
+
+  @Test
+  void whoWaitsAtOneEventLoopMakesRoomForWhoIsDealtToAnother() throws IOException {
+    try (EdgeFixture fixture = serve(1, 1, "127.0.0.1")) {
+      List<RawClient> clients = new ArrayList<>();
+      for (int i = 0; i < 6; i++) {
+        // Dealt to the two loops in turn.
+        RawClient client = open(fixture, 1).get(0);
+        assertTrue(client.until("}").startsWith("HTTP/1.1 404"));
+        clients.add(client);
+        if (i > 0) {
+          assertTrue(clients.get(i - 1).isClosedSoon(60_000));
+        }
+      }
+      until("one is left", () -> fixture.edge.occupancy().connections() == 1);
+      assertEquals(5, fixture.edge.occupancy().turnedAway());
+      close(clients);
+    }
+  }
+
+  @Test
+  void whereNoEventLoopHasAnybodyWhoWaitsANewcomerIsTurnedAway() throws IOException {
+    try (EdgeFixture fixture = serve(1, 1, "127.0.0.1")) {
+      Promise<Answer> answered = Promise.promise();
+      AtomicBoolean isAsked = new AtomicBoolean();
+      fixture.behave(
+          call -> {
+            isAsked.set(true);
+            return answered.future();
+          });
+      RawClient busy =
+          new RawClient(fixture.port())
+              .send(
+                  "GET /api/vm/capacity HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer all\r\n\r\n");
+      until("it is being answered", isAsked::get);
+      // Dealt to both loops.
+      for (int i = 0; i < 4; i++) {
+        assertTrue(new RawClient(fixture.port()).isClosedSoon(60_000));
+      }
+      until("it alone is left", () -> fixture.edge.occupancy().connections() == 1);
+      answered.complete(Answer.ok(new JsonObject()));
+      assertTrue(busy.until("}").startsWith("HTTP/1.1 200"));
+      busy.close();
     }
   }
 

@@ -5,12 +5,12 @@ import dev.bourse.core.ErrorCode;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,7 +30,9 @@ import org.jspecify.annotations.Nullable;
  * When there is no more room, the client that is to go is the one that has least to lose: not one
  * that is being answered, and of the others the one whose time is up first. So those who open
  * connections and say nothing push out each other, while a request that arrives in one go is
- * answered before its turn comes.
+ * answered before its turn comes. A loop where nobody is to go asks the others ({@link
+ * Neighbours}); bytes that wait push out those of their own loop alone, as a refusal of some bytes
+ * cannot wait for another loop.
  */
 public final class Connections {
   /** How many other connections may be closed to make room for one. */
@@ -43,7 +45,9 @@ public final class Connections {
   private final LongSupplier nanos;
   private final Occupancy occupancy;
   private final @Nullable ProxyProtocol proxies;
-  private final Map<HttpConnection, OpenConnection> open = new HashMap<>();
+
+  /** By their age: of two whose time is up at once the older one is the first to go. */
+  private final Map<HttpConnection, OpenConnection> open = new LinkedHashMap<>();
 
   /** Those whose TLS handshake is under way, by their age; Vert.x ends the ones that are late. */
   private final Map<Channel, Handshake> handshakes = new LinkedHashMap<>();
@@ -79,7 +83,7 @@ public final class Connections {
       return;
     }
     Occupancy.Client client = occupancy.enter(peer);
-    if (client == null || (occupancy.isFull() && !makeRoom())) {
+    if (client == null || !findRoom(channel)) {
       occupancy.turnsAway();
       if (client != null) {
         occupancy.leave(client);
@@ -190,7 +194,7 @@ public final class Connections {
       abort(http);
       return;
     }
-    if (occupancy.isFull() && !makeRoom()) {
+    if (!findRoom(channel)) {
       occupancy.turnsAway();
       occupancy.leave(client);
       abort(http);
@@ -231,8 +235,32 @@ public final class Connections {
     }
   }
 
-  /** Closes what was to end first of idle connections and handshakes; false when there is none. */
+  /**
+   * Whether a newcomer may stay. Where nobody waits here whom it could push out, it stays until the
+   * other loops have looked.
+   */
+  private boolean findRoom(Channel newcomer) {
+    EventLoop loop = newcomer.eventLoop();
+    occupancy.neighbours().join(loop, this::makeRoom);
+    return makeRoom() || occupancy.neighbours().ask(loop, () -> turnAway(newcomer));
+  }
+
+  /** No loop found room for it; somebody may have gone meanwhile, or have come to wait here. */
+  private void turnAway(Channel newcomer) {
+    if (newcomer.isOpen() && !makeRoom()) {
+      occupancy.turnsAway();
+      abort(newcomer);
+    }
+  }
+
+  /**
+   * Closes what was to end first of idle connections and handshakes, if there is no room; false
+   * when there is none of them.
+   */
   private boolean makeRoom() {
+    if (!occupancy.isFull()) {
+      return true;
+    }
     OpenConnection idle = firstToEnd(connection -> true);
     if (evictHandshake(idle == null ? Long.MAX_VALUE : idle.deadlineMillis)) {
       return true;
@@ -271,13 +299,16 @@ public final class Connections {
   /** Closes a connection at once, and drops whatever is still to be sent over it. */
   private static void abort(HttpConnection http) {
     if (http instanceof ConnectionBase base) {
-      ChannelPipeline pipeline = base.channelHandlerContext().pipeline();
-      UnreadBytesHandler.forget(pipeline);
-      // From the front: TLS would wait to say goodbye to a client that does not read.
-      pipeline.firstContext().close();
+      abort(base.channelHandlerContext().channel());
     } else {
       http.close();
     }
+  }
+
+  private static void abort(Channel channel) {
+    UnreadBytesHandler.forget(channel.pipeline());
+    // From the front: TLS would wait to say goodbye to a client that does not read.
+    channel.pipeline().firstContext().close();
   }
 
   /**

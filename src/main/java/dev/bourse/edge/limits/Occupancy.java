@@ -34,6 +34,7 @@ public final class Occupancy {
 
   private final ProcessLimits room;
   private final ClientAddress clients;
+  private final Neighbours neighbours = new Neighbours();
   private final Map<String, Client> byAddress = new ConcurrentHashMap<>();
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong unreadBytes = new AtomicLong();
@@ -49,6 +50,11 @@ public final class Occupancy {
 
   ProcessLimits room() {
     return room;
+  }
+
+  /** The loops whose connections are counted here. */
+  Neighbours neighbours() {
+    return neighbours;
   }
 
   /** Counts in a connection from an address; null when the address has as many as it may have. */

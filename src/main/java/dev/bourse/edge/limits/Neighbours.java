@@ -1,0 +1,86 @@
+package dev.bourse.edge.limits;
+
+import io.netty.channel.EventLoop;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The event loops that share the room for connections. One that has nobody to close for a newcomer
+ * asks the others: without that, silent connections of one loop could take all of the room, and
+ * whoever is dealt to another loop would be turned away for as long as they say nothing.
+ */
+final class Neighbours {
+  /**
+   * How many newcomers may be one too many at a time, for as long as a turn or two of a loop takes:
+   * few beside the thousands that there is room for, and as many as arrive in such a turn.
+   */
+  private static final int MOST_ASKING = 64;
+
+  private final Map<EventLoop, BooleanSupplier> rooms = new ConcurrentHashMap<>();
+  private final Semaphore asking = new Semaphore(MOST_ASKING);
+
+  /**
+   * A loop has connections.
+   *
+   * @param makeRoom run on that loop: closes one of them if there is no room, and tells whether
+   *     there is some then
+   */
+  void join(EventLoop loop, BooleanSupplier makeRoom) {
+    rooms.putIfAbsent(loop, makeRoom);
+  }
+
+  /**
+   * Asks the others to make room, one after the other until one has.
+   *
+   * @param loop the one that asks, on which this is called
+   * @param none run on it when nobody made room
+   * @return false when nobody was asked, as there is nobody or as too many ask already
+   */
+  boolean ask(EventLoop loop, Runnable none) {
+    if (rooms.size() < 2 || !asking.tryAcquire()) {
+      return false;
+    }
+    askNext(
+        rooms.keySet().iterator(),
+        loop,
+        () -> {
+          asking.release();
+          run(loop, none);
+        });
+    return true;
+  }
+
+  private void askNext(Iterator<EventLoop> others, EventLoop asks, Runnable none) {
+    while (others.hasNext()) {
+      EventLoop other = others.next();
+      if (other != asks && run(other, () -> answer(other, others, asks, none))) {
+        return;
+      }
+    }
+    none.run();
+  }
+
+  private void answer(EventLoop other, Iterator<EventLoop> others, EventLoop asks, Runnable none) {
+    BooleanSupplier makeRoom = rooms.get(other);
+    if (makeRoom != null && makeRoom.getAsBoolean()) {
+      asking.release();
+    } else {
+      askNext(others, asks, none);
+    }
+  }
+
+  /** Whether a loop will run something; one that has stopped will not. */
+  private static boolean run(Executor loop, Runnable work) {
+    try {
+      loop.execute(work);
+      return true;
+    } catch (RejectedExecutionException stopped) {
+      return false;
+    }
+  }
+}
