@@ -141,6 +141,19 @@ public final class CapacityStore {
         "SELECT name FROM cluster WHERE org_id = ?", List.of(orgId), row -> row.text("name"));
   }
 
+  /**
+   * When an organization's cluster was made that is this many from the newest, which is the first.
+   */
+  Future<Optional<Long>> findCreated(String orgId, int fromNewest) {
+    return database.readFirst(
+        """
+        SELECT created_at FROM cluster WHERE org_id = ? ORDER BY created_at DESC
+        LIMIT 1 OFFSET ?\
+        """,
+        List.of(orgId, fromNewest - 1),
+        row -> row.integer("created_at"));
+  }
+
   /** When these clusters were made, by name. */
   Future<Map<String, Long>> listCreated(List<String> names) {
     Map<String, Long> created = new HashMap<>();

@@ -5,12 +5,14 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
+import dev.bourse.core.Times;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -24,12 +26,30 @@ import org.jspecify.annotations.Nullable;
  * an operator opened to that and within the organization's quota.
  */
 public final class SelfService {
+  /**
+   * How many clusters members may make within 24 hours beyond the organization's quota, in the
+   * place of others that they retire. A retired one keeps its name, its rows and a kilobyte or two
+   * of every process for good, so the quota alone would bound none of them.
+   */
+  static final int REPLACED_A_DAY = 20;
+
+  private static final Duration DAY = Duration.ofDays(1);
+
   /** There are as many clusters as may be. */
   private static final class QuotaReached extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     QuotaReached() {
       super("the quota of clusters is reached", null, false, false);
+    }
+  }
+
+  /** As many were made within a day as may be. */
+  private static final class DayReached extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    DayReached() {
+      super("as many clusters as may be were made within a day", null, false, false);
     }
   }
 
@@ -154,7 +174,8 @@ public final class SelfService {
    * declared for it.
    *
    * <p>Refused with {@code bad-request} for a pool that is not open to this, with {@code conflict}
-   * when the name is taken, the quota is used up or the organization is retired.
+   * when the name is taken, the quota is used up, as many were made within a day as may be, or the
+   * organization is retired.
    *
    * @param actor the member
    * @param description what they say of it, or null
@@ -182,13 +203,15 @@ public final class SelfService {
     return admin
         .make(
             description == null ? empty : describe(description, actor).apply(empty, now).next(),
-            List.of(withinQuota(orgId), stillOpen(pool)),
+            List.of(withinQuota(orgId), withinDay(orgId, now), stillOpen(pool)),
             audit)
         .recover(
-            e ->
-                e instanceof QuotaReached
-                    ? readQuota(orgId).map(SelfService::refuse)
-                    : Future.failedFuture(e))
+            e -> {
+              if (e instanceof QuotaReached) {
+                return readQuota(orgId).map(SelfService::refuse);
+              }
+              return e instanceof DayReached ? refuseToday(orgId, now) : Future.failedFuture(e);
+            })
         .map(view -> new Owned(view, now));
   }
 
@@ -213,6 +236,41 @@ public final class SelfService {
         """,
         orgId,
         maxClusters);
+  }
+
+  /** The same of those made within a day, whatever has become of them. */
+  private Statement withinDay(String orgId, long nowMillis) {
+    return Statement.guarded(
+        DayReached::new,
+        """
+        UPDATE org SET org_id = org_id WHERE org_id = ? AND COALESCE(max_clusters, ?) + ? >
+        (SELECT COUNT(*) FROM cluster c WHERE c.org_id = org.org_id AND c.created_at > ?)\
+        """,
+        orgId,
+        maxClusters,
+        REPLACED_A_DAY,
+        nowMillis - DAY.toMillis());
+  }
+
+  private Future<ClusterView> refuseToday(String orgId, long nowMillis) {
+    return readQuota(orgId)
+        .compose(
+            quota -> {
+              int most = quota.maximum() + REPLACED_A_DAY;
+              return store
+                  .findCreated(orgId, most)
+                  .map(
+                      counted -> {
+                        throw ApiError.of(
+                                ErrorCode.CONFLICT,
+                                "within 24 hours the organization may make %s clusters, those it"
+                                    + " has retired among them; the next as of %s",
+                                most,
+                                Times.rfc3339(counted.orElse(nowMillis) + DAY.toMillis()))
+                            .with("reason", "limit")
+                            .with("maximum", most);
+                      });
+            });
   }
 
   private Statement stillOpen(String pool) {

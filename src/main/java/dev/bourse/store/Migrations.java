@@ -32,6 +32,9 @@ import org.slf4j.LoggerFactory;
 public final class Migrations {
   private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
 
+  /** What the build makes of all steps of a folder. */
+  public static final String WHOLE = "schema.sql";
+
   private static final Pattern FILE_NAME = Pattern.compile("(\\d{4})-([a-z0-9-]+)\\.sql");
 
   /** A statement ends with a semicolon at the end of a line, so triggers with a body cannot. */
@@ -42,11 +45,7 @@ public final class Migrations {
   private static final Pattern SERVES_FROM = Pattern.compile("-- serves-from: (\\d{1,4})\n");
 
   private record Step(
-      int number,
-      String name,
-      String sha256,
-      List<Statement> statements,
-      @Nullable Integer servesFrom) {}
+      int number, String name, String sha256, String sql, @Nullable Integer servesFrom) {}
 
   private record Applied(int number, String name, String sha256) {}
 
@@ -55,8 +54,12 @@ public final class Migrations {
 
   private final List<Step> steps;
 
-  private Migrations(List<Step> steps) {
+  /** What all steps come to, if the folder has it. */
+  private final @Nullable String whole;
+
+  private Migrations(List<Step> steps, @Nullable String whole) {
     this.steps = steps;
+    this.whole = whole;
   }
 
   /**
@@ -68,13 +71,18 @@ public final class Migrations {
   public static Migrations load(String folder) throws IOException {
     Migrations known = READ.get(folder);
     if (known == null) {
-      known = read(folder);
+      known = new Migrations(steps(folder), findResource(folder + "/" + WHOLE));
       READ.put(folder, known);
     }
     return known;
   }
 
-  private static Migrations read(String folder) throws IOException {
+  /** The same, for a new store to go through all steps too. */
+  public static Migrations loadSteps(String folder) throws IOException {
+    return new Migrations(steps(folder), null);
+  }
+
+  private static List<Step> steps(String folder) throws IOException {
     List<Step> steps = new ArrayList<>();
     for (String line : resource(folder + "/migrations.index").split("\n", -1)) {
       String fileName = line.strip();
@@ -86,11 +94,10 @@ public final class Migrations {
         }
         String sql = resource(folder + "/" + fileName);
         int number = steps.size() + 1;
-        steps.add(
-            new Step(number, parts.group(2), sha256(sql), split(sql), servesFrom(number, sql)));
+        steps.add(new Step(number, parts.group(2), sha256(sql), sql, servesFrom(number, sql)));
       }
     }
-    return new Migrations(steps);
+    return steps;
   }
 
   private static @Nullable Integer servesFrom(int number, String sql) {
@@ -162,6 +169,24 @@ public final class Migrations {
 
   private Future<List<Migration>> apply(
       SchemaSession session, Clock clock, List<Migration> pending) {
+    return session
+        .hasMigrationTable()
+        .compose(
+            has ->
+                has || whole == null
+                    ? goThrough(session, clock, pending)
+                    : session.commit(begun(whole, clock)))
+        .map(pending);
+  }
+
+  /** What makes a new store, with the record of all steps. */
+  private List<Statement> begun(String schema, Clock clock) {
+    List<Statement> statements = new ArrayList<>(split(schema));
+    steps.forEach(step -> statements.addAll(record(step, clock)));
+    return statements;
+  }
+
+  private Future<Void> goThrough(SchemaSession session, Clock clock, List<Migration> pending) {
     Future<Void> done =
         session.commit(
             List.of(
@@ -174,7 +199,7 @@ public final class Migrations {
     for (Step step : steps.subList(steps.size() - pending.size(), steps.size())) {
       done = done.compose(v -> session.commit(recorded(step, clock)));
     }
-    return done.map(pending);
+    return done;
   }
 
   /**
@@ -222,7 +247,13 @@ public final class Migrations {
   }
 
   private static List<Statement> recorded(Step step, Clock clock) {
-    List<Statement> statements = new ArrayList<>(step.statements);
+    List<Statement> statements = new ArrayList<>(split(step.sql));
+    statements.addAll(record(step, clock));
+    return statements;
+  }
+
+  private static List<Statement> record(Step step, Clock clock) {
+    List<Statement> statements = new ArrayList<>();
     statements.add(
         Statement.of(
             "INSERT INTO migration (number, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
@@ -272,11 +303,16 @@ public final class Migrations {
   }
 
   private static String resource(String path) throws IOException {
+    String found = findResource(path);
+    if (found == null) {
+      throw new IOException("the class path has no " + path);
+    }
+    return found;
+  }
+
+  private static @Nullable String findResource(String path) throws IOException {
     try (InputStream in = Migrations.class.getClassLoader().getResourceAsStream(path)) {
-      if (in == null) {
-        throw new IOException("the class path has no " + path);
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      return in == null ? null : new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 

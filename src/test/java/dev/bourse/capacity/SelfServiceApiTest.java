@@ -14,9 +14,13 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -333,6 +337,42 @@ class SelfServiceApiTest {
     carol.post(CLUSTERS, order("openlab-next")).refused(ErrorCode.CONFLICT);
     carol.delete(CLUSTERS + "/openlab-first").ok();
     assertEquals(201, carol.post(CLUSTERS, order("openlab-next")).status());
+  }
+
+  @Test
+  void whoKeepsRetiringMakesNoMoreThanTwentyBeyondTheQuotaInADay() {
+    ApiClient operator = bourse.operator();
+    assertEquals(201, operator.post("/api/operator/orgs", OrgApiFixture.org("initech")).status());
+    JsonObject member =
+        new JsonObject().put("username", "erin").put("email", "erin@initech.example");
+    assertEquals(
+        201,
+        operator.post("/api/operator/orgs/initech/members", member.put("name", "Erin")).status());
+    ApiClient erin = bourse.inSession("initech", "erin");
+    quota("initech", 1);
+    int most = 1 + SelfService.REPLACED_A_DAY;
+    for (int i = 0; i < most; i++) {
+      assertEquals(201, erin.post(CLUSTERS, order("initech-" + i)).status());
+      erin.delete(CLUSTERS + "/initech-" + i).ok();
+    }
+    JsonObject refusal = erin.post(CLUSTERS, order("initech-late")).refused(ErrorCode.CONFLICT);
+    assertEquals("limit", refusal.getString("reason"));
+    assertEquals(most, refusal.getInteger("maximum"));
+    String oldest =
+        ClusterClient.objects(erin.get(CLUSTERS + "?limit=500").ok().getJsonArray("clusters"))
+            .stream()
+            .map(c -> c.getString("created_at"))
+            .min(Comparator.naturalOrder())
+            .orElseThrow();
+    assertEquals(
+        "within 24 hours the organization may make %s clusters, those it has retired among them;"
+                .formatted(most)
+            + " the next as of "
+            + Instant.parse(oldest).plus(Duration.ofDays(1)).toString(),
+        refusal.getString("detail"));
+    erin.get(CLUSTERS + "/initech-late").refused(ErrorCode.NOT_FOUND);
+    quota("initech", 2);
+    assertEquals(201, erin.post(CLUSTERS, order("initech-late")).status());
   }
 
   @Test

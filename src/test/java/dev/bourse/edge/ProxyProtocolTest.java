@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -51,6 +52,8 @@ class ProxyProtocolTest {
 
   @AfterEach
   void close() throws Exception {
+    // Clients first: a server that is closed waits for connections whose handshake is not done.
+    Collections.reverse(open);
     for (AutoCloseable one : open) {
       one.close();
     }

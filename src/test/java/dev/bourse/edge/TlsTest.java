@@ -26,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.Certificate;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
@@ -64,6 +65,8 @@ class TlsTest {
 
   @AfterEach
   void close() throws Exception {
+    // Clients first: a server that is closed waits for connections whose handshake is not done.
+    Collections.reverse(open);
     for (AutoCloseable one : open) {
       one.close();
     }

@@ -6,7 +6,6 @@ import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import java.sql.SQLException;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,12 +14,6 @@ import org.jspecify.annotations.Nullable;
  * product's SQL, without threads, files or waits. One thread at a time.
  */
 public final class MemoryEngine implements AutoCloseable {
-  /**
-   * What a migrated store is made of. The steps are carried out once in a process: a simulation
-   * begins hundreds of times in a minute.
-   */
-  private static @Nullable List<String> schema;
-
   private final SqliteConnection connection;
 
   private MemoryEngine(SqliteConnection connection) {
@@ -30,30 +23,11 @@ public final class MemoryEngine implements AutoCloseable {
   /** A store as a first start leaves it. */
   public static MemoryEngine migrated() throws Exception {
     SqliteConnection connection = SqliteConnection.forNothing();
-    for (String statement : schema()) {
-      connection.execute(statement);
-    }
+    SqliteSchemaSession.settled(
+        Migrations.load("db/sqlite").apply(new SqliteSchemaSession(connection), Clock.systemUTC()));
     connection.execute("PRAGMA foreign_keys = ON");
     connection.execute("PRAGMA synchronous = OFF");
     return new MemoryEngine(connection);
-  }
-
-  private static synchronized List<String> schema() throws Exception {
-    if (schema == null) {
-      try (SqliteConnection connection = SqliteConnection.forNothing()) {
-        SqliteSchemaSession.settled(
-            Migrations.load("db/sqlite")
-                .apply(new SqliteSchemaSession(connection), Clock.systemUTC()));
-        List<String> found = new ArrayList<>();
-        found.addAll(
-            connection.query(
-                "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
-                    + " ORDER BY type DESC, rowid",
-                List.of(), row -> row.text("sql")));
-        schema = found;
-      }
-    }
-    return schema;
   }
 
   /** Rows of one query. */
