@@ -241,6 +241,7 @@ public final class JoinRuleService {
   }
 
   private Future<Invited> invite(String actor, String orgId, String address, OrgWrite write) {
+    invitations.count(orgId, address);
     long now = clock.millis();
     JoinRule rule =
         new JoinRule(
@@ -269,6 +270,7 @@ public final class JoinRuleService {
             orgId,
             orgId,
             address)
+        .add(JoinRuleStore.endFormerLinks(orgId, address))
         .add(JoinRuleStore.insertOrRenew(rule))
         .record(now, actor, "member_invite", "email=" + Text.shown(address))
         .commit()

@@ -42,6 +42,15 @@ public final class SignInLinks implements Invitations {
   /** How many of them one network may ask for, so that it cannot use up the domain's share. */
   static final int STRANGERS_BY_CALLER = 50;
 
+  /**
+   * Invitations of an organization in a quarter of an hour: a whole department's, and a fifth of
+   * the mails that may wait for the mail server, so that none keeps others from signing in.
+   */
+  static final int INVITATIONS_OF_ORG = 200;
+
+  /** Enough for whoever deletes them unread; nobody is to be flooded. */
+  static final int INVITATIONS_TO_ADDRESS = 5;
+
   private final LinkStore store;
   private final Memberships memberships;
   private final MailSender mail;
@@ -55,6 +64,12 @@ public final class SignInLinks implements Invitations {
   private final AttemptLimiter strangers =
       new AttemptLimiter(
           STRANGERS_OF_DOMAIN, "links for a domain's addresses that are no member's");
+
+  private final AttemptLimiter invitationsByOrg =
+      new AttemptLimiter(INVITATIONS_OF_ORG, "invitations sent by one organization");
+  private final AttemptLimiter invitationsByAddress =
+      new AttemptLimiter(
+          INVITATIONS_TO_ADDRESS, "invitations sent by one organization to the same address");
 
   /**
    * @param baseUrl what browsers call the service; links begin with it and with nothing a request
@@ -119,6 +134,12 @@ public final class SignInLinks implements Invitations {
       strangers.count(address.substring(address.lastIndexOf('@') + 1));
     }
     return places;
+  }
+
+  @Override
+  public void count(String orgId, String email) {
+    invitationsByAddress.count(orgId + ' ' + email);
+    invitationsByOrg.count(orgId);
   }
 
   @Override

@@ -130,6 +130,39 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
   }
 
   @Test
+  void ofTheLinksOfAnInvitationTheNewestAloneWorks() {
+    String org = organization("alice");
+    ApiClient alice = bourse.inSession(org, "alice");
+    String frank = "frank@" + org + ".example";
+    assertEquals(201, alice.post(INVITATIONS, email(frank)).status());
+    Browser browser = new Browser(bourse);
+    String former = browser.link(frank, 0);
+    assertEquals(200, alice.post(INVITATIONS, email(frank)).status());
+    String newest = browser.link(frank, 1);
+    assertEquals(410, browser.get(former).statusCode());
+    assertEquals(200, browser.get(newest).statusCode());
+  }
+
+  @Test
+  void nobodyIsSentAnInvitationOverAndOver() {
+    String org = organization("alice");
+    ApiClient alice = bourse.inSession(org, "alice");
+    String frank = "frank@" + org + ".example";
+    String id = alice.post(INVITATIONS, email(frank)).json().getString("rule_id");
+    for (int i = 0; i < 4; i++) {
+      alice.send("POST", INVITATIONS + "/" + id + "/resend", null).ok();
+    }
+    JsonObject refusal =
+        alice
+            .send("POST", INVITATIONS + "/" + id + "/resend", null)
+            .refused(ErrorCode.RATE_LIMITED);
+    assertEquals("attempts", refusal.getString("reason"));
+    alice.post(INVITATIONS, email(frank)).refused(ErrorCode.RATE_LIMITED);
+    assertEquals(201, alice.post(INVITATIONS, email("gail@" + org + ".example")).status());
+    assertEquals(6, trail(org, "member_invite").size());
+  }
+
+  @Test
   void theLinkOfAWithdrawnInvitationWorksNoMore() {
     String org = organization("alice");
     ApiClient alice = bourse.inSession(org, "alice");
