@@ -2,17 +2,22 @@ package dev.bourse.delivery;
 
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
+import dev.bourse.mail.OutboxFull;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Tells an organization's members by mail of what is stored at the same time. */
 public final class MemberMails {
   /** Members who are told: a mail to each of thousands would help none of them. */
   private static final int MAX_TOLD = 20;
+
+  private static final Logger LOG = LoggerFactory.getLogger(MemberMails.class);
 
   private final Database database;
   private final MailSender mail;
@@ -23,7 +28,8 @@ public final class MemberMails {
   }
 
   /**
-   * Commits statements together with the mails about them.
+   * Commits statements together with the mails about them; without those when no mail can wait any
+   * more. What is switched off must not be called on for as long as the mail server is away.
    *
    * @param first who is told first, as {@code member:<username>}
    * @param text the mail to an address
@@ -39,7 +45,15 @@ public final class MemberMails {
                       List<Statement> all = new ArrayList<>(statements);
                       all.addAll(mails);
                       return database.commit(all);
-                    }));
+                    }))
+        .recover(
+            failure -> {
+              if (!(failure instanceof OutboxFull)) {
+                return Future.failedFuture(failure);
+              }
+              LOG.warn("members of {} are not told by mail: {}", orgId, failure.getMessage());
+              return database.commit(statements);
+            });
   }
 
   private Future<Void> commit(List<Mail> mails, Function<List<Statement>, Future<Void>> commit) {

@@ -5,7 +5,6 @@ import dev.bourse.store.Database;
 import dev.bourse.store.InList;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
-import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -70,9 +69,7 @@ final class OutboxRows {
   /** Accepts a mail, unless too many wait. */
   Statement accepting(String id, Encrypted encrypted) {
     return Statement.guarded(
-        () ->
-            new StoreUnavailable(
-                "%s mails wait for the mail server, as many as may".formatted(MAX_WAITING), null),
+        () -> new OutboxFull(MAX_WAITING),
         """
         INSERT INTO outbox_mail (mail_id, key_id, ciphertext, accepted_at, due_at, tries)
         SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), %1$s, %1$s, 0

@@ -3,7 +3,7 @@ package dev.bourse.store;
 import org.jspecify.annotations.Nullable;
 
 /** The store cannot serve now: queue full, disk full, engine away, closed. */
-public final class StoreUnavailable extends RuntimeException {
+public class StoreUnavailable extends RuntimeException {
   private final boolean isFull;
   private final boolean mayBeStored;
 

@@ -20,7 +20,9 @@ import dev.bourse.delivery.Retries;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
+import dev.bourse.mail.MailConfig;
 import dev.bourse.mail.OutboxMail;
+import dev.bourse.mail.StoredMail;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.Receiver;
 import dev.bourse.traces.Traces;
@@ -366,6 +368,38 @@ class CourierTest extends StoreFixture {
           "it names the endpoint",
           () -> mails().stream().anyMatch(mail -> mail.contains(endpoint.endpointId())));
       assertTrue(mails().get(0).contains("To: ann@acme.example"), mails().get(0));
+    }
+  }
+
+  /** Else a receiver that is gone would be called each second until the mail server is back. */
+  @Test
+  void anEndpointIsSwitchedOffThoughNoMailCanWaitAnyMore() throws Exception {
+    cluster();
+    Keyring keyring = Keyring.of(List.of(new byte[32]));
+    MailConfig.Smtp nowhere = new MailConfig.Smtp("127.0.0.1", 1, "", "", MailConfig.Security.NONE);
+    StoredMail mail =
+        new StoredMail(vertx, database, keyring, nowhere, "b@b.example", new Random(4));
+    switchOff = new SwitchOff(new MemberMails(database, mail), () -> "https://bourse.example");
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+                    INSERT INTO outbox_mail (mail_id, key_id, ciphertext, accepted_at, due_at, tries)
+                    SELECT 'm' || i, 'of-nobody', '', 0, 0, 0 FROM n\
+                    """))));
+    try (Receiver receiver = new Receiver(message -> 410)) {
+      endpoint("whe_1", receiver.url());
+      grants(1);
+      courier();
+      eventually(
+          "it is switched off", () -> count("webhook_endpoint WHERE disabled_at IS NOT NULL") == 1);
+      assertEquals(List.of("gone"), texts("SELECT disabled_reason FROM webhook_endpoint"));
+      assertEquals(1, receiver.received().size());
+      assertEquals(1_000, count("outbox_mail"));
+    } finally {
+      await(mail.close());
     }
   }
 
