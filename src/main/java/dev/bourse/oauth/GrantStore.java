@@ -52,21 +52,29 @@ final class GrantStore {
   record Refresh(Grant grant, boolean isUsed) {}
 
   /**
-   * Fails the commit when a session has ended. It locks the member, as suspending and removing do
-   * before they look which grants there are: of the two, either waits for the other.
+   * Fails the commit when a session has ended. It locks the member, as suspending, removing and
+   * signing out do before they look which grants there are: of the two, either waits for the other.
+   * Whether there is the session is looked up once the lock is held: PostgreSQL answers what else
+   * the first statement asks by how things stood before it waited.
    */
-  static Statement requireSession(Session session) {
-    return Statement.guarded(
-        () ->
-            ApiError.of(ErrorCode.FORBIDDEN, "you were signed out in the meantime; sign in again"),
+  static List<Statement> requireSession(Session session) {
+    String lock =
         """
         UPDATE member SET username = username WHERE org_id = ? AND username = ?
-        AND suspended_at IS NULL
-        AND EXISTS (SELECT 1 FROM member_session WHERE session_sha256 = ?)\
-        """,
-        session.orgId(),
-        session.username(),
-        session.id());
+        AND suspended_at IS NULL\
+        """;
+    return List.of(
+        Statement.guarded(GrantStore::signedOut, lock, session.orgId(), session.username()),
+        Statement.guarded(
+            GrantStore::signedOut,
+            lock + " AND EXISTS (SELECT 1 FROM member_session WHERE session_sha256 = ?)",
+            session.orgId(),
+            session.username(),
+            session.id()));
+  }
+
+  private static ApiError signedOut() {
+    return ApiError.of(ErrorCode.FORBIDDEN, "you were signed out in the meantime; sign in again");
   }
 
   static Statement insert(Grant grant) {

@@ -107,10 +107,10 @@ final class Grants {
    * a consent that was under way while its member was suspended would be in force afterwards.
    */
   static List<Statement> consented(Grant grant, Session session) {
-    return List.of(
-        GrantStore.requireSession(session),
-        GrantStore.insert(grant),
-        AuditStore.insert(grant.row("oauth_grant", grant.createdAtMillis(), "")));
+    List<Statement> statements = new ArrayList<>(GrantStore.requireSession(session));
+    statements.add(GrantStore.insert(grant));
+    statements.add(AuditStore.insert(grant.row("oauth_grant", grant.createdAtMillis(), "")));
+    return statements;
   }
 
   /** Stores a member's consent; the code by which the client gets its tokens. */

@@ -1,0 +1,91 @@
+package dev.bourse.oauth;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import dev.bourse.capacity.StoreFixture;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.signin.Session;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.store.postgres.PostgresDatabase;
+import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.SharedPostgres;
+import io.vertx.core.Future;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** A consent that is given at one process while another signs its member out everywhere. */
+@SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
+class ConsentRaceTest extends StoreFixture {
+  private static final Session SESSION = new Session("s1", "acme", "ann", "c", 0, 1, 1);
+
+  private String url;
+
+  @Override
+  protected Future<? extends Database> open() throws Exception {
+    url = SharedPostgres.server().newStore();
+    return PostgresDatabase.open(
+        vertx,
+        PostgresConfig.defaults(PostgresUrl.parse(url), ""),
+        "db/postgres",
+        clock,
+        new Random());
+  }
+
+  private static void execute(Connection connection, String sql) throws SQLException {
+    try (java.sql.Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  private static boolean somebodyWaitsForALock(Connection connection) {
+    try (java.sql.Statement statement = connection.createStatement();
+        ResultSet waiting =
+            statement.executeQuery(
+                """
+                SELECT COUNT(*) FROM pg_stat_activity
+                WHERE wait_event_type = 'Lock' AND datname = current_database()\
+                """)) {
+      return waiting.next() && waiting.getInt(1) > 0;
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void whoWaitsForASignOutFindsTheSessionEnded() throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    INSERT INTO member (org_id, username, email, name, created_at)
+                    VALUES ('acme', 'ann', 'ann@acme.example', 'Ann', 0)\
+                    """),
+                Statement.of(
+                    """
+                    INSERT INTO member_session
+                    (session_sha256, org_id, username, created_at, seen_at, expires_at)
+                    VALUES ('s1', 'acme', 'ann', 0, 0, 1)\
+                    """))));
+    await(database.commit(GrantStore.requireSession(SESSION)));
+    try (Connection other = SharedPostgres.server().connect(url);
+        Connection watching = SharedPostgres.server().connect(url)) {
+      other.setAutoCommit(false);
+      execute(other, "UPDATE member SET username = username WHERE username = 'ann'");
+      execute(other, "DELETE FROM member_session");
+      Future<Void> consent = database.commit(GrantStore.requireSession(SESSION));
+      eventually("it waits for the other", () -> somebodyWaitsForALock(watching));
+      assertFalse(consent.isComplete());
+      other.commit();
+      assertEquals(ErrorCode.FORBIDDEN, fails(ApiError.class, consent).code());
+    }
+  }
+}
