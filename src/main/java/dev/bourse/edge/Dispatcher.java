@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -30,9 +31,6 @@ import org.jspecify.annotations.Nullable;
 public final class Dispatcher {
   /** The extension of an operation about the calling token, which makes no sense without one. */
   private static final String OF_TOKEN = "x-of-token";
-
-  /** What a member needs for an operation that any API token may call. */
-  private static final Scope ANY_READ = Scope.ORG_READ;
 
   /**
    * An operation that can be called.
@@ -62,9 +60,14 @@ public final class Dispatcher {
   private static boolean isRead(io.vertx.openapi.contract.Operation model) {
     return model.getHttpMethod().name().equals("GET")
         && !model.getOpenAPIModel().getBoolean(OF_TOKEN, false)
-        && OperationContract.demands(model).stream()
-            .anyMatch(demand -> demand.scheme().equals(Principal.SCHEME))
+        && demands(model, Principal.SCHEME)
+        && demands(model, Principal.MEMBER_SCHEME)
         && OperationContract.answersJson(model);
+  }
+
+  private static boolean demands(io.vertx.openapi.contract.Operation model, String scheme) {
+    return OperationContract.demands(model).stream()
+        .anyMatch(demand -> demand.scheme().equals(scheme));
   }
 
   private static Route entry(
@@ -75,13 +78,13 @@ public final class Dispatcher {
     String id = model.getOperationId();
     Endpoint endpoint = Endpoint.of(contract, model, operations, metrics);
     String path = model.getAbsoluteOpenAPIPath();
-    Scope ofTokens = endpoint.scope(Principal.SCHEME);
     return new Route(
         new Reading(
             id,
             path,
             model.getOpenAPIModel().getString("summary"),
-            ofTokens != null ? ofTokens : ANY_READ),
+            // As over HTTP: what is asked of members, whatever API tokens may read without.
+            Objects.requireNonNull(endpoint.scope(Principal.MEMBER_SCHEME), id)),
         Pattern.compile(path.replaceAll("\\{[^/}]+}", "[^/]+")),
         endpoint);
   }

@@ -90,7 +90,7 @@ class McpEntryApiTest extends McpApiFixture {
     for (String[] call :
         new String[][] {
           {"/api/org/tokens", "capacity:read org:read"},
-          {"/api/vm/activity", "capacity:read org:read"}
+          {"/api/billing/balance", "billing:read capacity:read"}
         }) {
       HttpAnswer refused =
           reader.send(
@@ -100,6 +100,15 @@ class McpEntryApiTest extends McpApiFixture {
       assertTrue(challenge(refused).contains("scope=\"" + call[1] + "\""), challenge(refused));
     }
     reader.ok("grid_api", McpClient.read("/api/vm/capacity?cluster=acme-train"));
+    // As over HTTP, though an API token needs no scope for it.
+    reader.ok("grid_api", McpClient.read("/api/vm/activity"));
+    McpClient.of(bourse, "acme", "alice", EnumSet.of(Scope.ORG_READ))
+        .send(
+            "tools/call",
+            new JsonObject()
+                .put("name", "grid_api")
+                .put("arguments", McpClient.read("/api/vm/activity")))
+        .refused(ErrorCode.FORBIDDEN);
   }
 
   /** Every scope a tool needs, and a call that needs it: a token with all others is refused. */

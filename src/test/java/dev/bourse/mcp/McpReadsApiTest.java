@@ -206,10 +206,17 @@ class McpReadsApiTest extends McpApiFixture {
   }
 
   @Test
-  void gridApiDemandsOfMembersAScopeWhereApiTokensNeedNone() {
+  void gridApiDemandsTheScopeThatHttpDemandsOfMembersThoughApiTokensNeedNone() {
     lacks(Scope.ORG_READ, "grid_api", read("/api/org/members"));
-    lacks(Scope.ORG_READ, "grid_api", read("/api/vm/history?cluster=acme-train"));
-    lacks(Scope.ORG_READ, "grid_api", read("/api/market/feed"));
+    for (String path : List.of("/api/vm/history?cluster=acme-train", "/api/market/feed")) {
+      lacks(Scope.CAPACITY_READ, "grid_api", read(path));
+      bourse
+          .with(
+              McpClient.token(
+                  bourse, "acme", "alice", EnumSet.complementOf(EnumSet.of(Scope.CAPACITY_READ))))
+          .get(path)
+          .refused(ErrorCode.FORBIDDEN);
+    }
   }
 
   @Test
