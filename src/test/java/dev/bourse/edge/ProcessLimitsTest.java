@@ -13,7 +13,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What connections may hold, by the process's memory and by client address. */
@@ -118,22 +118,21 @@ class ProcessLimitsTest {
   void whereNoEventLoopHasAnybodyWhoWaitsANewcomerIsTurnedAway() throws IOException {
     try (EdgeFixture fixture = serve(1, 1, "127.0.0.1")) {
       Promise<Answer> answered = Promise.promise();
-      AtomicBoolean isAsked = new AtomicBoolean();
+      AtomicInteger served = new AtomicInteger();
       fixture.behave(
           call -> {
-            isAsked.set(true);
+            served.incrementAndGet();
             return answered.future();
           });
-      RawClient busy =
-          new RawClient(fixture.port())
-              .send(
-                  "GET /api/vm/capacity HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer all\r\n\r\n");
-      until("it is being answered", isAsked::get);
-      // Dealt to both loops.
+      String read = "GET /api/vm/capacity HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer all\r\n\r\n";
+      RawClient busy = new RawClient(fixture.port()).send(read);
+      until("it is being answered", () -> served.get() == 1);
+      // Dealt to both loops; none of them is served before it is turned away.
       for (int i = 0; i < 4; i++) {
-        assertTrue(new RawClient(fixture.port()).isClosedSoon(60_000));
+        assertEquals("", new RawClient(fixture.port()).send(read).untilClosed());
       }
       until("it alone is left", () -> fixture.edge.occupancy().connections() == 1);
+      assertEquals(1, served.get());
       answered.complete(Answer.ok(new JsonObject()));
       assertTrue(busy.until("}").startsWith("HTTP/1.1 200"));
       busy.close();

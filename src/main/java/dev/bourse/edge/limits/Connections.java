@@ -237,17 +237,27 @@ public final class Connections {
 
   /**
    * Whether a newcomer may stay. Where nobody waits here whom it could push out, it stays until the
-   * other loops have looked.
+   * other loops have looked. Nothing of what it sends is read meanwhile: whoever is turned away in
+   * the end must not have been served.
    */
   private boolean findRoom(Channel newcomer) {
     EventLoop loop = newcomer.eventLoop();
     occupancy.neighbours().join(loop, this::makeRoom);
-    return makeRoom() || occupancy.neighbours().ask(loop, () -> turnAway(newcomer));
+    if (makeRoom()) {
+      return true;
+    }
+    boolean isAsked = occupancy.neighbours().ask(loop, found -> admit(newcomer, found));
+    if (isAsked) {
+      newcomer.config().setAutoRead(false);
+    }
+    return isAsked;
   }
 
-  /** No loop found room for it; somebody may have gone meanwhile, or have come to wait here. */
-  private void turnAway(Channel newcomer) {
-    if (newcomer.isOpen() && !makeRoom()) {
+  /** The others have looked. If in vain, somebody may have gone meanwhile, or wait here now. */
+  private void admit(Channel newcomer, boolean hasRoom) {
+    if (hasRoom || makeRoom()) {
+      newcomer.config().setAutoRead(true);
+    } else if (newcomer.isOpen()) {
       occupancy.turnsAway();
       abort(newcomer);
     }

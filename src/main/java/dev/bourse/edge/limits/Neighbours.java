@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * The event loops that share the room for connections. One that has nobody to close for a newcomer
@@ -38,39 +39,40 @@ final class Neighbours {
    * Asks the others to make room, one after the other until one has.
    *
    * @param loop the one that asks, on which this is called
-   * @param none run on it when nobody made room
+   * @param answer told on it, in a later turn, whether one has
    * @return false when nobody was asked, as there is nobody or as too many ask already
    */
-  boolean ask(EventLoop loop, Runnable none) {
+  boolean ask(EventLoop loop, Consumer<Boolean> answer) {
     if (rooms.size() < 2 || !asking.tryAcquire()) {
       return false;
     }
     askNext(
         rooms.keySet().iterator(),
         loop,
-        () -> {
+        found -> {
           asking.release();
-          run(loop, none);
+          run(loop, () -> answer.accept(found));
         });
     return true;
   }
 
-  private void askNext(Iterator<EventLoop> others, EventLoop asks, Runnable none) {
+  private void askNext(Iterator<EventLoop> others, EventLoop asks, Consumer<Boolean> answer) {
     while (others.hasNext()) {
       EventLoop other = others.next();
-      if (other != asks && run(other, () -> answer(other, others, asks, none))) {
+      if (other != asks && run(other, () -> look(other, others, asks, answer))) {
         return;
       }
     }
-    none.run();
+    answer.accept(false);
   }
 
-  private void answer(EventLoop other, Iterator<EventLoop> others, EventLoop asks, Runnable none) {
+  private void look(
+      EventLoop other, Iterator<EventLoop> others, EventLoop asks, Consumer<Boolean> answer) {
     BooleanSupplier makeRoom = rooms.get(other);
     if (makeRoom != null && makeRoom.getAsBoolean()) {
-      asking.release();
+      answer.accept(true);
     } else {
-      askNext(others, asks, none);
+      askNext(others, asks, answer);
     }
   }
 
