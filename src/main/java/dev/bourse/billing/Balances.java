@@ -4,6 +4,7 @@ import dev.bourse.billing.Usage.Line;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.core.Slices;
 import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.StoreUnavailable;
@@ -78,12 +79,9 @@ final class Balances {
   /** Of these organizations, as far as they exist and their usage can be read. */
   Future<List<Balance>> list(List<String> orgs) {
     List<Balance> all = new ArrayList<>();
-    Future<Void> read = Future.succeededFuture();
-    for (int from = 0; from < orgs.size(); from += ORGS_PER_TICK_READ) {
-      List<String> some = orgs.subList(from, Math.min(orgs.size(), from + ORGS_PER_TICK_READ));
-      read = read.compose(before -> listSome(some)).onSuccess(all::addAll).mapEmpty();
-    }
-    return read.map(all);
+    return BoundedWork.inTurn(
+            Slices.of(orgs, ORGS_PER_TICK_READ), some -> listSome(some).onSuccess(all::addAll))
+        .map(all);
   }
 
   private Future<List<Balance>> listSome(List<String> orgs) {
@@ -126,15 +124,10 @@ final class Balances {
                 .computeIfAbsent(account.throughMillis(), mark -> new ArrayList<>())
                 .add(account));
     List<Balance> all = new ArrayList<>();
-    Future<Void> read = Future.succeededFuture();
-    for (Map.Entry<Long, List<AccountStore.Account>> group : byMark.entrySet()) {
-      read =
-          read.compose(before -> readable(group.getValue(), group.getKey(), now))
-              .onSuccess(all::addAll)
-              .mapEmpty();
-    }
-    return read.map(
-        done -> all.stream().sorted(Comparator.comparing(b -> b.account().orgId())).toList());
+    return BoundedWork.inTurn(
+            byMark.entrySet(),
+            group -> readable(group.getValue(), group.getKey(), now).onSuccess(all::addAll))
+        .map(done -> all.stream().sorted(Comparator.comparing(b -> b.account().orgId())).toList());
   }
 
   /**

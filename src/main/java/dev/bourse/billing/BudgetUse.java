@@ -4,7 +4,9 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Lapse;
 import dev.bourse.core.Price;
+import dev.bourse.core.Slices;
 import dev.bourse.market.Spent;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -30,6 +32,12 @@ final class BudgetUse {
 
   /** Organizations of one round of queries. */
   private static final int ORGS_PER_READ = 500;
+
+  /**
+   * First hours that are read at once, of a process that has kept none yet: each takes a handful of
+   * queries, and requests read beside them.
+   */
+  private static final int FIRST_HOURS_AT_ONCE = 8;
 
   /** Budgets whose posted part is kept; past them all are counted anew. */
   private static final int MOST_KEPT = 200_000;
@@ -105,11 +113,9 @@ final class BudgetUse {
 
   private Future<Map<String, Long>> ownWatermarks(List<String> orgs) {
     Map<String, Long> own = new HashMap<>();
-    Future<Void> read = Future.succeededFuture();
-    for (List<String> some : pieces(orgs, ORGS_PER_READ)) {
-      read = read.compose(before -> watermarks.list(some)).onSuccess(own::putAll).mapEmpty();
-    }
-    return read.map(own);
+    return BoundedWork.inTurn(
+            Slices.of(orgs, ORGS_PER_READ), some -> watermarks.list(some).onSuccess(own::putAll))
+        .map(own);
   }
 
   private static List<Asked> asked(List<Cluster> budgeted, Map<String, Long> own, long common) {
@@ -127,9 +133,12 @@ final class BudgetUse {
 
   /** The posted part of each, cents x GPU-milliseconds. */
   private Future<Map<String, Long>> posted(List<Asked> asked) {
-    Map<String, Posted> known = new HashMap<>();
+    if (kept.size() > MOST_KEPT) {
+      kept.clear();
+    }
+    Map<String, Posted> known = new ConcurrentHashMap<>();
     List<Asked> more = new ArrayList<>();
-    Future<Void> begun = Future.succeededFuture();
+    List<Asked> unknown = new ArrayList<>();
     for (Asked one : asked) {
       if (!one.hasPosted()) {
         continue;
@@ -142,19 +151,22 @@ final class BudgetUse {
       if (goesOn) {
         known.put(one.cluster(), Objects.requireNonNull(before));
       } else {
-        begun =
-            begun.compose(
-                done ->
-                    firstHour(one)
-                        .map(
-                            first -> {
-                              known.put(one.cluster(), first);
-                              return null;
-                            }));
+        unknown.add(one);
       }
       more.add(one);
     }
-    return begun.compose(done -> addPosted(more, known));
+    // Kept as they are read: what fails then does not have all be read anew.
+    return BoundedWork.untilFailure(
+            unknown.iterator(),
+            FIRST_HOURS_AT_ONCE,
+            one ->
+                firstHour(one)
+                    .onSuccess(
+                        first -> {
+                          known.put(one.cluster(), first);
+                          kept.put(one.cluster(), first);
+                        }))
+        .compose(done -> addPosted(more, known));
   }
 
   /** Of the hour in which a budget begins only what comes after that is counted. */
@@ -182,25 +194,21 @@ final class BudgetUse {
       }
     }
     Map<String, Long> sums = new HashMap<>();
-    Future<Void> read = Future.succeededFuture();
-    for (List<UsageStore.Hours> some : pieces(hours, CLUSTERS_PER_READ)) {
-      read = read.compose(before -> usage.sumPosted(some)).onSuccess(sums::putAll).mapEmpty();
-    }
-    return read.map(
-        all -> {
-          if (kept.size() > MOST_KEPT) {
-            kept.clear();
-          }
-          Map<String, Long> totals = new HashMap<>();
-          for (Asked one : asked) {
-            Posted before = Objects.requireNonNull(known.get(one.cluster()));
-            long total =
-                Math.addExact(before.centGpuMillis(), sums.getOrDefault(one.cluster(), 0L));
-            kept.put(one.cluster(), new Posted(one.sinceMillis(), one.throughMillis(), total));
-            totals.put(one.cluster(), total);
-          }
-          return totals;
-        });
+    return BoundedWork.inTurn(
+            Slices.of(hours, CLUSTERS_PER_READ),
+            some -> usage.sumPosted(some).onSuccess(sums::putAll))
+        .map(
+            all -> {
+              Map<String, Long> totals = new HashMap<>();
+              for (Asked one : asked) {
+                Posted before = Objects.requireNonNull(known.get(one.cluster()));
+                long total =
+                    Math.addExact(before.centGpuMillis(), sums.getOrDefault(one.cluster(), 0L));
+                kept.put(one.cluster(), new Posted(one.sinceMillis(), one.throughMillis(), total));
+                totals.put(one.cluster(), total);
+              }
+              return totals;
+            });
   }
 
   /** Adds what is not posted, read together for those with the same watermark. */
@@ -214,18 +222,17 @@ final class BudgetUse {
           new Tally(one.budget(), posted.getOrDefault(one.cluster(), 0L), one.accruesFrom()));
       byMark.computeIfAbsent(one.throughMillis(), mark -> new ArrayList<>()).add(one);
     }
-    Future<Void> read = Future.succeededFuture();
-    for (List<Asked> group : byMark.values()) {
-      for (List<Asked> some : pieces(group, CLUSTERS_PER_READ)) {
-        read = read.compose(before -> count(some, tallies, nowMillis));
-      }
-    }
-    return read.map(
-        done -> {
-          Map<String, Spent> spent = new HashMap<>();
-          tallies.forEach((cluster, tally) -> spent.put(cluster, tally.spent()));
-          return spent;
-        });
+    List<List<Asked>> groups =
+        byMark.values().stream()
+            .flatMap(group -> Slices.of(group, CLUSTERS_PER_READ).stream())
+            .toList();
+    return BoundedWork.inTurn(groups, some -> count(some, tallies, nowMillis))
+        .map(
+            done -> {
+              Map<String, Spent> spent = new HashMap<>();
+              tallies.forEach((cluster, tally) -> spent.put(cluster, tally.spent()));
+              return spent;
+            });
   }
 
   private Future<Void> count(List<Asked> some, Map<String, Tally> tallies, long nowMillis) {
@@ -280,13 +287,5 @@ final class BudgetUse {
           Math.addExact(sum, Price.CENT_GPU_MILLIS_PER_MICRO - 1) / Price.CENT_GPU_MILLIS_PER_MICRO,
           reached);
     }
-  }
-
-  private static <T> List<List<T>> pieces(List<T> all, int most) {
-    List<List<T>> pieces = new ArrayList<>();
-    for (int from = 0; from < all.size(); from += most) {
-      pieces.add(all.subList(from, Math.min(all.size(), from + most)));
-    }
-    return pieces;
   }
 }

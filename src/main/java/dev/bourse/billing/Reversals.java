@@ -1,6 +1,7 @@
 package dev.bourse.billing;
 
 import dev.bourse.core.Times;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -121,16 +122,20 @@ final class Reversals {
       statements.add(UsageStore.delete(one.orgId(), one.hourMillis()));
       statements.add(AccountStore.postedBack(one.orgId(), one.hourMillis()));
     }
-    Future<Void> done = Future.succeededFuture();
-    for (Map.Entry<String, List<Statement>> org : byOrg.entrySet()) {
-      long hours = ahead.stream().filter(one -> one.orgId().equals(org.getKey())).count();
-      done =
-          done.compose(before -> database.commit(org.getValue()))
-              .onSuccess(stored -> reversed.add(hours))
-              // Somebody else has reversed some of them; the next step sees what is left.
-              .recover(
-                  e -> e instanceof Overtaken ? Future.succeededFuture() : Future.failedFuture(e));
-    }
-    return done;
+    return BoundedWork.inTurn(
+        byOrg.entrySet(),
+        org ->
+            database
+                .commit(org.getValue())
+                .onSuccess(
+                    stored ->
+                        reversed.add(
+                            ahead.stream().filter(one -> one.orgId().equals(org.getKey())).count()))
+                // Somebody else has reversed some of them; the next step sees what is left.
+                .recover(
+                    e ->
+                        e instanceof Overtaken
+                            ? Future.succeededFuture()
+                            : Future.failedFuture(e)));
   }
 }

@@ -4,6 +4,7 @@ import dev.bourse.billing.Usage.ChangePoint;
 import dev.bourse.billing.Usage.Held;
 import dev.bourse.billing.Usage.Line;
 import dev.bourse.billing.Usage.Timeline;
+import dev.bourse.core.Slices;
 import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.InList;
@@ -110,12 +111,8 @@ final class TimelineStore {
   private Future<Void> readPieces(
       Clusters clusters, long fromMillis, long toMillis, Reader reader) {
     Pieces pieces = new Pieces(fromMillis, toMillis, reader);
-    return BoundedWork.each(
-        pieces,
-        1,
-        begin ->
-            read(clusters, false, begin, pieces.endMillis(begin), reader)
-                .onFailure(e -> pieces.end()));
+    return BoundedWork.untilFailure(
+        pieces, 1, begin -> read(clusters, false, begin, pieces.endMillis(begin), reader));
   }
 
   /** Where the pieces of a span begin, as far as somebody wants them. */
@@ -132,10 +129,6 @@ final class TimelineStore {
 
     long endMillis(long beginMillis) {
       return Math.min(toMillis, Usage.hourOf(beginMillis) + HOURS_PER_PIECE * Usage.HOUR_MILLIS);
-    }
-
-    void end() {
-      nextMillis = toMillis;
     }
 
     @Override
@@ -216,21 +209,21 @@ final class TimelineStore {
       Reader reader) {
     long hours = (toMillis - fromMillis) / Usage.HOUR_MILLIS + 1;
     int clustersPerRead = Math.toIntExact(Math.max(1, CLUSTER_HOURS_PER_READ / hours));
-    Future<Void> read = Future.succeededFuture();
-    for (int from = 0; from < held.size(); from += clustersPerRead) {
-      List<List<Node>> some = held.subList(from, Math.min(held.size(), from + clustersPerRead));
-      Clusters clusters =
-          Clusters.named(some.stream().map(nodes -> nodes.get(0).cluster()).toList());
-      read =
-          read.compose(before -> ceilings(clusters, counted, fromMillis, toMillis))
-              .map(
-                  ceilings -> {
-                    some.forEach(
-                        nodes -> reader.read(piece(nodes, prices, ceilings, fromMillis, toMillis)));
-                    return null;
-                  });
-    }
-    return read;
+    return BoundedWork.inTurn(
+        Slices.of(held, clustersPerRead),
+        some ->
+            ceilings(
+                    Clusters.named(some.stream().map(nodes -> nodes.get(0).cluster()).toList()),
+                    counted,
+                    fromMillis,
+                    toMillis)
+                .map(
+                    ceilings -> {
+                      some.forEach(
+                          nodes ->
+                              reader.read(piece(nodes, prices, ceilings, fromMillis, toMillis)));
+                      return null;
+                    }));
   }
 
   private static Piece piece(

@@ -38,7 +38,7 @@ public final class UsagePosting {
   private static final Logger LOG = LoggerFactory.getLogger(UsagePosting.class);
 
   /** Organizations of one step: some queries and as many small commits. */
-  private static final int ORGS_PER_STEP = 50;
+  static final int ORGS_PER_STEP = 50;
 
   /** Hours of one organization that catches up in one step: as many small commits. */
   private static final int HOURS_PER_STEP = 24;
@@ -97,7 +97,17 @@ public final class UsagePosting {
   }
 
   private Future<Boolean> step(long now) {
-    return reversals.step(now).compose(isMore -> isMore ? Future.succeededFuture(true) : post(now));
+    return reversals
+        .step(now)
+        .compose(
+            isMore -> {
+              if (!isMore) {
+                return post(now);
+              }
+              // Of an hour that is posted in part by now that part may be among what was reversed.
+              hour = -1;
+              return Future.succeededFuture(true);
+            });
   }
 
   private Future<Boolean> post(long now) {

@@ -89,12 +89,13 @@ public final class Capacity {
     }
 
     Cluster.Draft draft = accept(cluster, nowMillis);
+    long declaredAt = Declaration.notBefore(standing, nowMillis);
     draft.declared =
         new Declaration(
             order.maxGpus(),
             ceilingCents,
-            samePriced == null ? nowMillis : samePriced.pricedAtMillis(),
-            nowMillis,
+            samePriced == null ? declaredAt : samePriced.pricedAtMillis(),
+            declaredAt,
             order.actor(),
             minGpus,
             order.conditions().untilOver(standing),

@@ -106,7 +106,8 @@ public final class CapacityStore {
     }
     allocationChanges(transition, nowMillis, statements);
     for (Activity entry : transition.activity()) {
-      statements.add(ActivityRows.insert(entry, transition.next().name(), nowMillis));
+      statements.add(
+          ActivityRows.insert(entry, transition.next().name(), at(entry, transition, nowMillis)));
     }
     if (transition.audit() != null) {
       statements.add(AuditStore.insert(transition.audit()));
@@ -114,6 +115,16 @@ public final class CapacityStore {
     List<Change> changes = new ArrayList<>(more);
     changes.add(changed(transition.next()));
     return database.commit(statements, changes);
+  }
+
+  /**
+   * A declaration is told of at its own moment, which is no earlier than that of the one before.
+   */
+  private static long at(Activity entry, Transition transition, long nowMillis) {
+    Declaration declared = transition.next().declared();
+    return entry.event() instanceof ClusterEvent.Declared && declared != null
+        ? Declaration.notBefore(declared, nowMillis)
+        : nowMillis;
   }
 
   /** A new cluster with what it holds from the start. */

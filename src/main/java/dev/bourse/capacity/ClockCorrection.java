@@ -2,6 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.pools.Pool;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -36,6 +37,19 @@ public final class ClockCorrection {
       active_at = CASE WHEN active_at > ? THEN ? ELSE active_at END,
       granted_at = CASE WHEN granted_at > ? THEN ? ELSE granted_at END
       WHERE reclaim_at > ? AND gone_at IS NOT NULL\
+      """;
+
+  /**
+   * An entry goes back to the present, but not past one that came after it: of a cluster's
+   * declarations the one that was made last is in force, whichever clock it was made by.
+   */
+  private static final String CORRECT_ACTIVITY =
+      """
+      UPDATE activity SET ts = put.at FROM (
+      SELECT id, ts, COALESCE(MIN(CASE WHEN ts <= CAST(? AS BIGINT) THEN ts END)
+      OVER (PARTITION BY cluster, kind ORDER BY id DESC), CAST(? AS BIGINT)) AS at
+      FROM activity WHERE id >= (SELECT MIN(id) FROM activity WHERE ts > ?)) AS put
+      WHERE activity.id = put.id AND put.ts > ?\
       """;
 
   private final Vertx vertx;
@@ -102,17 +116,16 @@ public final class ClockCorrection {
               + " corrected",
           names.size());
     }
-    Future<Void> done = correctStored(millis);
-    for (String name : names) {
-      done =
-          done.compose(before -> owners.submit(name, ahead.correction()))
-              .map(
-                  put -> {
-                    corrected.increment();
-                    return null;
-                  });
-    }
-    return done.map(false);
+    return correctStored(millis)
+        .compose(
+            stored ->
+                BoundedWork.each(
+                    names.iterator(),
+                    name ->
+                        owners
+                            .submit(name, ahead.correction())
+                            .onSuccess(put -> corrected.increment())))
+        .map(false);
   }
 
   /** Each statement finds what it changes by an index of its own. */
@@ -128,6 +141,6 @@ public final class ClockCorrection {
                         List.of(
                             Statement.of(
                                 CORRECT_ALLOCATIONS, now, now, now, now, now, now, now, later),
-                            Statement.of("UPDATE activity SET ts = ? WHERE ts > ?", now, later))));
+                            Statement.of(CORRECT_ACTIVITY, later, now, later, later))));
   }
 }

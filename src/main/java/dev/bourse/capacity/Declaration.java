@@ -68,6 +68,20 @@ public record Declaration(
   }
 
   /**
+   * When a declaration is made that follows another: no earlier than that, for bills go by times,
+   * and of two the later one is in force. Clocks of two processes differ by seconds, and one steps
+   * back by as much. What lies further ahead was made by a clock that was wrong, and is put right
+   * ({@link FutureTimes}).
+   *
+   * @param former null for none
+   */
+  static long notBefore(@Nullable Declaration former, long nowMillis) {
+    return former != null && former.updatedAtMillis <= nowMillis + FutureTimes.APART_MILLIS
+        ? Math.max(former.updatedAtMillis, nowMillis)
+        : nowMillis;
+  }
+
+  /**
    * The most it can cost from its last write on, in cents rounded up: at its ceiling until it
    * lapses, or its budget where that is less. Null when it has neither.
    */

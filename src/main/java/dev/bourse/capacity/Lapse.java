@@ -106,7 +106,7 @@ public final class Lapse {
             0,
             declared.ceilingCents(),
             declared.pricedAtMillis(),
-            nowMillis,
+            Declaration.notBefore(declared, nowMillis),
             Activity.MARKET,
             null,
             null,

@@ -128,7 +128,12 @@ public final class OperatorCommands {
     Declaration declared = cluster.declared();
     if (declared != null && declared.maxGpus() > 0) {
       draft.declared =
-          new Declaration(0, declared.ceilingCents(), declared.pricedAtMillis(), now, actor);
+          new Declaration(
+              0,
+              declared.ceilingCents(),
+              declared.pricedAtMillis(),
+              Declaration.notBefore(declared, now),
+              actor);
       activity.add(Activity.declared(actor, 0, declared.ceilingCents()));
     }
     for (Allocation allocation : cluster.allocations()) {

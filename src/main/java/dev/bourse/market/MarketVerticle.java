@@ -24,6 +24,12 @@ import org.slf4j.LoggerFactory;
  * matters, for every tick decides from what is stored.
  */
 final class MarketVerticle extends VerticleBase {
+  /**
+   * Within this all that a tick goes by is read, by far; where nothing more is heard of a reading
+   * the tick fails. Else the market would stand for as long as its lease is renewed.
+   */
+  private static final long MOST_READING_MINUTES = 5;
+
   private static final Logger LOG = LoggerFactory.getLogger(MarketVerticle.class);
 
   /** A lease is renewed, or asked for again, this many times within its length. */
@@ -311,6 +317,7 @@ final class MarketVerticle extends VerticleBase {
             .compose(read -> lapses.atEnd())
             .compose(ended -> tickRunner().allowance(now))
             .compose(allowance -> lapses.spent(allowance.budgets()).map(allowance))
+            .timeout(MOST_READING_MINUTES, TimeUnit.MINUTES)
             .compose(allowance -> tickRunner().decide(allowance, seen(machines, now), now))
             .compose(outcome -> settlement.carryOut(outcome, now))
             .<Void>mapEmpty();

@@ -453,7 +453,14 @@ public final class NodeStore {
    * another machine was added by its id to another pool.
    */
   static Statement granted(String pool, String nodeId) {
-    return set(Moved::new, pool, nodeId, "cordoned = cordoned");
+    return Statement.guarded(
+        Moved::new,
+        """
+        UPDATE node SET cordoned = 0 WHERE node_id = ? AND pool = ? AND retired_at IS NULL
+        AND cordoned = 0 AND quarantined_at IS NULL\
+        """,
+        nodeId,
+        pool);
   }
 
   /** What goes into a commit that changes a node. */

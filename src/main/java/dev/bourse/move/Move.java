@@ -5,13 +5,13 @@ import dev.bourse.blob.BlobStore;
 import dev.bourse.checkpoint.StoredBlobs;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.BoundedWork;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -168,7 +168,7 @@ public final class Move {
         .compose(
             keys -> {
               List<String> deleted = new ArrayList<>();
-              return each(
+              return BoundedWork.inTurn(
                       keys,
                       key ->
                           to.blobs()
@@ -183,14 +183,6 @@ public final class Move {
                               : store.forgetMoved(former.name(), deleted))
                   .map(done -> !deleted.isEmpty());
             });
-  }
-
-  private static <T> Future<Void> each(List<T> all, Function<T, Future<Void>> work) {
-    Future<Void> done = Future.succeededFuture();
-    for (T one : all) {
-      done = done.compose(before -> work.apply(one));
-    }
-    return done;
   }
 
   /** Goes on with the walk through all blobs, to the next that it copies or so many further. */

@@ -432,7 +432,8 @@ public final class SshNodes implements NodeProvider {
               promise.complete(work.get());
             } catch (NodeFailure e) {
               promise.fail(e);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
+              // An Error, too: the machine's next turn waits for this one, however it ends.
               LOG.error("{}: unexpected", call, e);
               promise.fail(NodeFailure.lasting(call + ": " + e));
             }

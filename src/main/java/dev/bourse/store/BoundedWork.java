@@ -19,6 +19,7 @@ public final class BoundedWork<T, U> {
 
   private final Iterator<T> left;
   private final int atOnce;
+  private final boolean endsWithFailure;
   private final Function<T, Future<U>> work;
   private final Promise<Void> done = Promise.promise();
   private final AtomicInteger underWay = new AtomicInteger();
@@ -28,9 +29,11 @@ public final class BoundedWork<T, U> {
 
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-  private BoundedWork(Iterator<T> left, int atOnce, Function<T, Future<U>> work) {
+  private BoundedWork(
+      Iterator<T> left, int atOnce, boolean endsWithFailure, Function<T, Future<U>> work) {
     this.left = left;
     this.atOnce = atOnce;
+    this.endsWithFailure = endsWithFailure;
     this.work = work;
   }
 
@@ -46,9 +49,30 @@ public final class BoundedWork<T, U> {
 
   /** The same, so many at a time. */
   public static <T, U> Future<Void> each(Iterator<T> all, int atOnce, Function<T, Future<U>> work) {
-    BoundedWork<T, U> bounded = new BoundedWork<>(all, atOnce, work);
+    return begun(new BoundedWork<>(all, atOnce, false, work));
+  }
+
+  /** The same until one fails: nothing is begun after that. */
+  public static <T, U> Future<Void> untilFailure(
+      Iterator<T> all, int atOnce, Function<T, Future<U>> work) {
+    return begun(new BoundedWork<>(all, atOnce, true, work));
+  }
+
+  /**
+   * Does it for one after the other, until one fails. A chain of futures would do the same and end,
+   * where it is long, in a stack as deep: a failure runs through all of it at once.
+   */
+  public static <T, U> Future<Void> inTurn(Iterable<T> all, Function<T, Future<U>> work) {
+    return untilFailure(all.iterator(), 1, work);
+  }
+
+  private static Future<Void> begun(BoundedWork<?, ?> bounded) {
     bounded.beginMore();
     return bounded.done.future();
+  }
+
+  private boolean isMore() {
+    return !(endsWithFailure && failure.get() != null) && left.hasNext();
   }
 
   /**
@@ -61,11 +85,11 @@ public final class BoundedWork<T, U> {
     }
     int seen = 1;
     while (seen > 0) {
-      while (underWay.get() < atOnce && left.hasNext()) {
+      while (underWay.get() < atOnce && isMore()) {
         underWay.incrementAndGet();
         Future.succeededFuture(left.next()).compose(work).onComplete(this::ended);
       }
-      if (underWay.get() == 0 && !left.hasNext()) {
+      if (underWay.get() == 0 && !isMore()) {
         finish();
       }
       seen = calls.addAndGet(-seen);

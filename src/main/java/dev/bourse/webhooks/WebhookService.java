@@ -7,6 +7,7 @@ import dev.bourse.audit.TrailStore;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Limit;
 import dev.bourse.core.Page;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
@@ -21,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
@@ -36,7 +36,9 @@ final class WebhookService {
 
   private static final long OLD_SECRET_MILLIS = Duration.ofHours(24).toMillis();
   private static final int ID_LENGTH = 22;
-  private static final long RETRY_MILLIS = 1_000;
+
+  /** Attempts that members of one organization wait for: a receiver may be silent for long. */
+  private static final int MOST_ASKED = 4;
 
   private final WebhookStore store;
   private final TrailStore trails;
@@ -46,7 +48,8 @@ final class WebhookService {
   private final Courier courier;
   private final Clock clock;
   private final RandomGenerator random;
-  private final Semaphore asked = new Semaphore(SignedSender.MAX_ASKED);
+  private final Limit asked =
+      Limit.of("events being sent for members", SignedSender.MAX_ASKED).sharing(MOST_ASKED);
 
   WebhookService(
       WebhookStore store,
@@ -242,7 +245,7 @@ final class WebhookService {
                       new JsonObject()
                           .put("endpoint_id", endpointId)
                           .put("sent_by", caller.actor()));
-              return bounded(() -> sender.send(endpoint, messageId, body))
+              return bounded(caller, () -> sender.send(endpoint, messageId, body))
                   .compose(
                       attempt ->
                           store.commit(
@@ -290,6 +293,7 @@ final class WebhookService {
                                 .with("reason", "wrong-status");
                           }
                           return bounded(
+                                  caller,
                                   () ->
                                       sender.send(endpoint, delivery.messageId(), delivery.body()))
                               .compose(attempt -> resent(caller, endpointId, delivery, attempt));
@@ -319,14 +323,9 @@ final class WebhookService {
                 found.orElseThrow(() -> ApiError.notFound("delivery", String.valueOf(deliveryId))));
   }
 
-  private Future<Attempt> bounded(Supplier<Future<Attempt>> attempt) {
-    if (!asked.tryAcquire()) {
-      throw ApiError.retryLater(
-          ErrorCode.OVERLOADED,
-          "as many events are being sent for members as may; nothing was sent",
-          RETRY_MILLIS);
-    }
-    return attempt.get().onComplete(done -> asked.release());
+  private Future<Attempt> bounded(Principal caller, Supplier<Future<Attempt>> attempt) {
+    Limit.Place place = asked.enter(caller.org().orgId());
+    return attempt.get().onComplete(done -> place.close());
   }
 
   private AuditRow row(Principal caller, String action, String detail) {

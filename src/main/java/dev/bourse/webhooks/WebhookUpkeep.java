@@ -1,6 +1,7 @@
 package dev.bourse.webhooks;
 
 import dev.bourse.delivery.SigningSecrets;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Duration;
@@ -70,19 +71,15 @@ final class WebhookUpkeep {
   }
 
   private Future<Void> switchOff(List<WebhookEndpoint> overfull, long now) {
-    Future<Void> done = Future.succeededFuture();
-    for (WebhookEndpoint endpoint : overfull) {
-      done =
-          done.compose(
-              before ->
-                  switchOff
-                      .store(endpoint, WebhookEndpoint.Reason.BACKLOG, List.of(), now)
-                      .recover(
-                          e ->
-                              e instanceof OutboxStore.Moved
-                                  ? Future.succeededFuture()
-                                  : Future.failedFuture(e)));
-    }
-    return done;
+    return BoundedWork.inTurn(
+        overfull,
+        endpoint ->
+            switchOff
+                .store(endpoint, WebhookEndpoint.Reason.BACKLOG, List.of(), now)
+                .recover(
+                    e ->
+                        e instanceof OutboxStore.Moved
+                            ? Future.succeededFuture()
+                            : Future.failedFuture(e)));
   }
 }

@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.access.AccessStore;
+import dev.bourse.access.Organization;
+import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.FakeClock;
@@ -93,6 +97,37 @@ class ReversalsTest extends StoreFixture {
 
   private void sound() throws Exception {
     assertTrue(await(new LedgerStore(database).verify()).isSound());
+  }
+
+  /** What a clock that was ahead has posted in part is posted in full when it is due. */
+  @Test
+  void anHourOfWhichTheFirstPageWasReversedIsPostedFromItsFirstPageOn() throws Exception {
+    List<Statement> others = new ArrayList<>();
+    for (int i = 0; i < 2 * UsagePosting.ORGS_PER_STEP; i++) {
+      // Behind acme, which alone holds a node.
+      String org = "b" + (1_000 + i);
+      others.add(AccessStore.insert(new Organization(org, "B", "standard"), Sample.T0));
+      others.addAll(
+          CapacityStore.insert(
+              Cluster.created(org, org, "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),
+              Sample.T0));
+    }
+    await(database.commit(others));
+    clock.advance(HOUR);
+    post();
+    assertEquals(List.of(hour), lines());
+    clock.advance(HOUR);
+    assertTrue(await(posting.step()), "more organizations are left");
+    assertEquals(List.of(hour, hour + HOUR), lines());
+
+    clock.advance(-HOUR);
+    post();
+    assertEquals(List.of(hour), lines());
+    clock.advance(HOUR);
+    post();
+    assertEquals(List.of(hour, hour + HOUR), lines());
+    assertEquals(-2 * PER_HOUR, balance());
+    sound();
   }
 
   @Test

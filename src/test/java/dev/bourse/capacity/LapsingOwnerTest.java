@@ -26,6 +26,10 @@ class LapsingOwnerTest extends ExchangeFixture {
   }
 
   private static Command declaring(int gpus, long version, JsonObject conditions) {
+    return declaring(gpus, version, conditions, TERMS);
+  }
+
+  private static Command declaring(int gpus, long version, JsonObject conditions, Terms terms) {
     return (cluster, now) ->
         Capacity.declare(
             cluster,
@@ -36,7 +40,7 @@ class LapsingOwnerTest extends ExchangeFixture {
                 Optional.empty(),
                 version,
                 Conditions.of(conditions)),
-            TERMS,
+            terms,
             now);
   }
 
@@ -49,6 +53,37 @@ class LapsingOwnerTest extends ExchangeFixture {
     adopt(Sample.active(2));
     clock.advance(120_000);
     submit(declaring(16, 1, until(UNTIL)));
+  }
+
+  /** Bills go by times: of two declarations the one that was made last must be the later one. */
+  @Test
+  void aDeclarationOfAClockThatIsBehindIsMadeNoEarlierThanTheOneBefore() throws Exception {
+    adopt(Sample.active(2));
+    clock.advance(120_000);
+    declare(16, 1);
+    long ahead = clock.millis();
+    clock.advance(-20_000);
+    declare(8, 2);
+    assertEquals(ahead, Sample.declaration(cluster()).updatedAtMillis());
+    clock.advance(1_000);
+    declare(0, 3);
+    assertEquals(
+        List.of(ahead, ahead, ahead),
+        integers("SELECT ts FROM activity WHERE kind = 'request' ORDER BY id"));
+    clock.advance(20_000);
+    declare(8, 4);
+    assertEquals(ahead + 1_000, Sample.declaration(cluster()).updatedAtMillis());
+
+    // What lies further ahead was never right.
+    clock.advance(-3_600_000);
+    declare(16, 5);
+    assertEquals(clock.millis(), Sample.declaration(cluster()).updatedAtMillis());
+  }
+
+  /** As often as one likes. */
+  private void declare(int gpus, long version) throws Exception {
+    Terms terms = new Terms(Sample.POOL, null, true, true, 0);
+    submit(declaring(gpus, version, new JsonObject(), terms));
   }
 
   @Test

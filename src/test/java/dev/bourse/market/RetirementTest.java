@@ -230,6 +230,22 @@ class RetirementTest extends MarketFixture {
     assertEquals(List.of(), quarantined());
   }
 
+  /**
+   * A tick looks at its nodes before it waits for the money, and an operator may come meanwhile.
+   */
+  @Test
+  void aNodeThatIsKeptOutOfTheMarketSinceATickSawItIsNotGranted() throws Exception {
+    NodeStore store = new NodeStore(database);
+    AuditRow row = new AuditRow(clock.millis(), Trails.PLATFORM, "operator:ada", "a", "n0", "");
+    await(store.cordon("h100", "n0", true, row));
+    await(database.commit(List.of(NodeStore.cleaned("h100", nodeId(1), false, clock.millis()))));
+    assertEquals(List.of("n1"), quarantined());
+    for (String kept : List.of("n0", "n1")) {
+      fails(NodeStore.Moved.class, database.commit(List.of(NodeStore.granted("h100", kept))));
+    }
+    await(database.commit(List.of(NodeStore.granted("h100", "n2"))));
+  }
+
   /** Whose site it is was asked of the pool it was seen in. */
   @Test
   void aNodeThatWasAddedToAnotherPoolSinceItWasSeenIsNotChanged() throws Exception {

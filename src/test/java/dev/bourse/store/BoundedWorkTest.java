@@ -60,6 +60,55 @@ class BoundedWorkTest {
   }
 
   @Test
+  void inTurnEachBeginsWhenTheOneBeforeHasEndedAndNoneAfterOneThatFailed() {
+    List<Promise<Void>> begun = new ArrayList<>();
+    Future<Void> all =
+        BoundedWork.inTurn(
+            List.of(1, 2, 3),
+            i -> {
+              begun.add(Promise.promise());
+              return begun.get(begun.size() - 1).future();
+            });
+    assertEquals(1, begun.size());
+    begun.get(0).complete();
+    assertEquals(2, begun.size());
+    RuntimeException fault = new IllegalStateException("made to fail");
+    begun.get(1).fail(fault);
+    assertSame(fault, all.cause());
+    assertEquals(2, begun.size());
+  }
+
+  @Test
+  void whatIsUnderWayWhenOneFailsIsWaitedFor() {
+    List<Promise<Void>> begun = new ArrayList<>();
+    Future<Void> all =
+        BoundedWork.untilFailure(
+            List.of(1, 2, 3).iterator(),
+            2,
+            i -> {
+              begun.add(Promise.promise());
+              return begun.get(begun.size() - 1).future();
+            });
+    begun.get(0).fail("made to fail");
+    assertFalse(all.isComplete());
+    begun.get(1).complete();
+    assertTrue(all.failed());
+    assertEquals(2, begun.size());
+  }
+
+  /** A chain of as many futures would end in a stack as deep, and never complete. */
+  @Test
+  void aFailureEndsALongRow() {
+    Promise<Void> first = Promise.promise();
+    Future<Void> all =
+        BoundedWork.inTurn(
+            IntStream.range(0, MANY).boxed().toList(),
+            i -> i == 0 ? first.future() : Future.succeededFuture());
+    first.fail("made to fail");
+    assertTrue(all.failed());
+  }
+
+  @Test
   void oneThatFailsKeepsNoOtherFromBeingTried() {
     List<Integer> tried = new ArrayList<>();
     RuntimeException fault = new IllegalStateException("made to fail");
