@@ -93,9 +93,8 @@ final class Completion {
   /** Only after the last try: a completion that is under way still looks like one of no parts. */
   private Future<Void> discard(S3Rows.Upload upload, Throwable lost) {
     return rows.abort(
-            upload.id(),
-            List.of(S3Rows.State.COMPLETING, S3Rows.State.COMPLETE, S3Rows.State.ABORTING))
-        .compose(noted -> delete(upload.id()))
+            upload, List.of(S3Rows.State.COMPLETING, S3Rows.State.COMPLETE, S3Rows.State.ABORTING))
+        .compose(noted -> delete(upload))
         .compose(deleted -> Future.failedFuture(lost));
   }
 
@@ -105,25 +104,28 @@ final class Completion {
    */
   Future<Void> abandon(String id) {
     return rows.find(id)
-        .compose(
-            found ->
-                found.isPresent() && found.get().state() == S3Rows.State.COMPLETING
-                    ? complete(found.get())
-                        .recover(
-                            e ->
-                                e instanceof PartsLost
-                                    ? Future.succeededFuture()
-                                    : Future.failedFuture(e))
-                    : Future.succeededFuture())
+        .compose(found -> found.map(this::abandon).orElseGet(Future::succeededFuture));
+  }
+
+  /** The same, where it still is this upload: one that began anew under its name stays. */
+  Future<Void> abandon(S3Rows.Upload upload) {
+    return (upload.state() == S3Rows.State.COMPLETING
+            ? complete(upload)
+                .recover(
+                    e -> e instanceof PartsLost ? Future.succeededFuture() : Future.failedFuture(e))
+            : Future.<Void>succeededFuture())
         .compose(
             known ->
                 rows.abort(
-                    id, List.of(S3Rows.State.OPEN, S3Rows.State.COMPLETE, S3Rows.State.ABORTING)))
-        .compose(noted -> delete(id));
+                    upload,
+                    List.of(S3Rows.State.OPEN, S3Rows.State.COMPLETE, S3Rows.State.ABORTING)))
+        .compose(noted -> delete(upload));
   }
 
-  private Future<Void> delete(String id) {
+  private Future<Void> delete(S3Rows.Upload aborted) {
+    String id = aborted.id();
     return rows.find(id)
+        .map(found -> found.filter(aborted::isSame))
         .compose(
             found -> {
               if (found.isEmpty()) {
@@ -142,7 +144,7 @@ final class Completion {
                                 deleteObjects(upload);
                                 return null;
                               }))
-                  .compose(deleted -> rows.aborted(id));
+                  .compose(deleted -> rows.aborted(upload));
             });
   }
 

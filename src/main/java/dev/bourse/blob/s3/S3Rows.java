@@ -51,7 +51,8 @@ final class S3Rows {
   /**
    * An upload.
    *
-   * @param base what its objects' names begin with
+   * @param base what its objects' names begin with; no other upload has it, not even one that
+   *     begins anew under the same name
    * @param epoch how often it was opened; an object made by an opening ends in its epoch
    * @param object its object, once there is one
    * @param multipart the store's id of it; null until a first part is sent
@@ -70,9 +71,19 @@ final class S3Rows {
       return base + '.' + one;
     }
 
+    /** Whether another row tells of the same upload, and not of a later one of its name. */
+    boolean isSame(Upload other) {
+      return other.base.equals(base);
+    }
+
+    /** Whether another row is of the same opening. */
+    boolean isSameOpening(Upload other) {
+      return isSame(other) && other.epoch == epoch;
+    }
+
     /** Whether it is this opening's still; what is complete does not change for anybody. */
     boolean isCurrent(Upload now) {
-      return now.epoch == epoch
+      return isSameOpening(now)
           || (state == State.COMPLETE && now.state == state && Objects.equals(now.object, object));
     }
 
@@ -124,10 +135,14 @@ final class S3Rows {
                 throw new UploadBusy("upload " + id + " is being abandoned");
               }
               int epoch = found.map(Upload::epoch).orElse(0) + 1;
+              String begun = found.map(Upload::base).orElse(base);
               return database
-                  .commit(List.of(opening(id, base, epoch)))
+                  .commit(List.of(opening(id, begun, epoch)))
                   .compose(opened -> find(id))
-                  .map(now -> now.filter(row -> row.epoch() == epoch).orElseThrow(() -> taken(id)));
+                  .map(
+                      now ->
+                          now.filter(row -> row.base().equals(begun) && row.epoch() == epoch)
+                              .orElseThrow(() -> taken(id)));
             });
   }
 
@@ -149,13 +164,14 @@ final class S3Rows {
             () -> taken(id),
             """
             UPDATE blob_upload SET epoch = ?, changed_at = ?, finishing_until = 0
-            WHERE store = ? AND upload = ? AND epoch = ? AND state <> 'aborting'
+            WHERE store = ? AND upload = ? AND base = ? AND epoch = ? AND state <> 'aborting'
             AND finishing_until NOT BETWEEN ? AND ?\
             """,
             epoch,
             now,
             store,
             id,
+            base,
             epoch - 1,
             now,
             now + 2 * Finishing.HELD_MILLIS);
@@ -173,11 +189,12 @@ final class S3Rows {
             Statement.of(
                 """
                 UPDATE blob_upload SET finishing_until = ?
-                WHERE store = ? AND upload = ? AND epoch = ?\
+                WHERE store = ? AND upload = ? AND base = ? AND epoch = ?\
                 """,
                 untilMillis,
                 store,
                 upload.id(),
+                upload.base(),
                 upload.epoch())));
   }
 
@@ -233,11 +250,12 @@ final class S3Rows {
         () -> taken(upload.id()),
         """
         UPDATE blob_upload SET changed_at = ?
-        WHERE store = ? AND upload = ? AND epoch = ? AND state = ?\
+        WHERE store = ? AND upload = ? AND base = ? AND epoch = ? AND state = ?\
         """,
         clock.millis(),
         store,
         upload.id(),
+        upload.base(),
         upload.epoch(),
         from.label());
   }
@@ -334,11 +352,12 @@ final class S3Rows {
             Statement.of(
                 """
                 UPDATE blob_upload SET state = 'complete', changed_at = ?
-                WHERE store = ? AND upload = ? AND state = 'completing'\
+                WHERE store = ? AND upload = ? AND base = ? AND state = 'completing'\
                 """,
                 clock.millis(),
                 store,
-                upload.id())));
+                upload.id(),
+                upload.base())));
   }
 
   /** The object of an upload of less than a part was made at once. */
@@ -374,9 +393,13 @@ final class S3Rows {
         List.of(
             Statement.guarded(
                 () -> taken(upload.id()),
-                "DELETE FROM blob_upload WHERE store = ? AND upload = ? AND state = 'complete'",
+                """
+                DELETE FROM blob_upload
+                WHERE store = ? AND upload = ? AND base = ? AND state = 'complete'\
+                """,
                 store,
-                upload.id()),
+                upload.id(),
+                upload.base()),
             Statement.of(
                 "DELETE FROM blob_part WHERE store = ? AND upload = ?", store, upload.id()),
             Statement.of(
@@ -396,31 +419,44 @@ final class S3Rows {
    *
    * @param from the states it may be in
    */
-  Future<Void> abort(String id, List<State> from) {
-    List<Object> parameters = new ArrayList<>(List.of(clock.millis(), store, id));
+  Future<Void> abort(Upload upload, List<State> from) {
+    List<Object> parameters =
+        new ArrayList<>(List.of(clock.millis(), store, upload.id(), upload.base()));
     from.forEach(state -> parameters.add(state.label()));
     return database.commit(
         List.of(
             Statement.of(
                 """
                 UPDATE blob_upload SET state = 'aborting', epoch = epoch + 1, changed_at = ?
-                WHERE store = ? AND upload = ? AND state IN (%s)\
+                WHERE store = ? AND upload = ? AND base = ? AND state IN (%s)\
                 """
                     .formatted(String.join(", ", from.stream().map(one -> "?").toList())),
                 parameters.toArray())));
   }
 
-  /** An upload's objects are deleted. */
-  Future<Void> aborted(String id) {
+  /** An upload's objects are deleted; another process may have come to that end before. */
+  Future<Void> aborted(Upload upload) {
     return database.commit(
         List.of(
-            Statement.of("DELETE FROM blob_part WHERE store = ? AND upload = ?", store, id),
             Statement.of(
                 """
-                DELETE FROM blob_upload WHERE store = ? AND upload = ? AND state = 'aborting'\
+                DELETE FROM blob_part WHERE store = ? AND upload = ? AND EXISTS (
+                SELECT 1 FROM blob_upload
+                WHERE store = ? AND upload = ? AND base = ? AND state = 'aborting')\
                 """,
                 store,
-                id)));
+                upload.id(),
+                store,
+                upload.id(),
+                upload.base()),
+            Statement.of(
+                """
+                DELETE FROM blob_upload
+                WHERE store = ? AND upload = ? AND base = ? AND state = 'aborting'\
+                """,
+                store,
+                upload.id(),
+                upload.base())));
   }
 
   Future<Optional<Blob>> blob(String key) {

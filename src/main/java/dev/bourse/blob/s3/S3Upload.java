@@ -277,7 +277,7 @@ final class S3Upload implements Upload {
   private <T> Future<T> explained(Throwable failure) {
     return failure instanceof BlobGone
         ? rows.requireMine(row)
-            .compose(mine -> completion.abandon(row.id()))
+            .compose(mine -> completion.abandon(row))
             .compose(deleted -> lost(failure))
         : Future.failedFuture(failure);
   }
@@ -341,7 +341,7 @@ final class S3Upload implements Upload {
     return rows.find(row.id())
         .map(
             found -> {
-              row = found.filter(now -> now.epoch() == row.epoch()).orElse(row);
+              row = found.filter(row::isSameOpening).orElse(row);
               return null;
             });
   }

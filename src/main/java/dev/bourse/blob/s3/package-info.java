@@ -12,7 +12,9 @@
  * request ends is kept as a piece, an object of its own, from which another process fills its
  * spool. So a process that dies loses the part under way and no more. Each opening raises the
  * upload's <em>epoch</em>, and every commit of an opening demands its own: of two processes that
- * append at once the later opening has the upload, and nothing is mixed. Part numbers and borders
+ * append at once the later opening has the upload, and nothing is mixed. A name that is used again
+ * begins at the first epoch with another <em>base</em>, which the commits demand as well: a process
+ * that kept an opening of the upload before has nothing of the new one. Part numbers and borders
  * are fixed by the offset. What a frozen process sends after it thaws can only overwrite a part
  * whose recorded tag then no longer matches; the store refuses such a completion, and the upload
  * begins anew.

@@ -390,7 +390,7 @@ class S3BlobsTest extends S3Fixture {
     append(upload, BYTES, 0, PART + 10);
     await(upload.keep());
     await(upload.release());
-    await(rows.abort("u.12", List.of(S3Rows.State.OPEN)));
+    await(rows.abort(await(rows.find("u.12")).orElseThrow(), List.of(S3Rows.State.OPEN)));
     failure(StorageBusy.class, blobs.open("u.12", NONE));
     clock.advance(61_000);
     await(blobs.tidy());

@@ -244,4 +244,94 @@ class S3TakeoverTest extends S3Fixture {
     await(upload.release());
     end(process(), 0, LENGTH);
   }
+
+  /** Has another process end an upload that one keeps open, and begin anew under its name. */
+  private Upload begunAnew(S3Blobs other, byte[] bytes, int length) throws Exception {
+    await(await(other.open("u", NONE)).release());
+    await(other.abandon("u"));
+    Upload anew = await(other.open("u", NONE));
+    append(anew, bytes, 0, length);
+    await(anew.keep());
+    return anew;
+  }
+
+  /** The upload that began anew is whole, as if nobody had kept one before it. */
+  private void isWhole(S3Blobs process, Upload anew, byte[] bytes) throws Exception {
+    await(anew.finish());
+    await(anew.release());
+    await(process.publish("u", "k"));
+    assertArrayEquals(bytes, content(process, "k"));
+    holdsOnly("k");
+  }
+
+  @Test
+  void whoeverKeptAnUploadOpenFindsTheOneThatBeganAnewUnderItsName() throws Exception {
+    Upload late = await(blobs.open("u", NONE));
+    append(late, BYTES, 0, KEPT);
+    await(late.keep());
+    S3Blobs other = process();
+    byte[] bytes = random(32, KEPT - 700_000);
+    Upload anew = begunAnew(other, bytes, 1_000_000);
+
+    assertFalse(await(late.isCurrent()));
+    assertEquals(1_000_000, await(blobs.stored("u")));
+    assertTrue(await(anew.isCurrent()));
+    await(late.release());
+    append(anew, bytes, 1_000_000, bytes.length);
+    isWhole(other, anew, bytes);
+  }
+
+  @Test
+  void anOpeningWhosePartsAreGoneLeavesTheUploadThatBeganAnewUnderItsName() throws Exception {
+    Upload late = await(blobs.open("u", NONE));
+    append(late, BYTES, 0, PART + 5);
+    S3Blobs other = process();
+    byte[] bytes = random(33, LENGTH);
+    Upload anew = begunAnew(other, bytes, PART + 5);
+
+    append(late, BYTES, PART + 5, 2 * PART - 1);
+    failure(UploadBusy.class, late.append(BYTES, 2 * PART - 1, 2 * PART));
+    await(late.release());
+    append(anew, bytes, PART + 5, LENGTH);
+    isWhole(other, anew, bytes);
+  }
+
+  @Test
+  void theBytesOfAnOpeningDoNotEndTheUploadThatBeganAnewUnderItsName() throws Exception {
+    Upload late = await(blobs.open("u", NONE));
+    append(late, BYTES, 0, KEPT);
+    S3Blobs other = process();
+    byte[] bytes = random(34, KEPT);
+    Upload anew = begunAnew(other, bytes, 1_000_000);
+
+    failure(UploadBusy.class, late.keep());
+    failure(UploadBusy.class, late.finish());
+    await(late.release());
+    append(anew, bytes, 1_000_000, KEPT);
+    isWhole(other, anew, bytes);
+  }
+
+  @Test
+  void whatIsLateOfAnUploadThatIsGoneChangesNothingOfTheNextOfItsName() throws Exception {
+    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
+    await(await(blobs.open("u", NONE)).release());
+    S3Rows.Upload gone = await(rows.find("u")).orElseThrow();
+    S3Blobs other = process();
+    Upload anew = begunAnew(other, BYTES, 2 * PART);
+    S3Rows.Upload open = await(rows.find("u")).orElseThrow();
+    assertEquals(gone.epoch(), open.epoch());
+
+    await(rows.finishing(gone, clock.millis() + Finishing.HELD_MILLIS));
+    await(rows.abort(gone, List.of(S3Rows.State.OPEN)));
+    await(rows.aborted(gone));
+    assertEquals(0, told());
+    assertEquals(open, await(rows.find("u")).orElseThrow());
+    assertEquals(2, await(rows.parts("u")).size());
+
+    await(rows.completing(open, 2 * PART));
+    await(rows.completed(gone));
+    assertEquals(S3Rows.State.COMPLETING, await(rows.find("u")).orElseThrow().state());
+    isWhole(other, anew, Arrays.copyOf(BYTES, 2 * PART));
+    failure(UploadBusy.class, rows.publish(gone, "late"));
+  }
 }
