@@ -1,6 +1,7 @@
 package dev.bourse.checkpoint;
 
 import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.StorageFault;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Page;
 import io.vertx.core.AsyncResult;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +38,18 @@ public final class Sweep {
 
   /** How many pages of bytes that cannot be deleted one run passes over. */
   private static final int PAGES = 10;
+
+  /**
+   * A storage that is away is not waited for a thousand times, many seconds each: meanwhile nothing
+   * else would be swept.
+   */
+  private static final int FAILURES_IN_A_ROW = 3;
+
+  /**
+   * One that is away takes seconds to fail, with all its tries. A page of what cannot be deleted
+   * fails sooner than that and is passed over, so that it does not hold up what comes behind it.
+   */
+  private static final long AWAY_MILLIS = 3_000;
 
   /** Announcements looked at in one run, each with two look-ups: some milliseconds of the store. */
   private static final int PENDING = 2_000;
@@ -71,6 +85,12 @@ public final class Sweep {
   private @Nullable Throwable trouble;
 
   private int failures;
+
+  /** How many deletions failed in this run since one was done, and how long they took to. */
+  private int failuresInARow;
+
+  private long waitedMillis;
+
   private long nextNewsMillis;
 
   /**
@@ -93,11 +113,13 @@ public final class Sweep {
 
   /**
    * Makes one run and tells how many rows and files it changed or deleted. Runs must not overlap.
-   * Fails when something could not be done and nothing else was left to do.
+   * Once the storage is found to be away, the next run goes on behind what was tried last. Fails
+   * when something could not be done and nothing else was left to do.
    */
   public Future<Integer> run() {
     trouble = null;
     failures = 0;
+    answers();
     OptionalLong now = time.confirmedMillis();
     return withdraw()
         .compose(done -> removeRetired().map(more -> done + more))
@@ -125,9 +147,22 @@ public final class Sweep {
         .compose(done -> forget(now).map(more -> done + more))
         .compose(done -> releaseLeft(now).map(more -> done + more))
         .compose(done -> deleteGarbage(now, PAGES).map(more -> done + more))
-        .compose(done -> deleteOrphanUploads(now).map(more -> done + more))
-        .compose(done -> deleteOrphanBlobs(now).map(more -> done + more))
-        .compose(done -> blobs.tidy().map(more -> done + more));
+        .compose(done -> unlessAway(() -> deleteOrphanUploads(now)).map(more -> done + more))
+        .compose(done -> unlessAway(() -> deleteOrphanBlobs(now)).map(more -> done + more))
+        .compose(done -> unlessAway(blobs::tidy).map(more -> done + more));
+  }
+
+  private boolean isAway() {
+    return failuresInARow >= FAILURES_IN_A_ROW && waitedMillis >= AWAY_MILLIS;
+  }
+
+  private void answers() {
+    failuresInARow = 0;
+    waitedMillis = 0;
+  }
+
+  private Future<Integer> unlessAway(Supplier<Future<Integer>> work) {
+    return isAway() ? Future.succeededFuture(0) : work.get();
   }
 
   /** A run that fails is reported by its caller; one that did part of its work is reported here. */
@@ -221,21 +256,26 @@ public final class Sweep {
         .listGarbage(now - changes.config().graceMillis(), lastGarbage, ROWS)
         .compose(
             garbage -> {
-              lastGarbage =
-                  garbage.size() < ROWS
-                      ? Optional.empty()
-                      : Optional.of(garbage.get(garbage.size() - 1));
               List<SweepStore.Garbage> deleted = new ArrayList<>();
-              return each(garbage, one -> delete(one).onSuccess(done -> deleted.add(one)))
+              return each(
+                      garbage,
+                      one -> {
+                        lastGarbage = Optional.of(one);
+                        return delete(one).onSuccess(done -> deleted.add(one));
+                      })
                   .compose(
-                      done ->
-                          deleted.isEmpty()
-                              ? Future.succeededFuture(done)
-                              : store.forget(deleted).map(done));
+                      done -> {
+                        if (garbage.size() < ROWS && !isAway()) {
+                          lastGarbage = Optional.empty();
+                        }
+                        return deleted.isEmpty()
+                            ? Future.succeededFuture(done)
+                            : store.forget(deleted).map(done);
+                      });
             })
         .compose(
             done ->
-                done == 0 && lastGarbage.isPresent() && pages > 1
+                done == 0 && lastGarbage.isPresent() && pages > 1 && !isAway()
                     ? deleteGarbage(now, pages - 1)
                     : Future.succeededFuture(done));
   }
@@ -248,26 +288,41 @@ public final class Sweep {
     return blobs
         .listUploads(orphanTime(now), lastUpload, NAMES)
         .compose(
-            page -> {
-              lastUpload = next(page);
-              return orphans(page.items(), Sweep::isAwaited);
-            })
-        .compose(orphans -> each(orphans, blobs::abandon));
+            page ->
+                orphans(page.items(), Sweep::isAwaited)
+                    .compose(
+                        orphans ->
+                            each(
+                                orphans,
+                                name -> {
+                                  lastUpload = name;
+                                  return blobs.abandon(name);
+                                }))
+                    .onSuccess(done -> lastUpload = isAway() ? lastUpload : next(page)));
   }
 
   private Future<Integer> deleteOrphanBlobs(long now) {
     return blobs
         .listBlobs(orphanTime(now), lastBlob, NAMES)
         .compose(
-            page -> {
-              lastBlob = next(page);
-              return orphans(page.items(), Sweep::isReferred);
-            })
-        .compose(
-            orphans ->
-                sets.known(orphans)
-                    .map(known -> orphans.stream().filter(key -> !known.contains(key)).toList()))
-        .compose(orphans -> each(orphans, blobs::delete));
+            page ->
+                orphans(page.items(), Sweep::isReferred)
+                    .compose(this::withoutSets)
+                    .compose(
+                        orphans ->
+                            each(
+                                orphans,
+                                key -> {
+                                  lastBlob = key;
+                                  return blobs.delete(key);
+                                }))
+                    .onSuccess(done -> lastBlob = isAway() ? lastBlob : next(page)));
+  }
+
+  /** The keys among these that no set has. */
+  private Future<List<String>> withoutSets(List<String> keys) {
+    return sets.known(keys)
+        .map(known -> keys.stream().filter(key -> !known.contains(key)).toList());
   }
 
   /**
@@ -329,19 +384,33 @@ public final class Sweep {
 
   /**
    * Works on one after the other, so as to be in nobody's way. What fails is left to the next run,
-   * as is an item that changed meanwhile.
+   * as is an item that changed meanwhile, and whatever comes behind a storage that is away.
    */
   private <T> Future<Integer> each(List<T> all, Function<T, Future<Void>> work) {
     Future<Integer> done = Future.succeededFuture(0);
     for (T one : all) {
-      done = done.compose(before -> work.apply(one).transform(tried -> counted(before, tried)));
+      done =
+          done.compose(
+              before -> {
+                if (isAway()) {
+                  return Future.succeededFuture(before);
+                }
+                long begunMillis = clock.millis();
+                return work.apply(one)
+                    .transform(tried -> counted(before, clock.millis() - begunMillis, tried));
+              });
     }
     return done;
   }
 
-  private Future<Integer> counted(int before, AsyncResult<Void> tried) {
+  private Future<Integer> counted(int before, long tookMillis, AsyncResult<Void> tried) {
     if (tried.succeeded()) {
+      answers();
       return Future.succeededFuture(before + 1);
+    }
+    if (tried.cause() instanceof StorageFault) {
+      failuresInARow++;
+      waitedMillis += tookMillis;
     }
     if (!(tried.cause() instanceof CheckpointStore.ItemChanged)) {
       trouble = tried.cause();

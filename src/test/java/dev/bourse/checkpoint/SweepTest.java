@@ -3,13 +3,23 @@ package dev.bourse.checkpoint;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.StorageFault;
+import dev.bourse.blob.Upload;
 import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -105,6 +115,94 @@ class SweepTest extends CheckpointFixture {
     }
     assertEquals(250, deleted, "all of them are tried again");
     assertEquals(0L, integers("SELECT COUNT(*) FROM checkpoint_garbage").get(0));
+  }
+
+  /** The store, of which some deletions fail, each after the seconds that all its tries take. */
+  private BlobStore failingSlowly(Predicate<String> isStuck, List<String> tried) {
+    return (BlobStore)
+        Proxy.newProxyInstance(
+            BlobStore.class.getClassLoader(),
+            new Class<?>[] {BlobStore.class},
+            (proxy, method, arguments) -> {
+              if (Set.of("delete", "abandon").contains(method.getName())
+                  && isStuck.test((String) arguments[0])) {
+                tried.add((String) arguments[0]);
+                clock.advance(3_000);
+                return Future.failedFuture(new StorageFault("it is away", null));
+              }
+              return method.invoke(blobs, arguments);
+            });
+  }
+
+  private static List<String> keys(int count) {
+    return IntStream.range(0, count)
+        .mapToObj(i -> BlobName.key("ckp_one" + i, 1, sha256(BYTES)))
+        .toList();
+  }
+
+  /** A blob that no row knows of. */
+  private void orphan(String key) throws Exception {
+    Upload upload = await(blobs.open("of-" + key, (bytes, from, to) -> {}));
+    await(upload.append(BYTES, 0, BYTES.length));
+    await(upload.finish());
+    await(upload.release());
+    await(blobs.publish("of-" + key, key));
+  }
+
+  @Test
+  void aRunDoesNotWaitForAStorageThatIsAwayMoreThanThreeTimes() throws Exception {
+    List<String> keys = keys(9);
+    for (String key : keys) {
+      garbage(key);
+      clock.advance(1);
+    }
+    for (String key : keys(20).subList(10, 20)) {
+      orphan(key);
+    }
+    clock.advance(Sweep.ORPHAN_AGE_MILLIS + CONFIG.graceMillis());
+    List<String> tried = new ArrayList<>();
+    AtomicBoolean isAway = new AtomicBoolean(true);
+    Services services = new Services(database, failingSlowly(key -> isAway.get(), tried));
+    fails(StorageFault.class, services.sweep.run());
+    assertEquals(keys.subList(0, 3), tried);
+    fails(StorageFault.class, services.sweep.run());
+    assertEquals(keys.subList(0, 6), tried);
+
+    isAway.set(false);
+    int deleted = 0;
+    int now;
+    while ((now = await(services.sweep.run())) > 0) {
+      deleted += now;
+    }
+    assertEquals(19, deleted, "those that were tried in vain, too");
+    assertEquals(0L, integers("SELECT COUNT(*) FROM checkpoint_garbage").get(0));
+  }
+
+  @Test
+  void whatFailsSlowlyEachTimeDoesNotKeepTheSweepFromWhatComesBehindIt() throws Exception {
+    List<String> useless = keys(4);
+    for (String key : useless) {
+      garbage(key);
+      clock.advance(1);
+    }
+    for (String key : keys(8).subList(4, 8)) {
+      orphan(key);
+    }
+    clock.advance(Sweep.ORPHAN_AGE_MILLIS + CONFIG.graceMillis());
+    List<String> orphans =
+        await(blobs.listBlobs(Instant.ofEpochMilli(clock.millis()), "", 10)).items();
+    Set<String> stuck = new HashSet<>(useless.subList(0, 3));
+    stuck.addAll(orphans.subList(0, 3));
+    Services services = new Services(database, failingSlowly(stuck::contains, new ArrayList<>()));
+
+    fails(StorageFault.class, services.sweep.run());
+    assertEquals(1, await(services.sweep.run()), "the one behind the three that failed");
+    assertEquals(3L, integers("SELECT COUNT(*) FROM checkpoint_garbage").get(0));
+    int runs = 0;
+    while (await(blobs.exists(orphans.get(3)))) {
+      assertTrue(++runs <= 4, "the orphan behind three is reached");
+      services.sweep.run().otherwiseEmpty().toCompletionStage().toCompletableFuture().join();
+    }
   }
 
   /** Where a blob's file is. */
