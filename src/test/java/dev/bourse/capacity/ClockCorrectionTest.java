@@ -1,0 +1,61 @@
+package dev.bourse.capacity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.bourse.store.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Times of the activity that lie ahead become the present, and none passes what came later. */
+class ClockCorrectionTest extends ExchangeFixture {
+  private static final long HOUR = 3_600_000;
+
+  /** An entry of a cluster for each time, as the clock showed it, in the order of their ids. */
+  private void happened(String cluster, long... aheadMillis) throws Exception {
+    List<Statement> statements = new ArrayList<>();
+    for (long ahead : aheadMillis) {
+      statements.add(
+          ActivityRows.insert(
+              Activity.declared(Sample.ACTOR, 8, 200), cluster, clock.millis() + ahead));
+    }
+    await(database.commit(statements));
+  }
+
+  private void correct() throws Exception {
+    await(new ClockCorrection(vertx, database, clusters, owners, HOUR, clock).step());
+  }
+
+  /** How far each entry of a cluster is from now, in the order of their ids. */
+  private List<Long> ahead(String cluster) throws Exception {
+    return integers("SELECT ts FROM activity WHERE cluster = '" + cluster + "' ORDER BY id")
+        .stream()
+        .map(at -> at - clock.millis())
+        .toList();
+  }
+
+  @Test
+  void whatLiesAheadBecomesThePresentButPassesNothingThatCameLater() throws Exception {
+    Map<String, List<Long>> corrected =
+        Map.of(
+            "right", List.of(-HOUR, -5L, 30_000L),
+            "ahead", List.of(-HOUR, 0L, 0L),
+            "overtaken", List.of(-HOUR, -7_000L, -7_000L, -7_000L, -3_000L),
+            "between", List.of(-9_000L, -9_000L, -2_000L, -2_000L, 0L),
+            "within", List.of(20_000L, 20_000L));
+    happened("right", -HOUR, -5, 30_000);
+    happened("ahead", -HOUR, HOUR, 2 * HOUR);
+    happened("overtaken", -HOUR, HOUR, HOUR + 1, -7_000, -3_000);
+    happened("between", HOUR, -9_000, HOUR, -2_000, HOUR);
+    happened("within", HOUR, 20_000);
+
+    correct();
+
+    for (Map.Entry<String, List<Long>> cluster : corrected.entrySet()) {
+      assertEquals(cluster.getValue(), ahead(cluster.getKey()), cluster.getKey());
+    }
+    correct();
+    assertEquals(corrected.get("overtaken"), ahead("overtaken"), "once more");
+  }
+}

@@ -1,0 +1,13 @@
+package dev.bourse.capacity;
+
+import dev.bourse.store.Database;
+import dev.bourse.testing.SharedPostgres;
+import io.vertx.core.Future;
+
+/** The same on a server. */
+class PostgresClockCorrectionTest extends ClockCorrectionTest {
+  @Override
+  protected Future<? extends Database> open() throws Exception {
+    return SharedPostgres.openStore(vertx, clock);
+  }
+}
