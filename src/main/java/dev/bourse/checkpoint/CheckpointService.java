@@ -193,7 +193,7 @@ public final class CheckpointService {
     for (SetFile file : announcement.files()) {
       requireFit("files[%s].bytes".formatted(file.number()), file.bytes(), true);
       String where = "files[%s].path".formatted(file.number());
-      requireNoSecret(where, new SecretScan(file.name()).end());
+      requireNoSecret(where, SecretScan.ofName(file.name()));
       requireNoSecret(where, SecretScan.ofText(file.path()));
     }
     Announcement whole =
@@ -230,7 +230,7 @@ public final class CheckpointService {
 
   /** Refuses metadata in which a credential is found. */
   private static void requireNoSecret(Metadata metadata) {
-    requireNoSecret("filename", new SecretScan(metadata.fileName()).end());
+    requireNoSecret("filename", SecretScan.ofName(metadata.fileName()));
     requireNoSecret("title", SecretScan.ofText(metadata.title()));
     requireNoSecret("description", SecretScan.ofText(metadata.description()));
     requireNoSecret("filename", SecretScan.ofText(metadata.fileName()));

@@ -43,8 +43,9 @@ public final class SecretScan {
 
   private static final int CAPACITY = SecretText.BEFORE + BLOCK + SecretText.AFTER;
 
-  private final byte[] buffer = new byte[CAPACITY + Keywords.MARGIN];
-  private final SecretText text = new SecretText(buffer);
+  private final int capacity;
+  private final byte[] buffer;
+  private final SecretText text;
   private final Judge[] judges;
 
   /** The offset in the file of the buffer's first byte. */
@@ -73,28 +74,50 @@ public final class SecretScan {
    * @param fileName as the uploader calls it, with or without folders
    */
   public SecretScan(String fileName) {
-    this(SecretFileNames.plain(fileName), true);
+    this(SecretFileNames.plain(fileName), true, CAPACITY);
   }
 
-  private SecretScan(String plain, boolean mayBePacked) {
+  /**
+   * @param capacity bytes that are in memory at once; fewer than {@link #CAPACITY} only where no
+   *     more than these come
+   */
+  private SecretScan(String plain, boolean mayBePacked, int capacity) {
     this.plain = plain;
     this.mayBePacked = mayBePacked;
+    this.capacity = capacity;
+    buffer = new byte[capacity + Keywords.MARGIN];
+    text = new SecretText(buffer);
     judges = RULES.stream().map(rule -> rule.judge().apply(plain)).toArray(Judge[]::new);
-    finding =
-        SecretFileNames.isRefused(plain)
-            ? Optional.of(new Finding("file-name", 0))
-            : Optional.empty();
+    finding = ofPlainName(plain);
+  }
+
+  private static Optional<Finding> ofPlainName(String plain) {
+    return SecretFileNames.isRefused(plain)
+        ? Optional.of(new Finding("file-name", 0))
+        : Optional.empty();
   }
 
   /** A scan of what a layer shows, in which nothing packed is looked for. */
   static SecretScan ofLayer(String plainName) {
-    return new SecretScan(plainName, false);
+    return new SecretScan(plainName, false, CAPACITY);
   }
 
-  /** Looks for a credential in text that comes with a file. */
+  /**
+   * Judges a file by its name alone.
+   *
+   * @param fileName as the uploader calls it, with or without folders
+   */
+  public static Optional<Finding> ofName(String fileName) {
+    return ofPlainName(SecretFileNames.plain(fileName));
+  }
+
+  /**
+   * Looks for a credential in text that comes with a file. Takes memory as the text is long, for a
+   * set brings thousands of short ones at once.
+   */
   public static Optional<Finding> ofText(String text) {
-    SecretScan scan = new SecretScan("");
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    SecretScan scan = new SecretScan("", true, Math.min(bytes.length, CAPACITY));
     scan.inspect(bytes, 0, bytes.length);
     return scan.end();
   }
@@ -112,10 +135,10 @@ public final class SecretScan {
     }
     int rest = from;
     while (rest < to && finding.isEmpty()) {
-      if (filled == CAPACITY) {
+      if (filled == capacity) {
         dropJudged();
       }
-      int length = Math.min(to - rest, CAPACITY - filled);
+      int length = Math.min(to - rest, capacity - filled);
       System.arraycopy(bytes, rest, buffer, filled, length);
       filled += length;
       rest += length;

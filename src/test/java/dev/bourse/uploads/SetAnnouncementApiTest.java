@@ -8,6 +8,7 @@ import static dev.bourse.testing.SetsFixture.announce;
 import static dev.bourse.testing.SetsFixture.folder;
 import static dev.bourse.testing.SetsFixture.publication;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.EachEngine;
@@ -72,23 +73,45 @@ class SetAnnouncementApiTest extends SetApiFixture {
         .refused(ErrorCode.BAD_REQUEST);
   }
 
-  @Test
-  void fourThousandFilesAreOneAnnouncement() {
+  private static final int MOST_FILES = 4_096;
+
+  private static JsonArray asManyFilesAsMayBe() {
     JsonArray files = new JsonArray();
-    for (int i = 0; i < 4_096; i++) {
+    for (int i = 0; i < MOST_FILES; i++) {
       files.add(
           new JsonObject()
               .put("path", "layers/%04d/attention/weights-of-this-shard.safetensors".formatted(i))
               .put("bytes", 1)
               .put("sha256", "%064x".formatted(i + 1)));
     }
+    return files;
+  }
+
+  @Test
+  void fourThousandFilesAreOneAnnouncement() {
+    JsonArray files = asManyFilesAsMayBe();
     JsonObject publication = publication(freshName(), Map.of(), "org").put("files", files);
     SetsFixture.Announced set = announce(alice, publication);
-    assertEquals(4_096, set.missing().size());
+    assertEquals(MOST_FILES, set.missing().size());
     alice.delete(item(set.id())).ok();
     files.add(
         new JsonObject().put("path", "one-more").put("bytes", 1).put("sha256", "f".repeat(64)));
     alice.post(FAMILY + "/sets", publication).refused(ErrorCode.BAD_REQUEST);
+  }
+
+  @Test
+  void aPathThatHoldsACredentialIsRefusedHoweverManyFilesComeBeforeIt() {
+    String token = bourse.secret("acme", "bare");
+    for (String path : List.of("runs/" + token + "/a.bin", "runs/.env", "runs/id_rsa")) {
+      JsonArray files = asManyFilesAsMayBe();
+      files.getJsonObject(MOST_FILES - 1).put("path", path);
+      JsonObject publication = publication(freshName(), Map.of(), "org").put("files", files);
+      JsonObject refused =
+          alice.post(FAMILY + "/sets", publication).refused(ErrorCode.SECRET_DETECTED);
+      assertEquals(path.contains(token) ? path.indexOf(token) : 0, refused.getInteger("offset"));
+      String detail = refused.getString("detail");
+      assertTrue(detail.startsWith("files[4095].path looks like a credential"), detail);
+    }
   }
 
   @Test
