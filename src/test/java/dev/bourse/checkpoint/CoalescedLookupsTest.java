@@ -7,8 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -85,5 +90,61 @@ class CoalescedLookupsTest {
     assertSame(fault, found.cause().getCause());
     find("a");
     assertEquals(1, begun.size());
+  }
+
+  /** Does that on a context, as a request's handler does. */
+  private static <T> T on(ContextInternal context, Callable<T> action) throws Exception {
+    CompletableFuture<T> done = new CompletableFuture<>();
+    context.runOnContext(
+        v -> {
+          try {
+            done.complete(action.call());
+          } catch (Exception e) {
+            done.completeExceptionally(e);
+          }
+        });
+    return done.get(10, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void requestsOfOneEventLoopShareALookupAndEachIsAnsweredOnItsOwnContext() throws Exception {
+    Vertx vertx = Vertx.vertx();
+    try {
+      ContextInternal loop = (ContextInternal) vertx.getOrCreateContext();
+      ContextInternal leading = loop.duplicate();
+      List<ContextInternal> followers = List.of(loop.duplicate(), loop.duplicate());
+      List<ContextInternal> ran = new ArrayList<>();
+      List<CompletableFuture<ContextInternal>> answered = new ArrayList<>();
+      List<ContextInternal> all = new ArrayList<>(List.of(leading));
+      all.addAll(followers);
+      for (ContextInternal request : all) {
+        CompletableFuture<ContextInternal> where = new CompletableFuture<>();
+        answered.add(where);
+        on(
+            request,
+            () ->
+                lookups
+                    .find(
+                        "a",
+                        () -> {
+                          ran.add(ContextInternal.current());
+                          Promise<Integer> lookup = ContextInternal.current().promise();
+                          begun.add(lookup);
+                          return lookup.future();
+                        })
+                    .onComplete(found -> where.complete(ContextInternal.current())));
+      }
+      assertEquals(1, on(loop, begun::size));
+      begun.get(0).complete(1);
+      assertSame(leading, answered.get(0).get(10, TimeUnit.SECONDS));
+      assertEquals(2, on(loop, begun::size));
+      begun.get(1).complete(2);
+      for (int i = 0; i < followers.size(); i++) {
+        assertSame(followers.get(i), answered.get(i + 1).get(10, TimeUnit.SECONDS));
+      }
+      assertEquals(List.of(leading, followers.get(0)), ran);
+    } finally {
+      vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
   }
 }
