@@ -89,6 +89,12 @@ public interface BlobStore {
   Future<Reading> read(String key);
 
   /**
+   * Whether readings of one blob at the same time are one to the bound on what may be read at once;
+   * else each is one more.
+   */
+  boolean sharesReadings();
+
+  /**
    * An address at which whoever has it may read the blob for a while, straight from the store.
    * Empty where the store has none: the bytes are then served by {@link #read}.
    *

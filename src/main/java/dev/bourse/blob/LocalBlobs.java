@@ -220,6 +220,12 @@ public final class LocalBlobs implements BlobStore {
     return checked(() -> openBlobs.read(BlobStore.checkedName(key)));
   }
 
+  /** See {@link OpenBlobs}. */
+  @Override
+  public boolean sharesReadings() {
+    return true;
+  }
+
   /** A file of this machine has no address. */
   @Override
   public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {

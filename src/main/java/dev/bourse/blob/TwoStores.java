@@ -90,6 +90,12 @@ public final class TwoStores implements BlobStore {
     return either(() -> store.read(key), () -> former.read(key));
   }
 
+  /** A blob may be in either. */
+  @Override
+  public boolean sharesReadings() {
+    return store.sharesReadings() && former.sharesReadings();
+  }
+
   @Override
   public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {
     return either(

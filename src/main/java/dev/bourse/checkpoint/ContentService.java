@@ -39,7 +39,7 @@ public final class ContentService {
     this.store = store;
     this.sets = sets;
     this.blobs = blobs;
-    this.shares = new DownloadShares(openFiles);
+    this.shares = new DownloadShares(openFiles, blobs.sharesReadings());
   }
 
   /**
@@ -162,11 +162,11 @@ public final class ContentService {
   }
 
   private Future<Reading> read(DownloadShares.Reader reader, String key) {
-    shares.begin(reader, key);
+    String held = shares.begin(reader, key);
     return Future.succeededFuture()
         .compose(begun -> blobs.read(key))
-        .onFailure(e -> shares.end(reader, key))
-        .map(reading -> new Shared(reading, () -> shares.end(reader, key)));
+        .onFailure(e -> shares.end(reader, held))
+        .map(reading -> new Shared(reading, () -> shares.end(reader, held)));
   }
 
   /** A reading that gives its place back when it is closed. */

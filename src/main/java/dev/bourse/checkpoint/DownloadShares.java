@@ -15,26 +15,34 @@ import java.util.Map;
  * that is alone, and with one large enough for that a few together would take everything. Anonymous
  * readers together hold half at most, because addresses cost nothing.
  *
- * <p>A file that is read many times over is held once, whoever reads it: a thousand machines that
- * start from the same file are as good as one.
+ * <p>What is counted is what the store has open. Where readings of one blob share a file, a file
+ * that is read many times over is held once, whoever reads it: a thousand machines that start from
+ * the same file are as good as one. Where each reading is one more, each download is counted, for
+ * else one reader would take every place there is by reading one file often.
  */
 final class DownloadShares {
   private static final long RETRY_MILLIS = 1_000;
 
   private final int most;
   private final int mostOfFeed;
+  private final boolean sharesReadings;
 
-  // The three below are guarded by this object; who and what is not read is not in them.
+  // What is below is guarded by this object; who and what is not read is not in the maps.
   private final Map<Reader, Map<String, Integer>> held = new HashMap<>();
   private final Map<String, Integer> open = new HashMap<>();
   private final Map<String, Integer> openOnFeed = new HashMap<>();
 
+  /** How many downloads began, by which those are told apart that share nothing. */
+  private long begun;
+
   /**
    * @param most files that may be read at once
+   * @param sharesReadings see {@link dev.bourse.blob.BlobStore#sharesReadings}
    */
-  DownloadShares(int most) {
+  DownloadShares(int most, boolean sharesReadings) {
     this.most = most;
     this.mostOfFeed = most / 2;
+    this.sharesReadings = sharesReadings;
   }
 
   /**
@@ -48,9 +56,12 @@ final class DownloadShares {
   /**
    * Begins a download; {@code overloaded} when the reader holds its share.
    *
-   * @param key the file's
+   * @param blobKey the file's
+   * @return what is held, until {@link #end}
    */
-  synchronized void begin(Reader reader, String key) {
+  synchronized String begin(Reader reader, String blobKey) {
+    // No key of a blob has this sign.
+    String key = sharesReadings ? blobKey : blobKey + '#' + begun++;
     Map<String, Integer> own = held.getOrDefault(reader, Map.of());
     if (!own.containsKey(key)) {
       int free = free(reader, key);
@@ -63,6 +74,7 @@ final class DownloadShares {
     if (reader.isAnonymous()) {
       openOnFeed.merge(key, 1, Integer::sum);
     }
+    return key;
   }
 
   /** How many files the reader may hold before this one. */
@@ -77,20 +89,27 @@ final class DownloadShares {
     return open.containsKey(key) ? Math.max(1, free) : free;
   }
 
-  private static ApiError refusal(int held, int free) {
+  private ApiError refusal(int held, int free) {
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
         held == 0
             ? "as many files are being read as may be at once"
             : """
-            %s different files are being read for you, as many as may be while there is room \
+            %s %s for you, as many as may be while there is room \
             for %s more; read them faster, or one after the other\
             """
-                .formatted(held, Math.max(0, free)),
+                .formatted(
+                    held,
+                    sharesReadings ? "different files are being read" : "downloads are under way",
+                    Math.max(0, free)),
         RETRY_MILLIS);
   }
 
-  /** Ends a download that was begun. */
+  /**
+   * Ends a download that was begun.
+   *
+   * @param key what {@link #begin} answered
+   */
   synchronized void end(Reader reader, String key) {
     held.computeIfPresent(
         reader,

@@ -14,6 +14,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SlowDownload;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -98,19 +99,23 @@ class DownloadSharesApiTest {
   }
 
   private int trickle(String org, String member, String id) {
-    return ask(content(id), bourse.memberToken(org, member), "");
+    return ask(bourse, content(id), bourse.memberToken(org, member), "");
   }
 
   private int trickleFeed(String address, String id) {
-    return ask(FEED + '/' + id + "/content", null, forwardedFor(address) + "\r\n");
+    return trickleFeed(bourse, address, id);
+  }
+
+  private int trickleFeed(RunningBourse service, String address, String id) {
+    return ask(service, FEED + '/' + id + "/content", null, forwardedFor(address) + "\r\n");
   }
 
   private static String forwardedFor(String address) {
     return "X-Forwarded-For: " + address;
   }
 
-  private int ask(String path, @Nullable String token, String headers) {
-    SlowDownload download = new SlowDownload(bourse, path, token, headers);
+  private int ask(RunningBourse service, String path, @Nullable String token, String headers) {
+    SlowDownload download = new SlowDownload(service, path, token, headers);
     open.add(download);
     return download.status();
   }
@@ -168,6 +173,30 @@ class DownloadSharesApiTest {
       assertEquals(200, trickle("acme", "alice", id));
     }
     assertEquals(200, dave.fetch("GET", content(globex)).statusCode());
+  }
+
+  @Test
+  void oneAddressThatReadsOneFileOfAnObjectStoreOftenKeepsNobodyElseFromDownloading() {
+    S3Server objects = S3Server.s3proxy();
+    try (RunningBourse remote =
+        RunningBourse.demo(
+            objects.settings(
+                objects.newBucket(),
+                "checkpoints.open-files=" + OPEN_FILES,
+                "proxies=127.0.0.1"))) {
+      ApiClient publisher = remote.asMember("openlab", "carol");
+      String id = publish(publisher, freshName(), LARGE, "public").getString("id");
+      approve(remote, id).ok();
+      String small = publish(publisher, freshName(), SMALL, "org").getString("id");
+      List<Integer> answers = new ArrayList<>();
+      for (int i = 0; i < 2 * OPEN_FILES; i++) {
+        answers.add(trickleFeed(remote, "203.0.113.1", id));
+      }
+      assertEquals(200, answers.get(0));
+      assertEquals(503, answers.get(answers.size() - 1));
+      assertEquals(200, trickleFeed(remote, "203.0.113.2", id));
+      assertArrayEquals(SMALL, publisher.fetch("GET", content(small)).body());
+    }
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.checkpoint.DownloadShares.Reader;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -19,7 +20,10 @@ class DownloadSharesTest {
   private static final Reader ACME = new Reader(false, "acme");
   private static final Reader GLOBEX = new Reader(false, "globex");
 
-  private final DownloadShares shares = new DownloadShares(16);
+  private final DownloadShares shares = new DownloadShares(16, true);
+
+  /** Of a store in which each reading is one more. */
+  private final DownloadShares counting = new DownloadShares(16, false);
 
   private boolean begins(Reader reader, String key) {
     try {
@@ -62,6 +66,37 @@ class DownloadSharesTest {
     }
     assertTrue(begins(new Reader(true, "one more"), "another"));
     assertTrue(begins(ACME, "mine"));
+  }
+
+  private List<String> takeOften(Reader reader, String key) {
+    List<String> held = new ArrayList<>();
+    try {
+      while (held.size() < 100) {
+        held.add(counting.begin(reader, key));
+      }
+    } catch (ApiError refused) {
+      assertEquals(ErrorCode.OVERLOADED, refused.code());
+    }
+    return held;
+  }
+
+  @Test
+  void whereReadingsAreNotSharedWhoReadsOneFileOftenLeavesRoomForOthers() {
+    List<String> held = takeOften(ACME, "popular");
+    assertEquals(8, held.size());
+    assertEquals(4, takeOften(GLOBEX, "popular").size());
+    held.forEach(one -> counting.end(ACME, one));
+    assertEquals(6, takeOften(ACME, "popular").size());
+  }
+
+  @Test
+  void whereReadingsAreNotSharedAnonymousReadersOfOneFileTogetherHoldHalf() {
+    List<String> held = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      held.addAll(takeOften(new Reader(true, "address" + i), "popular"));
+    }
+    assertEquals(8, held.size());
+    assertEquals(4, takeOften(ACME, "popular").size());
   }
 
   @Test

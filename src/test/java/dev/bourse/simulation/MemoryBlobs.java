@@ -239,6 +239,11 @@ final class MemoryBlobs implements BlobStore {
   }
 
   @Override
+  public boolean sharesReadings() {
+    return true;
+  }
+
+  @Override
   public Future<Integer> tidy() {
     return Future.succeededFuture(0);
   }

@@ -168,6 +168,11 @@ enum UploadBug implements Bug {
     }
 
     @Override
+    public boolean sharesReadings() {
+      return blobs.sharesReadings();
+    }
+
+    @Override
     public Future<Integer> tidy() {
       return blobs.tidy();
     }

@@ -374,6 +374,12 @@ public final class S3Blobs implements BlobStore {
     return checked(() -> existing(key).map(readings::begin));
   }
 
+  /** Each asks the store for its own bytes, at its own pace. */
+  @Override
+  public boolean sharesReadings() {
+    return false;
+  }
+
   @Override
   public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {
     return checked(
