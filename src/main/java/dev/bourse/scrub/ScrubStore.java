@@ -13,12 +13,24 @@ import java.util.Optional;
 public final class ScrubStore {
   private static final String NAME = "all";
 
-  /** That the revision {@code r} is read from the blob of a fault. */
-  private static final String NEEDED =
+  /** That a file of some set is read from the blob of the fault {@code s}. */
+  private static final String IS_OF_FILES =
+      "EXISTS (SELECT 1 FROM checkpoint_blob b WHERE b.blob_key = s.blob_key)";
+
+  /** That the fault {@code s} is of the blob of the revision {@code r} itself. */
+  private static final String IS_OF_REVISION =
+      "s.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256";
+
+  /**
+   * A column of a set that has the blob of the fault {@code s} now: sets share files, and a fault
+   * outlives the one it was noted under, which goes first as long as it is there. Null for a blob
+   * that is of no file.
+   */
+  private static final String REFERRER =
       """
-      r.item_id = scrub_fault.item_id AND r.revision = scrub_fault.revision \
-      AND (scrub_fault.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256 \
-      OR EXISTS (SELECT 1 FROM checkpoint_blob b WHERE b.blob_key = scrub_fault.blob_key))\
+      (SELECT f.%s FROM checkpoint_file f WHERE f.blob_key = s.blob_key \
+      ORDER BY f.item_id <> s.item_id, f.item_id, f.revision <> s.revision, f.revision DESC \
+      LIMIT 1)\
       """;
 
   private final Database database;
@@ -264,15 +276,17 @@ public final class ScrubStore {
     return Statement.of(
         """
         INSERT INTO scrub_fault (blob_key, item_id, revision, kind, detail, found_at, \
-        checked_at) SELECT CAST(? AS TEXT), item_id, revision, CAST(? AS TEXT), \
-        CAST(? AS TEXT), CAST(? AS BIGINT), \
-        CAST(? AS BIGINT) FROM checkpoint_revision \
-        WHERE item_id = ? AND revision = ? AND (sha256 = ? OR EXISTS (SELECT 1 \
-        FROM checkpoint_blob b WHERE b.blob_key = ?)) \
+        checked_at) SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS INTEGER), \
+        CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT) \
+        WHERE EXISTS (SELECT 1 FROM checkpoint_revision r \
+        WHERE r.item_id = ? AND r.revision = ? AND r.sha256 = ?) \
+        OR EXISTS (SELECT 1 FROM checkpoint_blob b WHERE b.blob_key = ?) \
         ON CONFLICT (blob_key) DO UPDATE SET kind = excluded.kind, detail = excluded.detail, \
         checked_at = excluded.checked_at\
         """,
         blob.key(),
+        blob.item(),
+        blob.revision(),
         fault.kind().label(),
         fault.detail(),
         nowMillis,
@@ -289,10 +303,11 @@ public final class ScrubStore {
         List.of(
             Statement.of(
                 """
-                DELETE FROM scrub_fault \
-                WHERE NOT EXISTS (SELECT 1 FROM checkpoint_revision r WHERE %s)\
+                DELETE FROM scrub_fault AS s \
+                WHERE NOT EXISTS (SELECT 1 FROM checkpoint_revision r \
+                WHERE r.item_id = s.item_id AND r.revision = s.revision AND %s) AND NOT %s\
                 """
-                    .formatted(NEEDED))));
+                    .formatted(IS_OF_REVISION, IS_OF_FILES))));
   }
 
   /** Whether a fault of the blob is known. */
@@ -320,11 +335,18 @@ public final class ScrubStore {
   Future<List<Found>> listFaults(String after, int limit) {
     return database.read(
         """
-        SELECT scrub_fault.*, c.org_id, r.filename FROM scrub_fault \
-        JOIN checkpoint_revision r ON %s JOIN checkpoint c ON c.item_id = r.item_id \
-        WHERE scrub_fault.blob_key > ? ORDER BY scrub_fault.blob_key LIMIT ?\
+        SELECT s.blob_key, s.kind, s.detail, s.found_at, s.checked_at, \
+        c.org_id, r.item_id, r.revision, r.filename FROM scrub_fault s \
+        JOIN checkpoint_revision r ON r.item_id = COALESCE(%s, s.item_id) \
+        AND r.revision = COALESCE(%s, s.revision) AND (%s OR %s) \
+        JOIN checkpoint c ON c.item_id = r.item_id \
+        WHERE s.blob_key > ? ORDER BY s.blob_key LIMIT ?\
         """
-            .formatted(NEEDED),
+            .formatted(
+                REFERRER.formatted("item_id"),
+                REFERRER.formatted("revision"),
+                IS_OF_REVISION,
+                IS_OF_FILES),
         List.of(after, limit),
         row ->
             new Found(

@@ -6,6 +6,7 @@ import static dev.bourse.testing.FilesFixture.bytes;
 import static dev.bourse.testing.FilesFixture.freshName;
 import static dev.bourse.testing.FilesFixture.item;
 import static dev.bourse.testing.FilesFixture.publish;
+import static dev.bourse.testing.FilesFixture.sha256;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -17,11 +18,14 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -148,6 +152,32 @@ class CheckpointAdminApiTest {
     assertEquals(List.of(), faultsOf(id));
     operator.post(ITEMS + "ckp_none/check", new JsonObject()).refused(ErrorCode.NOT_FOUND);
     assertEquals(0.03, operator.get("/api/operator/scrub").ok().getDouble("share_per_day"));
+  }
+
+  @Test
+  void aDamagedFileThatTwoSetsShareIsListedUntilBothAreDeletedAndSentAnewForAThird()
+      throws IOException {
+    ApiClient alice = bourse.asMember("acme", "alice");
+    Map<String, byte[]> files = SetsFixture.folder("a.bin", bytes(5_000, 77));
+    String first = SetsFixture.publish(alice, freshName(), files, "org").getString("id");
+    JsonObject again = SetsFixture.publication(freshName(), files, "org");
+    SetsFixture.Announced second = SetsFixture.announce(alice, again);
+    assertEquals(List.of(), second.missing(), "it is shared");
+    SetsFixture.commit(alice, second).ok();
+    Path shared = bourse.blob(BlobName.fileKey(first, 1, 0, sha256(bytes(5_000, 77))));
+    Files.write(shared, bytes(5_000, 78));
+    operator.post(ITEMS + first + "/check", new JsonObject()).ok();
+    RunningBourse.until(
+        "the fault is listed, as one's of them",
+        () -> faultsOf(first).size() + faultsOf(second.id()).size() == 1);
+    boolean isOfFirst = faultsOf(second.id()).isEmpty();
+    alice.delete(item(isOfFirst ? first : second.id())).ok();
+    String left = isOfFirst ? second.id() : first;
+    assertEquals("digest", faultsOf(left).get(0).getString("fault"));
+    JsonObject third = SetsFixture.publication(freshName(), files, "org");
+    assertEquals(List.of(0), SetsFixture.announce(alice, third).missing());
+    alice.delete(item(left)).ok();
+    assertEquals(List.of(), faultsOf(left));
   }
 
   private static List<JsonObject> faultsOf(String id) {

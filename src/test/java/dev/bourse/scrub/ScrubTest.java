@@ -103,19 +103,20 @@ class ScrubTest extends CheckpointFixture {
   /** Publishes a set of one file; gives its id. */
   private String publishSet(String name) throws Exception {
     Services services = services();
-    CheckpointService.Announced set =
+    CheckpointService.AnnouncedSet announced =
         await(
-                services.checkpoints.publishSet(
-                    member("alice"),
-                    new CheckpointService.SetAnnouncement(
-                        new Metadata(name, "", name, SetFile.MANIFEST_TYPE, BYTES.length, null, 1),
-                        Visibility.ORG,
-                        ReplacePolicy.ANY,
-                        List.of(
-                            new SetFile(
-                                0, "a.bin", BYTES.length, sha256(BYTES), null, List.of())))))
-            .announced();
-    await(services.files.put(set.session(), 0, Optional.empty(), source(BYTES)));
+            services.checkpoints.publishSet(
+                member("alice"),
+                new CheckpointService.SetAnnouncement(
+                    new Metadata(name, "", name, SetFile.MANIFEST_TYPE, BYTES.length, null, 1),
+                    Visibility.ORG,
+                    ReplacePolicy.ANY,
+                    List.of(
+                        new SetFile(0, "a.bin", BYTES.length, sha256(BYTES), null, List.of())))));
+    CheckpointService.Announced set = announced.announced();
+    if (!announced.missing().isEmpty()) {
+      await(services.files.put(set.session(), 0, Optional.empty(), source(BYTES)));
+    }
     await(
         services.sessions.commit(member("alice"), set.item().id(), BYTES.length, Optional.empty()));
     return set.item().id();
@@ -135,6 +136,63 @@ class ScrubTest extends CheckpointFixture {
     await(services().checkpoints.delete(member("alice"), id));
     round(scrub);
     assertEquals(List.of(), faults(scrub), "nobody reads it any more");
+  }
+
+  @Test
+  void aFaultOfAFileThatSetsShareStaysUntilTheLastOfThemGoes() throws Exception {
+    String first = publishSet("one");
+    String second = publishSet("two");
+    String key = BlobName.fileKey(first, 1, 0, sha256(BYTES));
+    Files.write(placeOf(key), bytes(3_000, 2));
+    Scrub scrub = scrub();
+    round(scrub);
+    List<ScrubStore.Found> found = faults(scrub);
+    assertEquals(1, found.size());
+    String noted = found.get(0).item();
+    String left = noted.equals(first) ? second : first;
+
+    await(services().checkpoints.delete(member("alice"), noted));
+    for (int minutes = 0; minutes < 2; minutes++) {
+      assertEquals(List.of(left), faults(scrub).stream().map(ScrubStore.Found::item).toList());
+      assertEquals(left.equals(first) ? "one" : "two", faults(scrub).get(0).fileName());
+      clock.advance(60_000);
+      await(scrub.step(clock.millis()));
+      assertEquals(1, scrub.faults());
+    }
+    assertTrue(await(new ScrubStore(database).hasFault(key)), "no new set is linked to it");
+
+    await(services().checkpoints.delete(member("alice"), left));
+    assertEquals(List.of(), faults(scrub));
+    clock.advance(60_000);
+    await(scrub.step(clock.millis()));
+    assertEquals(0, scrub.faults());
+  }
+
+  @Test
+  void aFaultIsKeptThoughTheSetItWasFoundUnderGoesMeanwhile() throws Exception {
+    String first = publishSet("one");
+    String second = publishSet("two");
+    String key = BlobName.fileKey(first, 1, 0, sha256(BYTES));
+    StoredBlobs.Blob blob = await(new StoredBlobs(database).find(key)).orElseThrow();
+    String left = blob.item().equals(first) ? second : first;
+    Scrub scrub =
+        scrub(
+            reading(
+                () ->
+                    services()
+                        .checkpoints
+                        .delete(member("alice"), blob.item())
+                        .compose(deleted -> Future.failedFuture(new BlobGone("lost")))),
+            0);
+    await(database.commit(List.of(claim(key))));
+    assertTrue(await(scrub.step(clock.millis())));
+    assertEquals(List.of(left), faults(scrub).stream().map(ScrubStore.Found::item).toList());
+  }
+
+  /** Asks for the check of one blob alone. */
+  private static Statement claim(String key) {
+    return Statement.of(
+        "INSERT INTO scrub_claim (blob_key, told_at, attempts) VALUES (?, 0, 0)", key);
   }
 
   /** Steps through a whole round, a day for each blob. */

@@ -72,7 +72,7 @@ public final class StatementPlans {
           Map.entry("SELECT COUNT(*) AS n FROM scrub_fault", "what is lost, once a minute"),
           Map.entry("DELETE FROM blob_move_fault WHERE NOT", "all of it, when a move is asked for"),
           Map.entry("SELECT n.pool, CASE WHEN", "every machine, when an operator looks"),
-          Map.entry("DELETE FROM scrub_fault WHERE NOT", "what is lost, once a minute"),
+          Map.entry("DELETE FROM scrub_fault AS s WHERE", "what is lost, once a minute"),
           Map.entry("DELETE FROM scrub_absence WHERE seen_at", "what waits for others, hourly"),
           Map.entry("DELETE FROM oauth_client WHERE client_id IN", "20,000 rows at most"),
           Map.entry("DELETE FROM oauth_device WHERE device_sha256 IN", "20,000 rows at most"));
