@@ -407,9 +407,13 @@ public final class CheckpointService {
     return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.unknown(orgId, id)));
   }
 
-  /** The files of a revision of a set, in the order of their announcement. */
-  public Future<List<SetFile>> listFiles(Checkpoint item, Revision revision) {
-    return sets.list(item.id(), revision.number());
+  /**
+   * The first files of a revision of a set, in the order of their announcement.
+   *
+   * @param most how many
+   */
+  public Future<List<SetFile>> listFirstFiles(Checkpoint item, Revision revision, int most) {
+    return sets.listFirst(item.id(), revision.number(), most);
   }
 
   /** An item on the public feed; {@code not-found} for any other. */

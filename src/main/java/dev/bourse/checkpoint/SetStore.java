@@ -106,6 +106,18 @@ public final class SetStore {
         SetStore::file);
   }
 
+  /**
+   * The first files of a revision, in the order of the announcement.
+   *
+   * @param most how many
+   */
+  Future<List<SetFile>> listFirst(String itemId, int revision, int most) {
+    return database.read(
+        FILE + "WHERE f.item_id = ? AND f.revision = ? ORDER BY f.number LIMIT ?",
+        List.of(itemId, revision, most),
+        SetStore::file);
+  }
+
   private static SetFile file(Row row) {
     String findings = row.textOrNull("findings");
     return new SetFile(

@@ -27,6 +27,12 @@ public final class FeedRoutes {
   /** A list that is read to its end on a phone. */
   private static final int ITEMS = 25;
 
+  /**
+   * Files of a set that its page shows. A page of all there may be is 2 MB, which anybody may ask
+   * for and take as slowly as they like; the manifest, which is stored as it is sent, has them all.
+   */
+  private static final int FILES = 100;
+
   private final CheckpointService checkpoints;
   private final PageTemplates templates;
   private final Supplier<String> baseUrl;
@@ -67,10 +73,10 @@ public final class FeedRoutes {
               Revision live = CheckpointView.live(found.item());
               Future<List<SetFile>> files =
                   live.metadata().isSet()
-                      ? checkpoints.listFiles(found.item(), live)
+                      ? checkpoints.listFirstFiles(found.item(), live, FILES)
                       : Future.succeededFuture(List.of());
               return files.map(
-                  all -> page(call, "feed-item", view().item(CheckpointView.feed(found), all)));
+                  first -> page(call, "feed-item", view().item(CheckpointView.feed(found), first)));
             });
   }
 

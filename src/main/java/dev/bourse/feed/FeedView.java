@@ -111,7 +111,7 @@ final class FeedView {
   /**
    * One item's page.
    *
-   * @param files of a set; none for a single file
+   * @param files those of a set that are shown; none for a single file
    */
   Map<String, Object> item(JsonObject item, List<SetFile> files) {
     String id = item.getString("id");
@@ -149,7 +149,10 @@ final class FeedView {
               .sorted(Comparator.comparing(SetFile::path))
               .map(file -> file(file, folder))
               .toList());
-      model.put("count", files.size());
+      int count = item.getInteger("files");
+      model.put("count", count);
+      model.put("more", count - files.size());
+      model.put("manifest", bytes + urls.getString("content"));
       model.put("pull", "bourse checkpoint fetch " + id + ' ' + quoted(filename));
     }
     return model;

@@ -15,11 +15,13 @@ import dev.bourse.testing.Browser;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -217,7 +219,27 @@ class FeedPagesApiTest {
     String download = "/api/checkpoints/public/" + id + "/files/" + digest + "?download=1";
     assertTrue(page.contains(download), page);
     assertTrue(page.contains("bourse checkpoint fetch " + id + " &#39;open-set&#39;"), page);
+    assertFalse(page.contains(" more: "), page);
     assertTrue(page("/feed/").body().contains("1 file, 300 bytes"), page("/feed/").body());
     assertEquals(200, page(download).statusCode());
+  }
+
+  @Test
+  void ofALargeSetTheFirstHundredFilesAreShownAndTheManifestHasAll() {
+    ApiClient carol = bourse.asMember("openlab", "carol");
+    Map<String, byte[]> files = new TreeMap<>();
+    for (int i = 0; i < 103; i++) {
+      files.put("shard-%03d.bin".formatted(i), FilesFixture.bytes(10, 1_000));
+    }
+    String id =
+        SetsFixture.publish(carol, FilesFixture.freshName(), files, "public").getString("id");
+    FilesFixture.approve(bourse, id).ok();
+    String page = page("/feed/" + id).body();
+    assertTrue(page.contains("shard-099.bin"), page);
+    assertFalse(page.contains("shard-100.bin"), page);
+    assertTrue(page.contains("<dd class=\"figures\">103</dd>"), page);
+    Matcher more = Pattern.compile("And 3 more: <a href=\"[^\"]*?(/api/[^\"]+)\"").matcher(page);
+    assertTrue(more.find(), page);
+    assertTrue(page(more.group(1)).body().contains("shard-102.bin"));
   }
 }
