@@ -41,14 +41,16 @@ public final class ClockCorrection {
 
   /**
    * An entry goes back to the present, but not past one that came after it: of a cluster's
-   * declarations the one that was made last is in force, whichever clock it was made by.
+   * declarations the one that was made last is in force, whichever clock it was made by. The first
+   * of them is found by its time and the others by their ids: {@code ||} and {@code +} keep SQLite
+   * from an index that would have all that ever happened be read.
    */
   private static final String CORRECT_ACTIVITY =
       """
       UPDATE activity SET ts = put.at FROM (
       SELECT id, ts, COALESCE(MIN(CASE WHEN ts <= CAST(? AS BIGINT) THEN ts END)
-      OVER (PARTITION BY cluster, kind ORDER BY id DESC), CAST(? AS BIGINT)) AS at
-      FROM activity WHERE id >= (SELECT MIN(id) FROM activity WHERE ts > ?)) AS put
+      OVER (PARTITION BY cluster || '', kind ORDER BY id DESC), CAST(? AS BIGINT)) AS at
+      FROM activity WHERE id >= (SELECT MIN(+id) FROM activity WHERE ts > ?)) AS put
       WHERE activity.id = put.id AND put.ts > ?\
       """;
 
