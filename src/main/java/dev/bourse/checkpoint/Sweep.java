@@ -4,6 +4,7 @@ import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Page;
+import dev.bourse.store.BoundedWork;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -387,26 +389,23 @@ public final class Sweep {
    * as is an item that changed meanwhile, and whatever comes behind a storage that is away.
    */
   private <T> Future<Integer> each(List<T> all, Function<T, Future<Void>> work) {
-    Future<Integer> done = Future.succeededFuture(0);
-    for (T one : all) {
-      done =
-          done.compose(
-              before -> {
-                if (isAway()) {
-                  return Future.succeededFuture(before);
-                }
-                long begunMillis = clock.millis();
-                return work.apply(one)
-                    .transform(tried -> counted(before, clock.millis() - begunMillis, tried));
-              });
-    }
-    return done;
+    AtomicInteger done = new AtomicInteger();
+    return BoundedWork.each(
+            all.stream().takeWhile(one -> !isAway()).iterator(),
+            1,
+            one -> {
+              long begunMillis = clock.millis();
+              return work.apply(one)
+                  .transform(tried -> counted(done, clock.millis() - begunMillis, tried));
+            })
+        .map(ended -> done.get());
   }
 
-  private Future<Integer> counted(int before, long tookMillis, AsyncResult<Void> tried) {
+  private Future<Void> counted(AtomicInteger done, long tookMillis, AsyncResult<Void> tried) {
     if (tried.succeeded()) {
       answers();
-      return Future.succeededFuture(before + 1);
+      done.incrementAndGet();
+      return Future.succeededFuture();
     }
     if (tried.cause() instanceof StorageFault) {
       failuresInARow++;
@@ -416,6 +415,6 @@ public final class Sweep {
       trouble = tried.cause();
       failures++;
     }
-    return Future.succeededFuture(before);
+    return Future.succeededFuture();
   }
 }

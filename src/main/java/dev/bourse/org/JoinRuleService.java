@@ -270,7 +270,6 @@ public final class JoinRuleService {
             orgId,
             orgId,
             address)
-        .add(JoinRuleStore.endFormerLinks(orgId, address))
         .add(JoinRuleStore.insertOrRenew(rule))
         .record(now, actor, "member_invite", "email=" + Text.shown(address))
         .commit()

@@ -53,11 +53,6 @@ final class JoinRuleStore {
         "DELETE FROM join_rule WHERE org_id = ? AND kind = 'email' AND value = ?", orgId, address);
   }
 
-  /** Ends the sign-in links that an address was mailed before: the newest alone works. */
-  static Statement endFormerLinks(String orgId, String address) {
-    return Statement.of("DELETE FROM sign_in_link WHERE org_id = ? AND email = ?", orgId, address);
-  }
-
   /** Ends the sign-in links that were mailed with an invitation. */
   static Statement endLinks(String orgId, String ruleId) {
     return Statement.of(

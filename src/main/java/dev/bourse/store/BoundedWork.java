@@ -10,8 +10,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes about each of many things, a bounded number under way at a time. A fleet's worth submitted
- * at once would fill the store's queue: most of it would be refused, and so would requests.
+ * Work on each of many things, a bounded number under way at a time. A fleet's worth of writes
+ * submitted at once would fill the store's queue: most of it would be refused, and so would
+ * requests.
  */
 public final class BoundedWork<T, U> {
   /** Enough for commits to share a flush; little beside what the store lets wait. */

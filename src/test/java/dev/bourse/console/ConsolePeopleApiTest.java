@@ -130,20 +130,6 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
   }
 
   @Test
-  void ofTheLinksOfAnInvitationTheNewestAloneWorks() {
-    String org = organization("alice");
-    ApiClient alice = bourse.inSession(org, "alice");
-    String frank = "frank@" + org + ".example";
-    assertEquals(201, alice.post(INVITATIONS, email(frank)).status());
-    Browser browser = new Browser(bourse);
-    String former = browser.link(frank, 0);
-    assertEquals(200, alice.post(INVITATIONS, email(frank)).status());
-    String newest = browser.link(frank, 1);
-    assertEquals(410, browser.get(former).statusCode());
-    assertEquals(200, browser.get(newest).statusCode());
-  }
-
-  @Test
   void nobodyIsSentAnInvitationOverAndOver() {
     String org = organization("alice");
     ApiClient alice = bourse.inSession(org, "alice");
