@@ -48,7 +48,7 @@ public final class DeliveryClient {
   private static final String HTTPS = "https://";
 
   /** Each is held by a name server that does not answer; others are known for half a minute. */
-  private static final int RESOLVER_THREADS = 32;
+  static final int RESOLVER_THREADS = 32;
 
   /** For members who name an address and wait; none of those that deliveries need. */
   private static final int CHECK_THREADS = 4;

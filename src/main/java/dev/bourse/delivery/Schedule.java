@@ -56,6 +56,12 @@ public final class Schedule {
     }
   }
 
+  /**
+   * Attempts at once at endpoints that failed last: a quarter of the threads that look up hosts, so
+   * that name servers which never answer do not hold those up whose receivers are well.
+   */
+  private static final int MOST_DOUBTFUL = DeliveryClient.RESOLVER_THREADS / 4;
+
   private final int most;
   private final int mostOfEndpoint;
 
@@ -125,7 +131,7 @@ public final class Schedule {
   private boolean mayBegin(Endpoint endpoint) {
     return !endpoint.waiting.isEmpty()
         && (endpoint.isFailing
-            ? endpoint.underWay.isEmpty() && doubtful < most / 2
+            ? endpoint.underWay.isEmpty() && doubtful < Math.min(most / 2, MOST_DOUBTFUL)
             : endpoint.underWay.size() < mostOfEndpoint);
   }
 

@@ -22,9 +22,9 @@ final class LoopContext {
   private final MarkedPaths openPaths;
   private final MarkedPaths contentPaths;
   private final EdgeMetrics.Series unrouted;
-  private final String rateLimitPolicy;
+  private final CharSequence rateLimitPolicy;
   private final EventStreams streams;
-  private String date;
+  private CharSequence date;
 
   LoopContext(Edge edge, Context context) {
     this.edge = edge;
@@ -34,7 +34,8 @@ final class LoopContext {
             edge.config().limits(), edge.occupancy(), edge.sources().nanos(), edge.proxies());
     this.streams = new EventStreams(edge.streamRoom(), this::later, edge.sessions()::listInForce);
     this.unrouted = edge.metrics().series("none");
-    this.rateLimitPolicy = "\"default\";q=" + edge.tokenBudgets().quota() + ";w=60";
+    this.rateLimitPolicy =
+        HttpHeaders.createOptimized("\"default\";q=" + edge.tokenBudgets().quota() + ";w=60");
     this.date = now();
     this.openPaths = new MarkedPaths(edge.contracts(), MarkedPaths.ANY_ORIGIN);
     this.contentPaths = new MarkedPaths(edge.contracts(), MarkedPaths.CONTENT_HOST);
@@ -62,9 +63,10 @@ final class LoopContext {
     streams.sweep(nanos());
   }
 
-  private String now() {
-    return DateTimeFormatter.RFC_1123_DATE_TIME.format(
-        ZonedDateTime.now(edge.sources().clock().withZone(ZoneOffset.UTC)));
+  private CharSequence now() {
+    return HttpHeaders.createOptimized(
+        DateTimeFormatter.RFC_1123_DATE_TIME.format(
+            ZonedDateTime.now(edge.sources().clock().withZone(ZoneOffset.UTC))));
   }
 
   /** Whose budget a request is on by its address. */
@@ -115,11 +117,11 @@ final class LoopContext {
     return unrouted;
   }
 
-  String date() {
+  CharSequence date() {
     return date;
   }
 
-  String rateLimitPolicy() {
+  CharSequence rateLimitPolicy() {
     return rateLimitPolicy;
   }
 

@@ -30,6 +30,10 @@ class ScheduleTest {
   }
 
   private List<Queue> takeAll(long now) {
+    return takeAll(schedule, now);
+  }
+
+  private static List<Queue> takeAll(Schedule schedule, long now) {
     List<Queue> taken = new ArrayList<>();
     Optional<Queue> next = schedule.take(now);
     while (next.isPresent()) {
@@ -120,6 +124,20 @@ class ScheduleTest {
     assertEquals(MOST / 2, takeAll(1).size());
     schedule.put(queue("alive", 1), 1);
     assertEquals(List.of(queue("alive", 1)), takeAll(1));
+  }
+
+  @Test
+  void ofManyEndpointsThatFailNoMoreAreTriedAtOnceThanLeaveOthersThreadsToLookUpTheirHosts() {
+    Schedule large = new Schedule(256, MOST_OF_ENDPOINT);
+    for (int i = 0; i < 100; i++) {
+      large.put(queue("dead" + i, 1), 0);
+    }
+    List<Queue> first = takeAll(large, 0);
+    assertEquals(100, first.size());
+    first.forEach(queue -> large.failed(queue, 1, 0));
+    assertEquals(8, takeAll(large, 1).size());
+    large.put(queue("alive", 1), 1);
+    assertEquals(List.of(queue("alive", 1)), takeAll(large, 1));
   }
 
   /** What is under way and waits, as simply as can be. */
