@@ -99,7 +99,7 @@ public final class Capacity {
             order.actor(),
             minGpus,
             order.conditions().untilOver(standing),
-            order.conditions().budgetOver(standing, nowMillis),
+            order.conditions().budgetOver(standing, declaredAt),
             terms.leash().grantId());
     draft.gangUnwoundAtMillis = null;
     terms.leash().require(cluster, standing, draft.declared, nowMillis);

@@ -300,7 +300,7 @@ public final class Sweep {
                                   lastUpload = name;
                                   return blobs.abandon(name);
                                 }))
-                    .onSuccess(done -> lastUpload = isAway() ? lastUpload : next(page)));
+                    .onComplete(done -> lastUpload = isAway() ? lastUpload : next(page)));
   }
 
   private Future<Integer> deleteOrphanBlobs(long now) {
@@ -318,7 +318,7 @@ public final class Sweep {
                                   lastBlob = key;
                                   return blobs.delete(key);
                                 }))
-                    .onSuccess(done -> lastBlob = isAway() ? lastBlob : next(page)));
+                    .onComplete(done -> lastBlob = isAway() ? lastBlob : next(page)));
   }
 
   /** The keys among these that no set has. */

@@ -8,6 +8,7 @@ import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.internal.ContextInternal;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.Optional;
@@ -313,7 +314,10 @@ final class MarketVerticle extends VerticleBase {
     long begun = env.nanoTime().getAsLong();
     Lapses lapses = new Lapses(vertx, env, held);
     ticking =
-        followNodes(machines)
+        // On this context, on which its time is up as well.
+        ((ContextInternal) context)
+            .<Void>succeededFuture()
+            .compose(go -> followNodes(machines))
             .compose(read -> lapses.atEnd())
             .compose(ended -> tickRunner().allowance(now))
             .compose(allowance -> lapses.spent(allowance.budgets()).map(allowance))
@@ -329,6 +333,8 @@ final class MarketVerticle extends VerticleBase {
             lose(held, "tick", done.cause());
           } else {
             if (done.failed()) {
+              // Whether the nodes were read is not known.
+              nodesChanged.set(true);
               LOG.warn("pool {}: a tick failed", pool, done.cause());
             }
             // A clock set back must not make the next tick late.

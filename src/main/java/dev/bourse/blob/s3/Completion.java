@@ -135,7 +135,7 @@ final class Completion {
               if (upload.state() != S3Rows.State.ABORTING) {
                 return Future.failedFuture(new UploadBusy("upload " + id + " is being completed"));
               }
-              return rows.keptPieces(id)
+              return rows.keptPieces(upload)
                   .compose(this::deleteAll)
                   .compose(
                       gone ->

@@ -172,7 +172,7 @@ public final class S3Blobs implements BlobStore {
         .compose(
             upload ->
                 admit(row.id(), upload)
-                    .compose(admitted -> tools.rows().keptPieces(row.id()))
+                    .compose(admitted -> tools.rows().keptPieces(row))
                     .map(
                         pieces -> {
                           upload.goOnBehind(pieces);
@@ -249,7 +249,7 @@ public final class S3Blobs implements BlobStore {
             parts ->
                 tools
                     .rows()
-                    .keptPieces(row.id())
+                    .keptPieces(row)
                     .map(
                         pieces -> {
                           long end = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
@@ -293,8 +293,7 @@ public final class S3Blobs implements BlobStore {
     return tools
         .rows()
         .publish(row, key)
-        .onSuccess(
-            stored -> tools.rows().keptPieces(uploadId).onSuccess(tools.completion()::forget));
+        .onSuccess(stored -> tools.rows().keptPieces(row).onSuccess(tools.completion()::forget));
   }
 
   @Override

@@ -71,6 +71,11 @@ final class S3Rows {
       return base + '.' + one;
     }
 
+    /** Whether an object, or a piece, is its: the names of both have the base in them. */
+    boolean has(String name) {
+      return name.contains(base + '.');
+    }
+
     /** Whether another row tells of the same upload, and not of a later one of its name. */
     boolean isSame(Upload other) {
       return other.base.equals(base);
@@ -228,15 +233,20 @@ final class S3Rows {
         row -> new Part(row.smallInteger("number"), row.text("tag"), row.integer("bytes")));
   }
 
-  /** Pieces of an upload whose objects are there, by their beginning, the longest first. */
-  Future<List<Piece>> keptPieces(String id) {
-    return database.read(
-        """
-        SELECT upload, object, start, bytes FROM blob_piece
-        WHERE store = ? AND upload = ? AND kept = 1 ORDER BY start, bytes DESC, object\
-        """,
-        List.of(store, id),
-        S3Rows::piece);
+  /**
+   * Pieces of an upload whose objects are there, by their beginning, the longest first. One that
+   * was begun before or after under the same name has others, as its objects have another base.
+   */
+  Future<List<Piece>> keptPieces(Upload upload) {
+    return database
+        .read(
+            """
+            SELECT upload, object, start, bytes FROM blob_piece
+            WHERE store = ? AND upload = ? AND kept = 1 ORDER BY start, bytes DESC, object\
+            """,
+            List.of(store, upload.id()),
+            S3Rows::piece)
+        .map(all -> all.stream().filter(piece -> upload.has(piece.object())).toList());
   }
 
   static Piece piece(Row row) {

@@ -11,10 +11,11 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.Iterator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,9 @@ public final class Connections {
 
   /** Those whose TLS handshake is under way, by their age; Vert.x ends the ones that are late. */
   private final Map<Channel, Handshake> handshakes = new LinkedHashMap<>();
+
+  /** Newcomers for whom the other loops look for room. */
+  private final Set<Channel> asking = new HashSet<>();
 
   /** Of a connection that does not speak HTTP yet. */
   private record Handshake(Occupancy.Client client, long deadlineMillis) {}
@@ -97,6 +101,10 @@ public final class Connections {
       // Before the handshake, within whose time it has to come.
       proxies.read(channel, source -> isOf(source, channel));
     }
+  }
+
+  private static Channel channel(HttpConnection http) {
+    return ((ConnectionBase) http).channelHandlerContext().channel();
   }
 
   private static String peer(Channel channel) {
@@ -152,35 +160,41 @@ public final class Connections {
     }
   }
 
-  /** Its handshake is done, or will never be; may be called more than once. */
-  private void shaken(Channel channel) {
+  /**
+   * Its handshake is done, or will never be; may be called more than once.
+   *
+   * @return whether it was counted until now
+   */
+  private boolean shaken(Channel channel) {
     Handshake handshake = handshakes.remove(channel);
     if (handshake != null) {
       occupancy.leave(handshake.client());
     }
+    return handshake != null;
   }
 
   /** Closes the oldest handshake when it is to end no later than then; false when there is none. */
   private boolean evictHandshake(long millis) {
-    Iterator<Map.Entry<Channel, Handshake>> oldest = handshakes.entrySet().iterator();
-    if (!oldest.hasNext()) {
-      return false;
+    for (Map.Entry<Channel, Handshake> oldest : handshakes.entrySet()) {
+      if (oldest.getValue().deadlineMillis() > millis) {
+        return false;
+      }
+      Channel channel = oldest.getKey();
+      if (!asking.contains(channel)) {
+        occupancy.turnsAway();
+        shaken(channel);
+        channel.close();
+        return true;
+      }
     }
-    Map.Entry<Channel, Handshake> first = oldest.next();
-    if (first.getValue().deadlineMillis() > millis) {
-      return false;
-    }
-    Channel channel = first.getKey();
-    occupancy.turnsAway();
-    shaken(channel);
-    channel.close();
-    return true;
+    return false;
   }
 
   /** Registers a new connection, or closes it at once when there is no room for it. */
   public void opened(HttpConnection http) {
-    shaken(http);
-    Channel channel = ((ConnectionBase) http).channelHandlerContext().channel();
+    Channel channel = channel(http);
+    // There was room for it before its handshake, and what came with the end of that is read.
+    boolean hasRoom = shaken(channel);
     String peer = peer(channel);
     // Over TLS the header has come before.
     String source = proxies == null ? null : ProxyProtocol.source(channel);
@@ -194,7 +208,7 @@ public final class Connections {
       abort(http);
       return;
     }
-    if (!findRoom(channel)) {
+    if (!hasRoom && !findRoom(channel)) {
       occupancy.turnsAway();
       occupancy.leave(client);
       abort(http);
@@ -248,6 +262,7 @@ public final class Connections {
     }
     boolean isAsked = occupancy.neighbours().ask(loop, found -> admit(newcomer, found));
     if (isAsked) {
+      asking.add(newcomer);
       newcomer.config().setAutoRead(false);
     }
     return isAsked;
@@ -255,6 +270,7 @@ public final class Connections {
 
   /** The others have looked. If in vain, somebody may have gone meanwhile, or wait here now. */
   private void admit(Channel newcomer, boolean hasRoom) {
+    asking.remove(newcomer);
     if (hasRoom || makeRoom()) {
       newcomer.config().setAutoRead(true);
     } else if (newcomer.isOpen()) {
@@ -288,6 +304,7 @@ public final class Connections {
     for (OpenConnection connection : open.values()) {
       if (connection.isAwaited()
           && among.test(connection)
+          && (asking.isEmpty() || !asking.contains(channel(connection.http)))
           && (first == null || connection.deadlineMillis < first.deadlineMillis)) {
         first = connection;
       }

@@ -9,6 +9,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The event loops that share the room for connections. One that has nobody to close for a newcomer
@@ -21,6 +23,8 @@ final class Neighbours {
    * few beside the thousands that there is room for, and as many as arrive in such a turn.
    */
   private static final int MOST_ASKING = 64;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Neighbours.class);
 
   private final Map<EventLoop, BooleanSupplier> rooms = new ConcurrentHashMap<>();
   private final Semaphore asking = new Semaphore(MOST_ASKING);
@@ -68,11 +72,21 @@ final class Neighbours {
 
   private void look(
       EventLoop other, Iterator<EventLoop> others, EventLoop asks, Consumer<Boolean> answer) {
-    BooleanSupplier makeRoom = rooms.get(other);
-    if (makeRoom != null && makeRoom.getAsBoolean()) {
+    if (hasRoom(other)) {
       answer.accept(true);
     } else {
       askNext(others, asks, answer);
+    }
+  }
+
+  /** One that fails has none: whoever asks is told, however it ends. */
+  private boolean hasRoom(EventLoop loop) {
+    try {
+      BooleanSupplier makeRoom = rooms.get(loop);
+      return makeRoom != null && makeRoom.getAsBoolean();
+    } catch (RuntimeException fault) {
+      LOG.error("no room could be made for a connection", fault);
+      return false;
     }
   }
 

@@ -113,7 +113,7 @@ class S3TakeoverTest extends S3Fixture {
       at += 10_000 + turn;
     }
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
-    assertTrue(await(rows.keptPieces("u")).size() < 40);
+    assertTrue(await(rows.keptPieces(await(rows.find("u")).orElseThrow())).size() < 40);
     end(other, at, LENGTH);
   }
 
@@ -234,7 +234,7 @@ class S3TakeoverTest extends S3Fixture {
     send(blobs, 0, KEPT);
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
     try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
-      List<S3Rows.Piece> kept = await(rows.keptPieces("u"));
+      List<S3Rows.Piece> kept = await(rows.keptPieces(await(rows.find("u")).orElseThrow()));
       kept.forEach(piece -> calls.delete(piece.object()));
     }
     Upload upload = await(blobs.open("u", NONE));
