@@ -7,9 +7,10 @@ import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -154,16 +155,10 @@ final class ReadSegments {
    */
   Future<Listed> list(Optional<String> owner, long afterId, long upToId, int enough) {
     long after = Math.max(0, afterId);
-    List<RecordedRow> found = new ArrayList<>();
+    // By their ids: what retention leaves of a segment is found again behind it.
+    NavigableMap<Long, RecordedRow> found = new TreeMap<>();
     return gather(owner, after - MOST_SPAN, after, upToId, enough, found)
-        .map(
-            through ->
-                new Listed(
-                    found.stream()
-                        .filter(row -> row.id() <= through)
-                        .sorted(Comparator.comparingLong(RecordedRow::id))
-                        .toList(),
-                    through));
+        .map(through -> new Listed(List.copyOf(found.headMap(through, true).values()), through));
   }
 
   private Future<Long> gather(
@@ -172,14 +167,14 @@ final class ReadSegments {
       long afterId,
       long upToId,
       int enough,
-      List<RecordedRow> found) {
+      NavigableMap<Long, RecordedRow> found) {
     return segments(owner, aboveFirstId, afterId, upToId)
         .compose(
             segments -> {
               for (Segment segment : segments) {
                 for (TrailEntry entry : segment.entries()) {
                   if (entry.id() > afterId && entry.id() <= upToId) {
-                    found.add(recorded(segment.orgId(), entry));
+                    found.put(entry.id(), recorded(segment.orgId(), entry));
                   }
                 }
               }
@@ -187,7 +182,7 @@ final class ReadSegments {
                 return Future.succeededFuture(upToId);
               }
               long through = segments.get(PER_READ - 1).firstId();
-              return found.stream().filter(row -> row.id() <= through).count() >= enough
+              return found.headMap(through, true).size() >= enough
                   ? Future.succeededFuture(through)
                   : gather(owner, through, afterId, upToId, enough, found);
             });

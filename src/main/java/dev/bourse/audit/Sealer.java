@@ -95,7 +95,8 @@ public final class Sealer {
                 target = greatest;
               } else {
                 unsettled = new Mark(greatest, nanoTime.getAsLong());
-                target = earlier == null ? null : (Long) earlier.id();
+                // A database that was set back hands out the ids anew up to which it had come.
+                target = earlier == null || greatest < earlier.id() ? null : (Long) earlier.id();
               }
               return target;
             });

@@ -83,7 +83,8 @@ final class BlobCopy {
 
   private Future<Void> copy(BlobStore to) {
     if (reading.length() != blob.bytes()) {
-      throw new Damaged("it has %d bytes instead of %d".formatted(reading.length(), blob.bytes()));
+      return Future.failedFuture(
+          new Damaged("it has %d bytes instead of %d".formatted(reading.length(), blob.bytes())));
     }
     String uploadId = blob.key().replace(blob.sha256(), ATTEMPT);
     MessageDigest digest = Digests.newSha256();

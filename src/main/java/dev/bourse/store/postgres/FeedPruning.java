@@ -24,15 +24,17 @@ final class FeedPruning {
 
   /**
    * The age by the server's clock is asked for too: after a crash of the server ids may be used
-   * again that a snapshot from before counts as old.
+   * again that a snapshot from before counts as old. Rows of ids that are not handed out yet came
+   * with a dump of another server, and would be met at each reading.
    */
   private static final String OLD =
       """
       at_ms <= (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT - ?
-      AND pg_visible_in_snapshot(txid, CAST(CAST(? AS text) AS pg_snapshot))\
+      AND (pg_visible_in_snapshot(txid, CAST(CAST(? AS text) AS pg_snapshot))
+      OR txid >= pg_snapshot_xmax(pg_current_snapshot()))\
       """;
 
-  private record Found(long rows, @Nullable Long lastPosition) {}
+  private record Found(long rows, @Nullable Long lastPosition, boolean isOfLostFuture) {}
 
   private final Database database;
   private final long keptMillis;
@@ -58,16 +60,21 @@ final class FeedPruning {
     return database
         .read(
             """
-            SELECT COUNT(*) AS found, MAX(position) AS last FROM
+            SELECT COUNT(*) AS found, MAX(position) AS last,
+            CAST(pg_snapshot_xmax(CAST(CAST(? AS text) AS pg_snapshot))
+            > pg_snapshot_xmax(pg_current_snapshot()) AS INT) AS lost FROM
             (SELECT position FROM change_feed WHERE %s ORDER BY position LIMIT %s) found\
             """
                 .formatted(OLD, ROWS),
-            List.of(keptMillis, old),
-            row -> new Found(row.integer("found"), row.integerOrNull("last")))
+            List.of(old, keptMillis, old),
+            row -> new Found(row.integer("found"), row.integerOrNull("last"), row.truth("lost")))
         .compose(
             found -> {
               Long through = found.get(0).lastPosition();
-              return through == null ? take() : delete(old, through).map(true);
+              // Of a database that was set back the snapshot tells what never happened.
+              return through == null || found.get(0).isOfLostFuture()
+                  ? take()
+                  : delete(old, through).map(true);
             });
   }
 
@@ -95,7 +102,9 @@ final class FeedPruning {
                 VALUES (1, CAST(CAST(? AS text) AS pg_snapshot))
                 ON CONFLICT (id) DO UPDATE SET pruned = excluded.pruned
                 WHERE pg_snapshot_xmax(excluded.pruned)
-                >= pg_snapshot_xmax(change_feed_horizon.pruned)\
+                >= pg_snapshot_xmax(change_feed_horizon.pruned)
+                OR pg_snapshot_xmax(change_feed_horizon.pruned)
+                > pg_snapshot_xmax(pg_current_snapshot())\
                 """,
                 old),
             Statement.of(

@@ -40,7 +40,11 @@ final class PostgresFeed {
 
   private static final String BEGIN = "SELECT CAST(pg_current_snapshot() AS text)";
 
-  /** What is new, in the order it was stored, and whether some of it may be gone from the feed. */
+  /**
+   * What is new, in the order it was stored, and whether some of it may be gone from the feed. Ids
+   * that are not handed out yet are of another server, whose dump the database was made of: they
+   * say nothing here.
+   */
   private static final String NEWS =
       """
       WITH asked AS MATERIALIZED (
@@ -48,14 +52,16 @@ final class PostgresFeed {
       SELECT CAST(a.latest AS text),
         EXISTS (
           SELECT 1 FROM change_feed_horizon h
-          WHERE pg_snapshot_xmax(h.pruned) > pg_snapshot_xmax(a.last)
-            OR EXISTS (
-              SELECT 1 FROM pg_snapshot_xip(a.last) AS open(txid)
-              WHERE pg_visible_in_snapshot(open.txid, h.pruned))),
+          WHERE pg_snapshot_xmax(h.pruned) <= pg_snapshot_xmax(a.latest)
+            AND (pg_snapshot_xmax(h.pruned) > pg_snapshot_xmax(a.last)
+              OR EXISTS (
+                SELECT 1 FROM pg_snapshot_xip(a.last) AS open(txid)
+                WHERE pg_visible_in_snapshot(open.txid, h.pruned)))),
         n.position, n.topic, n.key, n.version
       FROM asked a LEFT JOIN LATERAL (
         SELECT f.position, f.topic, f.key, f.version FROM change_feed f
-        WHERE f.txid >= pg_snapshot_xmin(a.last) AND NOT pg_visible_in_snapshot(f.txid, a.last)
+        WHERE f.txid >= pg_snapshot_xmin(a.last) AND f.txid < pg_snapshot_xmax(a.latest)
+          AND NOT pg_visible_in_snapshot(f.txid, a.last)
           AND f.sender <> CAST($2 AS text)
         ORDER BY f.position LIMIT 1001) n ON true
       ORDER BY n.position

@@ -64,12 +64,20 @@ final class PostgresOrder {
   private final Vertx vertx;
   private final Database database;
 
-  /** What is settled stays settled. */
+  /** What is settled stays settled, on a server that is the same. */
   private final AtomicLong known = new AtomicLong();
 
   PostgresOrder(Vertx vertx, Database database) {
     this.vertx = vertx;
     this.database = database;
+  }
+
+  /**
+   * Another server may answer from now on, which has not come as far, or an earlier state of the
+   * same: the ids are handed out anew there.
+   */
+  void forget() {
+    known.set(0);
   }
 
   /** See {@link Database#settledTrail}. */

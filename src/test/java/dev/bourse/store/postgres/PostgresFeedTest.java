@@ -436,4 +436,45 @@ class PostgresFeedTest {
     assertEquals(1, sleeper.missed.get(), "once");
     await(connection.close());
   }
+
+  /** As in a database that was made of another server's dump. */
+  @Test
+  void idsThatAreNotHandedOutYetSayNothing() throws Exception {
+    PgConnection connection =
+        await(
+            PostgresLink.open(
+                ((VertxInternal) vertx).createEventLoopContext(), config(url), "SELECT 1"));
+    execute(
+        session,
+        "INSERT INTO change_feed_horizon (id, pruned) VALUES (1, '999999999:999999999:')"
+            + " ON CONFLICT (id) DO UPDATE SET pruned = excluded.pruned");
+    execute(
+        session,
+        "INSERT INTO change_feed (topic, key, at_ms, txid)"
+            + " VALUES ('cluster', 'dumped', 1, '999999990')");
+    Heard reader = new Heard();
+    PostgresFeed feed = new PostgresFeed("reader", reader);
+    await(feed.read(connection));
+    execute(session, "INSERT INTO change_feed (topic, key, at_ms) VALUES ('cluster', 'news', 1)");
+    for (int i = 0; i < 3; i++) {
+      await(feed.read(connection));
+    }
+    assertEquals(List.of("news"), reader.keys());
+    assertEquals(0, reader.missed.get());
+
+    AtomicLong nanos = new AtomicLong();
+    FeedPruning pruning = new FeedPruning(listening, 1_000, nanos::get);
+    await(pruning.step());
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    assertTrue(await(pruning.step()));
+    assertEquals(0, rows(), "what was dumped goes with the rest");
+    // The horizon is of this server now, so whoever sleeps past the next one hears of it.
+    execute(session, "INSERT INTO change_feed (topic, key, at_ms) VALUES ('cluster', 'gone', 1)");
+    await(pruning.step());
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    assertTrue(await(pruning.step()));
+    await(feed.read(connection));
+    assertEquals(1, reader.missed.get());
+    await(connection.close());
+  }
 }
