@@ -26,7 +26,7 @@ class Event:
 
 
 def parse(lines: Iterator[bytes], stop: threading.Event) -> Iterator[Event]:
-    """Events of a stream's lines, as the HTML standard reads them. `retry` comes as an event of that type."""
+    """Events of a stream's lines, as the HTML standard reads them. `retry` and comments come as events of that name."""
     fields: Dict[str, str] = {}
     data: List[str] = []
     for raw in lines:
@@ -46,13 +46,20 @@ def parse(lines: Iterator[bytes], stop: threading.Event) -> Iterator[Event]:
             yield Event(None, "retry", int(value) if value.isdigit() else 3000)
         elif name:
             fields[name] = value
+        else:
+            yield Event(None, "comment", value)
 
 
 def follow(
     connect: Callable[[Optional[str]], Stream], retry: Retry, last: Optional[str], stop: threading.Event
 ) -> Iterator[Event]:
-    """Events without end. Raises what trying again does not help against, such as a token that was revoked."""
-    tries = Tries(retry)
+    """Events without end. Raises what trying again does not help against, such as a token that was revoked, and what
+    outlasts the patience.
+    """
+    # The tries of the outage there is. A cluster can be without an event for hours, so that its patience begins with
+    # its first failure. It ends once something came whole: a service that accepts a connection and breaks it at once,
+    # over and over, is asked less and less often.
+    outage: Optional[Tries] = None
     while not stop.is_set():
         pause = 3.0
         try:
@@ -61,7 +68,9 @@ def follow(
                     if event.type == "retry":
                         pause = event.data / 1000
                         continue
-                    tries.advanced()
+                    outage = None
+                    if event.type == "comment":
+                        continue
                     last = event.id or last
                     yield event
             if not stop.wait(pause):
@@ -70,4 +79,5 @@ def follow(
         except errors.BourseError as e:
             if not errors.may_pass(e):
                 raise
-            tries.after(e)
+            outage = outage or Tries(retry)
+            outage.after(e)

@@ -21,7 +21,7 @@ const SILENCE_MILLIS = 45_000;
 
 type Raw = { id: string | undefined; type: string; data: string };
 
-/** Events of a stream, as the HTML standard reads them. `retry` comes as an event of that type. */
+/** Events of a stream, as the HTML standard reads them. `retry` and comments come as events of that name. */
 async function* parse(answer: Response, silent: () => void): AsyncGenerator<Raw, void, undefined> {
   let rest = "";
   let fields: Record<string, string> = {};
@@ -43,6 +43,8 @@ async function* parse(answer: Response, silent: () => void): AsyncGenerator<Raw,
         data.push(value);
       } else if (name === "retry") {
         yield { id: undefined, type: "retry", data: value };
+      } else if (name === "") {
+        yield { id: undefined, type: "comment", data: value };
       } else {
         fields[name] = value;
       }
@@ -50,14 +52,20 @@ async function* parse(answer: Response, silent: () => void): AsyncGenerator<Raw,
   }
 }
 
-/** Events without end. Throws what trying again does not help against, such as a token that was revoked. */
+/**
+ * Events without end. Throws what trying again does not help against, such as a token that was revoked, and what
+ * outlasts the patience.
+ */
 export async function* follow(
   connect: (last: string | undefined, signal: AbortSignal) => Promise<Response>,
   retry: Retry,
   last: string | undefined,
   stop: AbortSignal | undefined,
 ): AsyncGenerator<Event, void, undefined> {
-  const tries = new Tries(retry);
+  // The tries of the outage there is. A cluster can be without an event for hours, so that its patience begins with its
+  // first failure. It ends once something came whole: a service that accepts a connection and breaks it at once, over
+  // and over, is asked less and less often.
+  let outage: Tries | undefined;
   while (!stop?.aborted) {
     const connection = new AbortController();
     const signal = stop ? AbortSignal.any([stop, connection.signal]) : connection.signal;
@@ -75,7 +83,10 @@ export async function* follow(
           pause = Number(event.data) / 1000 || pause;
           continue;
         }
-        tries.advanced();
+        outage = undefined;
+        if (event.type === "comment") {
+          continue;
+        }
         last = event.id ?? last;
         yield { id: event.id, type: event.type, data: JSON.parse(event.data) } as Event;
       }
@@ -93,7 +104,8 @@ export async function* follow(
       if (!mayPass(error)) {
         throw error;
       }
-      await tries.after(error);
+      outage ??= new Tries(retry);
+      await outage.after(error);
     } finally {
       clearTimeout(silence);
       connection.abort();
