@@ -319,10 +319,20 @@ def fetch(
         if tag and tag != item["sha256"]:
             raise errors.AnswerLost(f"{order.id} was replaced while it was read", "download it again")
         # 200 to a range: it cannot be gone on with, all of it comes.
-        with open(part, "ab" if stream.status == 206 else "wb") as file:
+        with open(part, "ab" if stream.status == 206 else "wb", buffering=0) as file:
             at = file.tell()
             for block in iter(lambda: stream.read(BLOCK), b""):
-                file.write(block)
+                write(file, block, part)
                 at += len(block)
                 if progress:
                     progress(at, item["bytes"])
+
+
+def write(file: BinaryIO, block: bytes, path: str) -> None:
+    """Writes all of a block. What the system says of a write does not name its file; this does."""
+    rest = memoryview(block)
+    while rest:
+        try:
+            rest = rest[file.write(rest) :]
+        except OSError as e:
+            raise OSError(e.errno, e.strerror, path) from e

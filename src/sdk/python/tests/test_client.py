@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import os
 import signal
 import subprocess
@@ -247,6 +248,16 @@ class FilesTest(ServiceTest):
         part.write_bytes(os.urandom(100_000))
         self.client.download(item["id"], self.folder / "back")
         self.assertEqual(path.read_bytes(), (self.folder / "back").read_bytes())
+
+    def test_a_disk_that_is_full_ends_a_download_at_once(self) -> None:
+        item = self.member.upload(self.file(3_000_000), filename="full.bin")
+        part = self.folder / f"back.{str(item['sha256'])[:16]}.part"
+        part.symlink_to("/dev/full")
+        once = bourse.Retry(sleep=lambda pause: self.fail("it was tried again"))
+        client = self.connect(self.service.url, self.service.token(), retry=once)
+        with self.assertRaises(OSError) as refused:
+            client.download(item["id"], self.folder / "back")
+        self.assertEqual((errno.ENOSPC, str(part)), (refused.exception.errno, refused.exception.filename))
 
     def test_the_public_feed_needs_no_token(self) -> None:
         anybody = self.connect(self.service.url, token=None)

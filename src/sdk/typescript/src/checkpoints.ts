@@ -4,7 +4,7 @@ import { open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Checkpoint, Client, PublicCheckpoint } from "./client.js";
 import type { components } from "./contracts/checkpoints.js";
-import { AnswerLost, type BourseError, DigestMismatch, FileChanged, mayPass, nothingHappened } from "./errors.js";
+import { AnswerLost, BourseError, DigestMismatch, FileChanged, mayPass, nothingHappened } from "./errors.js";
 import { chunks, lost, refusal, Tries } from "./http.js";
 import { Conflict, Gone, NotFound, SecretDetected, UploadTimeout } from "./refusals.js";
 
@@ -364,16 +364,33 @@ async function fetchRest(
   // 200 to a range: it cannot be gone on with, all of it comes.
   const goesOn = answer.status === 206;
   const file = await open(partial, goesOn ? "a" : "w");
+  // Asking the service again makes no room on a disk; and what the system says of a write does not name its file.
+  const unwritten = (e: unknown): never => {
+    const why = e instanceof Error ? e.message : String(e);
+    throw new BourseError(`${partial} could not be written (${why})`, "make room for it; the next download goes on", e);
+  };
   try {
     let at = goesOn ? had : 0;
-    for await (const block of chunks(answer)) {
-      await file.write(block);
+    for await (const block of received(operation, client.url, answer)) {
+      // Unlike write, all of the block: the last one before a disk is full is written in part.
+      await file.writeFile(block).catch(unwritten);
       at += block.length;
       options.progress?.(at, item.bytes);
     }
-  } catch (e) {
-    throw lost(operation, client.url, e);
   } finally {
-    await file.close();
+    await file.close().catch(unwritten);
+  }
+}
+
+/** The bytes of an answer as they come; only what breaks off here was lost on the way. */
+async function* received(
+  operation: string,
+  origin: string,
+  answer: Response,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* chunks(answer);
+  } catch (e) {
+    throw lost(operation, origin, e);
   }
 }

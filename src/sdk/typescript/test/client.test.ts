@@ -1,6 +1,6 @@
 // The library against the service.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
@@ -151,6 +151,28 @@ describe("files", () => {
     await client.download(item.id, join(folder, "later"), { progress: (at) => got.push(at) });
     assert.ok((got[0] ?? 0) > 2_000_000);
     assert.deepEqual(await readFile(join(folder, "later")), whole);
+  });
+
+  test("a disk that is full ends a download at once", async () => {
+    const item = await member.upload(await file(folder, "full.bin", 3_000_000));
+    const partial = join(folder, `full.${item.sha256?.slice(0, 16)}.part`);
+    await symlink("/dev/full", partial);
+    const sleep = async () => assert.fail("it was tried again");
+    const hasty = new bourse.Client({ url: service.url, token: service.token(), retry: { sleep } });
+    await assert.rejects(hasty.download(item.id, join(folder, "full")), (e) => {
+      assert.ok(e instanceof bourse.BourseError && !(e instanceof bourse.AnswerLost));
+      assert.ok(e.message.startsWith(`${partial} could not be written (ENOSPC`), e.message);
+      assert.match(e.message, /What to do: /);
+      return true;
+    });
+  });
+
+  test("what a program's own progress throws is its own", async () => {
+    const item = await member.upload(await file(folder, "watched.bin", 1000));
+    const progress = () => {
+      throw new RangeError("stop");
+    };
+    await assert.rejects(client.download(item.id, join(folder, "watched"), { progress }), RangeError);
   });
 
   test("a file with a credential is refused with its place", async () => {
