@@ -221,19 +221,22 @@ def upload(
 ) -> models.Checkpoint:
     """Announces a file, sends its bytes as the service asks for them, and commits it."""
     session = Session(client, order, resume_file)
-    tries = Tries(client.retry)
+    # The tries of the outage there is: a chunk can take longer than the patience, which begins when one breaks off, and
+    # bytes that arrived end it.
+    outage: Optional[Tries] = None
     restarts = 0
     sent: Optional[int] = None
+    known = 0
     while True:
         session.require_unchanged()
         try:
             if sent is None:
                 sent = session.kept()
+            if sent > known:
+                outage = None
+            known = sent
             if sent < session.bytes:
-                before = sent
                 sent = session.send(sent, progress)
-                if sent > before:
-                    tries.advanced()
                 continue
             item = session.commit()
         except (errors.Gone, errors.UploadTimeout, errors.NotFound) as e:
@@ -254,7 +257,8 @@ def upload(
                 if isinstance(e, errors.SecretDetected) or reason == "sha-mismatch":
                     session.forget()
                 raise
-            tries.after(e)
+            outage = outage or Tries(client.retry)
+            outage.after(e)
             continue
         session.forget()
         return item

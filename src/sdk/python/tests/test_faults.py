@@ -208,6 +208,24 @@ class FileFaultsTest(FaultsTest):
         self.assertEqual([], self.proxy.left())
         self.published(path, item)
 
+    def test_a_chunk_that_takes_longer_than_the_patience_is_gone_on_with(self) -> None:
+        path = self.file(6_000_000)
+        ahead = 0.0
+
+        def slow(sent: int, total: int) -> None:
+            nonlocal ahead
+            ahead += 600
+
+        self.retry = bourse.Retry(patience=60, first=0.05, clock=lambda: time.monotonic() + ahead)
+        member = self.connect(self.proxy.url, self.service.member())
+        for cut in (2_000_000, 1_500_000):
+            # The request before each chunk asks how much is there.
+            self.proxy.order("PUT /upload/")
+            self.proxy.order("PUT /upload/", cut_body=cut)
+        item = member.upload(path, progress=slow)
+        self.assertEqual([], self.proxy.left())
+        self.published(path, item)
+
     def test_lost_answers_to_announcement_and_commit(self) -> None:
         path = self.file(100_000)
         self.proxy.order("POST /api/checkpoints HTTP", **LOST)

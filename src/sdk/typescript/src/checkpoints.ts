@@ -244,21 +244,24 @@ export async function upload(client: Client, path: string, options: UploadOption
     sha256: await digestOf(path),
     replace: options.replace ?? true,
   });
-  const tries = new Tries(client.retry);
+  // The tries of the outage there is: a chunk can take longer than the patience, which begins when one breaks off, and
+  // bytes that arrived end it.
+  let outage: Tries | undefined;
   let restarts = 0;
   let sent: number | undefined;
+  let known = 0;
   await work.begin(false);
   for (;;) {
     await work.requireUnchanged();
     try {
       sent ??= await work.put(`bytes */${work.bytes}`, null);
+      if (sent > known) {
+        outage = undefined;
+      }
+      known = sent;
       if (sent < work.bytes) {
-        const before: number = sent;
         sent = await work.send(sent);
         options.progress?.(sent, work.bytes);
-        if (sent > before) {
-          tries.advanced();
-        }
         continue;
       }
       const item = await work.commit();
@@ -287,7 +290,8 @@ export async function upload(client: Client, path: string, options: UploadOption
         }
         throw e;
       }
-      await tries.after(e as BourseError);
+      outage ??= new Tries(client.retry);
+      await outage.after(e as BourseError);
     }
   }
 }

@@ -170,6 +170,20 @@ test("an upload that is cut off again and again", async () => {
   await published(path, await member.upload(path, { chunkBytes: 2_000_000 }));
 });
 
+test("a chunk that takes longer than the patience is gone on with", async () => {
+  const path = await file(folder, "slow.bin", 3_000_000);
+  let ahead = 0;
+  const clock = () => performance.now() / 1000 + ahead;
+  const slow = new bourse.Client({ url: proxy.url, token: service.member(), retry: { ...retry, clock } });
+  // The first request asks how much is there.
+  await proxy.order("PUT /upload/", {});
+  await proxy.order("PUT /upload/", { wait: 1, cut_body: 1_000_000 });
+  const uploaded = slow.upload(path);
+  await poll("the chunk", async () => (await proxy.left()).length === 0);
+  ahead = 600;
+  await published(path, await uploaded);
+});
+
 test("lost answers to announcement and commit", async () => {
   for (const replace of [true, false]) {
     const path = await file(folder, `lost-${replace}.bin`, 100_000);
