@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import List
+from typing import List, Optional
 
 import bourse
 
@@ -46,11 +46,19 @@ class Training:
 
 def noticed(client: bourse.Client, cluster: str, stop: threading.Event, notice: threading.Event) -> None:
     """Sets `notice` when the market will take nodes of the cluster, or has."""
-    for event in client.events(cluster, stop=stop):
-        if event.type in ("notice", "reclaim"):
-            print(f"{event.type} on {cluster} for {event.data['public_ip']}", flush=True)
-            notice.set()
-            return
+    last: Optional[str] = None
+    while not stop.is_set():
+        try:
+            for event in client.events(cluster, last_event_id=last, stop=stop):
+                last = event.id or last
+                if event.type in ("notice", "reclaim"):
+                    print(f"{event.type} on {cluster} for {event.data['public_ip']}", flush=True)
+                    notice.set()
+                    return
+        except bourse.BourseError as e:
+            # The training goes on. A notice given meanwhile is heard once events come again: they go on after the last.
+            print(f"notice cannot be heard on {cluster}: {e}", flush=True)
+            stop.wait(10)
 
 
 def main() -> None:

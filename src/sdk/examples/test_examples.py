@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shutil
@@ -9,12 +11,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
-from typing import Callable, ClassVar, List
+from typing import Callable, ClassVar, Iterator, List, Optional, cast
+from unittest import mock
 
 import bourse
+import checkpoint_on_notice
 import yaml
 from service import KEY, Service
 
@@ -112,6 +117,24 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(("ready", "training.json"), (item["status"], item["filename"]))
         training.kill()
         self.rival.declare(max_gpus=0)
+
+    def test_a_notice_given_while_none_could_be_heard_is_heard_later(self) -> None:
+        asked: List[object] = []
+
+        class Client:
+            def events(self, cluster: str, *, last_event_id: Optional[str], **rest: object) -> Iterator[bourse.Event]:
+                asked.append(last_event_id)
+                if len(asked) == 1:
+                    yield bourse.Event("7", "capacity", {})
+                    raise bourse.errors.ServerUnreachable("nobody is there")
+                yield bourse.Event("8", "notice", {"public_ip": "198.18.0.1"})
+
+        stop, notice = threading.Event(), threading.Event()
+        told = io.StringIO()
+        with mock.patch.object(stop, "wait"), contextlib.redirect_stdout(told):
+            checkpoint_on_notice.noticed(cast(bourse.Client, Client()), "acme-train", stop, notice)
+        self.assertEqual(([None, "7"], True), (asked, notice.is_set()))
+        self.assertRegex(told.getvalue(), "notice cannot be heard on acme-train: nobody is there. What to do: ")
 
     def test_files_for_skypilot_and_dstack(self) -> None:
         pools, fleet = self.folder / "pools.yaml", self.folder / "fleet.dstack.yml"
