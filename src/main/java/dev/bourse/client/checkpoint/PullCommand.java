@@ -23,7 +23,8 @@ import picocli.CommandLine.Parameters;
       "Downloads a file of the organization or of the public feed.",
       "",
       """
-      It is written to FILE.part, which is renamed when it is complete and its digest is right. \
+      It is written to FILE.DIGITS.part, whose digits begin its SHA-256 and which is renamed when it \
+      is complete and its digest is right. \
       When the command is interrupted, the same command resumes the download.\
       """
     },

@@ -26,11 +26,14 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Downloads a file into {@code FILE.part}, which is renamed when its digest is right. */
+/** Downloads a file beside its place, from where it is renamed when its digest is right. */
 public final class FileDownload {
   private static final Duration HEAD = Duration.ofSeconds(60);
   private static final int PIECE = 1 << 16;
   private static final int TEMPORARY_REDIRECT = 307;
+
+  /** So many digits of a digest are in the name of what is not whole yet. */
+  private static final int NAMING_DIGITS = 16;
 
   private final Service service;
   private final CommandEnvironment environment;
@@ -61,7 +64,7 @@ public final class FileDownload {
     Wanted wanted =
         new Wanted(path + "/content", facts.getString("sha256"), facts.getLong("bytes"));
     try (Progress progress =
-        new Progress(err, environment, part(target).getFileName().toString(), 0, wanted.size())) {
+        new Progress(err, environment, target.getFileName().toString(), 0, wanted.size())) {
       fetch(wanted, target, progress);
     }
   }
@@ -74,13 +77,18 @@ public final class FileDownload {
     }
   }
 
-  private static Path part(Path target) {
-    return target.resolveSibling(target.getFileName() + ".part");
+  /**
+   * Where bytes are until they are whole. The digest is in the name, so that it is no name of
+   * somebody's own file, nor of another file that is fetched at the same time.
+   */
+  static Path part(Path target, String sha256) {
+    return target.resolveSibling(
+        "%s.%s.part".formatted(target.getFileName(), sha256.substring(0, NAMING_DIGITS)));
   }
 
   /** Fetches bytes of a known digest; what is at the target is replaced. */
   void fetch(Wanted wanted, Path target, Transfer progress) throws Refused {
-    Path part = part(target);
+    Path part = part(target, wanted.sha256());
     try (FileChannel file =
         FileChannel.open(
             part,

@@ -2,6 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Digests;
 import dev.bourse.core.Sizes;
+import dev.bourse.core.Text;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.IoWords;
 import dev.bourse.remote.Refused;
@@ -22,10 +23,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -110,6 +114,7 @@ public final class SetDownload {
       Files.createDirectories(folder);
       Path root = folder.toRealPath();
       FolderDigests digests = new FolderDigests(place, environment.clock(), root);
+      requirePartsApart(manifest, root);
       List<Wanted> missing = missing(manifest, root, digests, force);
       long bytes = missing.stream().mapToLong(one -> one.entry().bytes()).sum();
       try (Progress progress =
@@ -125,6 +130,32 @@ public final class SetDownload {
     } catch (IOException e) {
       throw new Refused(ExitCode.USAGE, "cannot write " + folder + ": " + IoWords.of(e));
     }
+  }
+
+  /**
+   * Fails for a set that has a file where the bytes of another one would lie until they are whole:
+   * each would be written over the other. Some file systems take large and small letters as one.
+   */
+  private static void requirePartsApart(SetManifest manifest, Path root) throws Refused {
+    Set<String> targets = new HashSet<>();
+    for (SetManifest.Entry entry : manifest.files()) {
+      targets.add(folded(target(root, entry.path())));
+    }
+    for (SetManifest.Entry entry : manifest.files()) {
+      Path part = FileDownload.part(target(root, entry.path()), entry.sha256());
+      if (targets.contains(folded(part))) {
+        throw new Refused(
+            ExitCode.REFUSED,
+            "the set has a file %s, where the bytes of its %s would lie while they are fetched"
+                    .formatted(
+                        Text.plain(root.relativize(part).toString()), Text.plain(entry.path()))
+                + "; nothing is fetched");
+      }
+    }
+  }
+
+  private static String folded(Path path) {
+    return path.toString().toLowerCase(Locale.ROOT);
   }
 
   /** The files that are not there yet with the bytes they should have. */
@@ -199,7 +230,7 @@ public final class SetDownload {
     remember(first, digests);
     for (Wanted other : alike.subList(1, alike.size())) {
       createFolder(root, other.target());
-      copy(first.target(), other.target());
+      copy(first.target(), other.target(), entry.sha256());
       progress.part().begin(entry.bytes());
       remember(other, digests);
     }
@@ -218,8 +249,8 @@ public final class SetDownload {
     digests.remember(one.entry().path(), LocalFile.lookAtAny(one.target()), one.entry().sha256());
   }
 
-  private static void copy(Path from, Path to) throws Refused {
-    Path part = to.resolveSibling(to.getFileName() + ".part");
+  private static void copy(Path from, Path to, String sha256) throws Refused {
+    Path part = FileDownload.part(to, sha256);
     try {
       Files.copy(from, part, StandardCopyOption.REPLACE_EXISTING, LinkOption.NOFOLLOW_LINKS);
       Files.move(part, to, StandardCopyOption.REPLACE_EXISTING);

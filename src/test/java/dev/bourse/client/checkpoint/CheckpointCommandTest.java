@@ -288,16 +288,22 @@ class CheckpointCommandTest {
         .getString("id");
   }
 
+  /** Where the bytes of a pull are until they are whole. */
+  private Path part(String name, byte[] bytes) {
+    return folder.resolve(name + "." + FilesFixture.sha256(bytes).substring(0, 16) + ".part");
+  }
+
   @Test
   void aPullGoesOnWhereItStood() throws IOException {
     byte[] bytes = FilesFixture.bytes(3_000_000, 7);
     String id = published("resumed.bin", bytes);
     Path target = folder.resolve("resumed.bin");
-    file("resumed.bin.part", Arrays.copyOf(bytes, 1_500_000));
+    Path part = part("resumed.bin", bytes);
+    Files.write(part, Arrays.copyOf(bytes, 1_500_000));
     Outcome pulled = alice().run("checkpoint", "pull", id, "-o", target.toString()).ended(0);
     pulled.says("resuming at 1.4 of 2.9 MiB");
     assertArrayEquals(bytes, Files.readAllBytes(target));
-    assertFalse(Files.exists(folder.resolve("resumed.bin.part")));
+    assertFalse(Files.exists(part));
   }
 
   @Test
@@ -305,9 +311,21 @@ class CheckpointCommandTest {
     byte[] bytes = FilesFixture.bytes(100_000, 8);
     String id = published("other-part.bin", bytes);
     Path target = folder.resolve("other-part.bin");
-    file("other-part.bin.part", new byte[50_000]);
+    Files.write(part("other-part.bin", bytes), new byte[50_000]);
     alice().run("checkpoint", "pull", id, "-o", target.toString()).ended(0).says("starting again");
     assertArrayEquals(bytes, Files.readAllBytes(target));
+  }
+
+  @Test
+  void somebodysOwnFileThatIsCalledAPartStaysAsItIs() throws IOException {
+    byte[] bytes = FilesFixture.bytes(1_000, 14);
+    String id = published("beside.bin", bytes);
+    byte[] own = {1, 2, 3};
+    Path beside = file("beside.bin.part", own);
+    Path target = folder.resolve("beside.bin");
+    alice().run("checkpoint", "pull", id, "-o", target.toString()).ended(0);
+    assertArrayEquals(bytes, Files.readAllBytes(target));
+    assertArrayEquals(own, Files.readAllBytes(beside));
   }
 
   @Test
@@ -326,9 +344,10 @@ class CheckpointCommandTest {
 
   @Test
   void aLinkInTheWayOfThePartIsNotFollowed() throws IOException {
-    String id = published("linked.bin", FilesFixture.bytes(100, 13));
+    byte[] bytes = FilesFixture.bytes(100, 13);
+    String id = published("linked.bin", bytes);
     Path elsewhere = file("elsewhere", new byte[] {1});
-    Files.createSymbolicLink(folder.resolve("linked.bin.part"), elsewhere);
+    Files.createSymbolicLink(part("linked.bin", bytes), elsewhere);
     String target = folder.resolve("linked.bin").toString();
     alice().run("checkpoint", "pull", id, "-o", target).ended(2).says("cannot write");
     assertEquals(1, Files.size(elsewhere));
@@ -347,7 +366,7 @@ class CheckpointCommandTest {
         .ended(4)
         .says("are not those that were published");
     assertFalse(Files.exists(target));
-    assertFalse(Files.exists(folder.resolve("damaged.bin.part")));
+    assertFalse(Files.exists(part("damaged.bin", bytes)));
   }
 
   @Test

@@ -231,6 +231,30 @@ class SetCommandTest {
   }
 
   @Test
+  void filesOfASetThatAreCalledPartsOfOthersKeepTheirBytes() throws IOException {
+    for (int i = 0; i < 8; i++) {
+      file(i + ".bin", FilesFixture.bytes(SHARD, i));
+      file(i + ".bin.part", FilesFixture.bytes(SHARD, 100 + i));
+    }
+    String id = id(publish());
+    Path back = home.resolve("back");
+    fetch(id, back, "--parallel", "16").ended(0);
+    assertEquals(content(model), content(back));
+  }
+
+  @Test
+  void aSetThatHasAFileWhereAnotherWouldLieInPartIsNotFetched() throws IOException {
+    byte[] bytes = FilesFixture.bytes(1_000, 1);
+    String part = "m.bin." + FilesFixture.sha256(bytes).substring(0, 16) + ".part";
+    file("m.bin", bytes);
+    file(part, FilesFixture.bytes(1_000, 2));
+    String id = id(publish());
+    Path back = home.resolve("back");
+    fetch(id, back).ended(1).says("the set has a file " + part).says("of its m.bin would lie");
+    assertEquals(List.of(), content(back));
+  }
+
+  @Test
   void aLinkInTheFolderLeadsNothingOut() throws IOException {
     shards(1);
     String id = id(publish());
