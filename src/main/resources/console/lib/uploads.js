@@ -21,6 +21,7 @@ const PASSING = [0, 408, 425, 429, 500, 502, 503, 504];
 /**
  * @typedef {object} Kept what outlives a reload
  * @property {string} id the checkpoint's
+ * @property {number} revision the checkpoint's, which these bytes become
  * @property {string} session the path of the upload session; it permits to send these bytes and nothing else
  * @property {string} title
  * @property {string} file what the file is called on the disk
@@ -51,6 +52,8 @@ export class Upload {
     /** @type {(() => void) | null} */
     this.wake = null;
     this.running = false;
+    /** Whether a commit was asked for: it may have been carried out though no answer came. */
+    this.asked = false;
   }
 
   /** Whether a file is the one whose bytes were sent in part. @param {File} file */
@@ -115,7 +118,9 @@ export class Upload {
   async run(file) {
     for (let tries = 0; this.state === 'sending' || this.state === 'waiting'; ) {
       try {
-        await this.send(file, () => (tries = 0));
+        if (!this.asked) {
+          await this.send(file, () => (tries = 0));
+        }
         if (this.state === 'sending') {
           await this.commit();
         }
@@ -204,19 +209,40 @@ export class Upload {
 
   async commit() {
     this.become('committing');
+    this.asked = true;
     try {
-      const item = await call('commitCheckpoint', { path: { id: this.kept.id }, body: { bytes: this.kept.bytes } });
-      this.all.done(this, item);
+      this.all.done(this, await this.committed());
     } catch (failure) {
       if (failure instanceof CallError && PASSING.includes(failure.status)) {
         this.state = 'sending';
+        // A session whose time is over says so for good when it is asked for its bytes.
+        this.asked = failure.code !== 'upload-timeout';
       }
       throw failure;
     }
   }
 
+  /** @returns {Promise<any>} the item, also when an earlier commit, whose answer was lost, has published it */
+  async committed() {
+    const path = { id: this.kept.id };
+    try {
+      return await call('commitCheckpoint', { path, body: { bytes: this.kept.bytes } });
+    } catch (failure) {
+      if (!(failure instanceof CallError) || (failure.status !== 410 && failure.answer.reason !== 'not-pending')) {
+        throw failure;
+      }
+      const item = await call('readCheckpoint', { path });
+      if (item.status === 'pending' || item.revision !== this.kept.revision) {
+        throw failure;
+      }
+      return item;
+    }
+  }
+
   /** @param {Error} failure */
   fail(failure) {
+    // Whoever goes on asks first how many bytes the server has.
+    this.asked = false;
     if (failure instanceof CallError && [404, 408, 410, 422].includes(failure.status)) {
       // The server has withdrawn it: there is nothing to go on with.
       this.all.forget(this);
@@ -298,6 +324,7 @@ export class Uploads extends EventTarget {
       this,
       {
         id: announced.id,
+        revision: announced.revision,
         // On this origin, whatever the service calls itself: the page may send nowhere else.
         session: new URL(announced.session_url ?? '').pathname,
         title: publication.title,

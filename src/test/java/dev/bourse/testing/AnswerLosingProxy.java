@@ -13,11 +13,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A proxy that passes a request on and, the first time of a method, loses the answer to it. */
+/** A proxy that passes a request on and, the first time of its kind, loses the answer to it. */
 public final class AnswerLosingProxy implements AutoCloseable {
   private final ServerSocket listening;
   private final URI service;
   private final String begins;
+  private final String ends;
   private final AtomicInteger lost = new AtomicInteger();
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
@@ -26,8 +27,18 @@ public final class AnswerLosingProxy implements AutoCloseable {
    * @param method such as {@code PUT}
    */
   public AnswerLosingProxy(String service, String method) {
+    this(service, method, "");
+  }
+
+  /**
+   * @param service its address
+   * @param method such as {@code PUT}
+   * @param ending of the path that is meant
+   */
+  public AnswerLosingProxy(String service, String method, String ending) {
     this.service = URI.create(service);
     this.begins = method + ' ';
+    this.ends = ending + " HTTP/1.1";
     try {
       listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     } catch (IOException e) {
@@ -81,8 +92,8 @@ public final class AnswerLosingProxy implements AutoCloseable {
       OutputStream to = server.getOutputStream();
       int read;
       while ((read = from.read(bytes)) > 0) {
-        boolean isMeant =
-            new String(bytes, 0, read, StandardCharsets.ISO_8859_1).startsWith(begins);
+        String line = new String(bytes, 0, read, StandardCharsets.ISO_8859_1).split("\r\n", 2)[0];
+        boolean isMeant = line.startsWith(begins) && line.endsWith(ends);
         if (isMeant && lost.compareAndSet(0, 1)) {
           // From here on nothing comes back, though the service does what it is asked.
           client.shutdownOutput();

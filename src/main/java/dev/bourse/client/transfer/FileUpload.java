@@ -98,7 +98,7 @@ public final class FileUpload {
               StallWatchdog.over(
                   progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
         } catch (Refused e) {
-          JsonObject landed = landed(e, id, announced.getString("sha256"));
+          JsonObject landed = landed(e, id, announced.getString("sha256"), retries);
           if (landed != null) {
             return landed;
           }
@@ -109,19 +109,25 @@ public final class FileUpload {
   }
 
   /** The item, when the refusal means that an earlier try, whose answer was lost, did it. */
-  private @Nullable JsonObject landed(Refused refused, String id, String sha256) throws Refused {
-    boolean isOver = refused.reason().equals("not-pending") || refused.is("gone");
+  private @Nullable JsonObject landed(
+      Refused refused, String id, String sha256, RetryPolicy retries) throws Refused {
+    boolean isOver =
+        refused.reason().equals("not-pending") || refused.is("gone") || refused.status() == 404;
     if (!isOver) {
       return null;
     }
-    JsonObject item;
-    try {
-      item = service.call("GET", item(id), null);
-    } catch (Refused e) {
-      return null;
+    while (true) {
+      try {
+        JsonObject item = service.call("GET", item(id), null);
+        boolean isPending = item.getString("status", "").equals("pending");
+        return !isPending && sha256.equals(item.getString("sha256")) ? item : null;
+      } catch (Refused e) {
+        if (!e.isTransient()) {
+          return null;
+        }
+        retries.after(e);
+      }
     }
-    boolean isPending = item.getString("status", "").equals("pending");
-    return !isPending && sha256.equals(item.getString("sha256")) ? item : null;
   }
 
   public static String item(String id) {
@@ -138,6 +144,9 @@ public final class FileUpload {
     private final LocalFile file;
     private UploadState state;
     private PrefixDigest sent;
+
+    /** The digest a commit was tried with; null before any. */
+    private @Nullable String committed;
 
     Begun(UploadStates.Place place, LocalFile file, UploadState state, PrefixDigest sent) {
       this.place = place;
@@ -239,6 +248,14 @@ public final class FileUpload {
             return commit(begun);
           }
         } catch (Refused e) {
+          String committed = begun.committed;
+          // A commit that was carried out ends the session, so that it is this which is refused.
+          JsonObject landed =
+              committed == null ? null : landed(e, begun.state.id(), committed, retries);
+          if (landed != null) {
+            begun.place.forget();
+            return landed;
+          }
           isLost = true;
           afterFailure(e, begun, retries, progress);
         }
@@ -275,6 +292,7 @@ public final class FileUpload {
 
   private JsonObject commit(Begun begun) throws Refused {
     String sha256 = begun.sent.sha256();
+    begun.committed = sha256;
     Request request =
         new Request(
             "POST",
@@ -282,16 +300,7 @@ public final class FileUpload {
             Map.of("Content-Type", "application/json"),
             BodyPublishers.ofString(
                 new JsonObject().put("bytes", begun.file.size()).put("sha256", sha256).encode()));
-    JsonObject item;
-    try {
-      item = service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));
-    } catch (Refused e) {
-      JsonObject landed = landed(e, begun.state.id(), sha256);
-      if (landed == null) {
-        throw e;
-      }
-      item = landed;
-    }
+    JsonObject item = service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));
     begun.place.forget();
     return item;
   }

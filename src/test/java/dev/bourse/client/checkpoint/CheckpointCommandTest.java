@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.client.MemberCommands;
 import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.testing.AnswerLosingProxy;
 import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.MemberShell;
@@ -219,6 +220,31 @@ class CheckpointCommandTest {
     pushed.says("trying again in");
     assertFalse(pushed.err().contains("\u001b"), pushed.err());
     assertEquals(List.of(), alice().uploads());
+  }
+
+  @Test
+  void aCommitWhoseAnswerIsLostIsFoundToBeDone() throws Exception {
+    byte[] bytes = FilesFixture.bytes(33 << 20, 15);
+    Path model = file("answered.bin", bytes);
+    try (AnswerLosingProxy proxy =
+        new AnswerLosingProxy(bourse.service().baseUrl(), "POST", "/commit")) {
+      MemberShell shell = alice().with("BOURSE_URL", proxy.url());
+      // Before it tries again, the service has done what it was asked, and has ended the session.
+      shell.atWait(
+          () ->
+              RunningBourse.until(
+                  "it is published",
+                  () ->
+                      stored(shell.uploads().get(0).getString("id"))
+                          .getString("status")
+                          .equals("ready")));
+      Outcome pushed = shell.run(push(model)).says("trying again in");
+      assertEquals(1, proxy.lost());
+      JsonObject item = stored(id(pushed));
+      assertEquals(FilesFixture.sha256(bytes), item.getString("sha256"));
+      assertEquals(1, item.getInteger("revision"));
+      assertEquals(List.of(), shell.uploads());
+    }
   }
 
   /** Pushes in a process of its own that is killed with so many bytes let through. */
