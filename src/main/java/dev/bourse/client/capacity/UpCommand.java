@@ -141,20 +141,47 @@ final class UpCommand extends DeclarationCommand {
       return;
     }
     Instant end = Lease.end(wait, environment().clock().instant());
+    int wanted = capacity.getJsonObject("declared").getInteger("max_gpus");
     JsonObject now = capacity;
-    while (activeGpus(now) < now.getJsonObject("declared").getInteger("max_gpus")) {
+    while (activeGpus(now) < wanted) {
       if (!environment().clock().instant().isBefore(end)) {
         throw new Refused(
             ExitCode.UNAVAILABLE,
             "%d of %d GPUs are active after %s; the declaration stands, and bourse status shows it"
-                .formatted(
-                    activeGpus(now), now.getJsonObject("declared").getInteger("max_gpus"), wait));
+                .formatted(activeGpus(now), wanted, wait));
       }
-      environment().await(LOOK);
-      now = capacity(service, capacity.getString("cluster"));
+      now = later(service, now, end);
+      requireDeclared(wanted, now);
     }
     learn(now);
     err().println("every node is active");
+  }
+
+  /** The capacity after a while; as it was known when the service cannot tell just then. */
+  private JsonObject later(Service service, JsonObject known, Instant end) throws Refused {
+    environment().await(LOOK);
+    try {
+      return capacity(service, known.getString("cluster"));
+    } catch (Refused e) {
+      Instant again = environment().clock().instant().plusSeconds(e.retryAfterSeconds());
+      if (!e.isTransient() || !again.isBefore(end)) {
+        throw e;
+      }
+      environment().await(Duration.ofSeconds(e.retryAfterSeconds()));
+      return known;
+    }
+  }
+
+  /** Fails when less is declared than was: nodes that nobody wants any more are never active. */
+  private static void requireDeclared(int wanted, JsonObject now) throws Refused {
+    JsonObject declared = now.getJsonObject("declared");
+    if (declared == null || declared.getInteger("max_gpus") < wanted) {
+      throw new Refused(
+          ExitCode.REFUSED,
+          "the declaration ended or was replaced meanwhile: %d GPUs are declared now, not %d; bourse"
+                  .formatted(declared == null ? 0 : declared.getInteger("max_gpus"), wanted)
+              + " status and bourse logs show why");
+    }
   }
 
   private static long activeGpus(JsonObject capacity) {

@@ -12,6 +12,7 @@ import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -36,7 +37,7 @@ class CapacityCommandsTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(12, "market.tick=200ms", "capacity.write-cadence=0");
+    bourse = RunningBourse.withMarkets(13, "market.tick=200ms", "capacity.write-cadence=0");
   }
 
   @AfterAll
@@ -51,12 +52,16 @@ class CapacityCommandsTest {
   }
 
   private MemberShell shell() {
+    return unhurried().inRealTime();
+  }
+
+  /** One whose waits take no time, in which things can be done. */
+  private MemberShell unhurried() {
     return new MemberShell(home)
         .with("BOURSE_URL", bourse.service().baseUrl())
         .with("BOURSE_TOKEN", bourse.secret(market.red(), "orgwide"))
         .with("BOURSE_CLUSTER", cluster.cluster())
-        .with("HOME", home.toString())
-        .inRealTime();
+        .with("HOME", home.toString());
   }
 
   private MemberShell withKey() throws IOException {
@@ -228,6 +233,37 @@ class CapacityCommandsTest {
       assertEquals(1, proxy.lost());
     }
     assertEquals(1, cluster.version());
+  }
+
+  @Test
+  void aWaitEndsWhenLessIsDeclaredMeanwhile() throws IOException {
+    withKey();
+    unhurried()
+        .atWait(() -> cluster.declare(1, 3))
+        .run("up", "--gpus", "16", "--max-price", "2", "-y", "--wait")
+        .ended(1)
+        .says("the declaration ended or was replaced meanwhile: 8 GPUs are declared now, not 16");
+  }
+
+  @Test
+  void aWaitAsksOnWhileTheServiceIsAwayUntilItsEnd() throws IOException {
+    withKey();
+    try (AnswerLosingProxy proxy = new AnswerLosingProxy(bourse.service().baseUrl(), "none")) {
+      MemberShell waiting = unhurried().with("BOURSE_URL", proxy.url()).atWait(() -> end(proxy));
+      waiting
+          .run("up", "--gpus", "8", "--max-price", "2", "-y", "--wait", "5m")
+          .ended(3)
+          .says("cannot reach");
+      assertTrue(waiting.waits.size() > 10, waiting.waits::toString);
+    }
+  }
+
+  private static void end(AnswerLosingProxy proxy) {
+    try {
+      proxy.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test
