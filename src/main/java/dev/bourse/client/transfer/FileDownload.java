@@ -121,7 +121,32 @@ public final class FileDownload {
       file.force(true);
       Files.move(part, target, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new Refused(ExitCode.USAGE, "cannot write " + part + ": " + IoWords.of(e));
+      throw unwritable(part, e);
+    }
+  }
+
+  private static Refused unwritable(Path part, IOException e) {
+    return new Refused(ExitCode.USAGE, "cannot write " + part + ": " + IoWords.of(e));
+  }
+
+  /** Where the bytes go. Its failures are not the connection's: no other try meets less of them. */
+  private record Part(Path path, FileChannel file) {
+    void truncate(long size) throws Refused {
+      try {
+        file.truncate(size);
+      } catch (IOException e) {
+        throw unwritable(path, e);
+      }
+    }
+
+    void write(ByteBuffer bytes, long from) throws Refused {
+      try {
+        for (long at = from; bytes.hasRemaining(); ) {
+          at += file.write(bytes, at);
+        }
+      } catch (IOException e) {
+        throw unwritable(path, e);
+      }
     }
   }
 
@@ -147,7 +172,8 @@ public final class FileDownload {
       PrefixDigest from = arrived;
       PrefixDigest[] now = {from};
       try {
-        StallWatchdog.over(progress, () -> piece(wanted, from, file, progress, now));
+        StallWatchdog.over(
+            progress, () -> piece(wanted, from, new Part(part, file), progress, now));
       } catch (Refused e) {
         retries.after(e);
       } finally {
@@ -160,7 +186,7 @@ public final class FileDownload {
 
   /** One request: appends what comes to the file and to the digest. */
   private boolean piece(
-      Wanted wanted, PrefixDigest from, FileChannel file, Transfer progress, PrefixDigest[] now)
+      Wanted wanted, PrefixDigest from, Part part, Transfer progress, PrefixDigest[] now)
       throws Refused {
     HttpResponse<InputStream> answer = ask(wanted, from.length());
     try (InputStream body = answer.body()) {
@@ -170,7 +196,7 @@ public final class FileDownload {
             status, answer.headers(), new String(body.readNBytes(PIECE), StandardCharsets.UTF_8));
       }
       PrefixDigest digested = status == 206 ? from.copy() : new PrefixDigest();
-      append(body, file, digested, wanted.size(), progress, now);
+      append(body, part, digested, wanted.size(), progress, now);
       if (digested.length() < wanted.size()) {
         throw new IOException("the answer ended early");
       }
@@ -238,24 +264,20 @@ public final class FileDownload {
 
   private static void append(
       InputStream body,
-      FileChannel file,
+      Part part,
       PrefixDigest digested,
       long size,
       Transfer progress,
       PrefixDigest[] now)
       throws IOException, Refused {
-    file.truncate(digested.length());
+    part.truncate(digested.length());
     now[0] = digested;
     byte[] piece = new byte[PIECE];
     for (int count = body.read(piece); count >= 0; count = body.read(piece)) {
       if (digested.length() + count > size) {
         throw new Refused(ExitCode.REFUSED, "more bytes came than were published");
       }
-      ByteBuffer bytes = ByteBuffer.wrap(piece, 0, count);
-      long at = digested.length();
-      while (bytes.hasRemaining()) {
-        at += file.write(bytes, at);
-      }
+      part.write(ByteBuffer.wrap(piece, 0, count), digested.length());
       digested.add(piece, 0, count);
       progress.at(digested.length());
     }

@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -247,19 +248,21 @@ class CheckpointCommandTest {
     }
   }
 
+  /** What she is known by in a process of its own. */
+  private Map<String, String> asAlice() {
+    return Map.of(
+        "XDG_CONFIG_HOME", folder.toString(),
+        "BOURSE_URL", bourse.service().baseUrl(),
+        "BOURSE_TOKEN", token("acme", "alice"),
+        "TERM", "xterm");
+  }
+
   /** Pushes in a process of its own that is killed with so many bytes let through. */
   private String killed(Path model, long letThrough) throws Exception {
     Path said = folder.resolve("said");
     ProcessBuilder child =
         new ProcessBuilder(ChildJvm.command(List.of("checkpoint", "push", model.toString())));
-    child
-        .environment()
-        .putAll(
-            Map.of(
-                "XDG_CONFIG_HOME", folder.toString(),
-                "BOURSE_URL", bourse.service().baseUrl(),
-                "BOURSE_TOKEN", token("acme", "alice"),
-                "TERM", "xterm"));
+    child.environment().putAll(asAlice());
     child.redirectErrorStream(true).redirectOutput(said.toFile());
     gate.letPass(letThrough);
     Process process = child.start();
@@ -393,6 +396,26 @@ class CheckpointCommandTest {
         .says("are not those that were published");
     assertFalse(Files.exists(target));
     assertFalse(Files.exists(part("damaged.bin", bytes)));
+  }
+
+  @Test
+  void aDiskThatIsFullIsToldOfAtOnce() throws Exception {
+    byte[] bytes = FilesFixture.bytes(3_000_000, 16);
+    String id = published("full.bin", bytes);
+    Path target = folder.resolve("full.bin");
+    // A file may not pass 1,000 KiB.
+    List<String> limited =
+        new ArrayList<>(List.of("bash", "-c", "ulimit -f 1000 && exec \"$@\"", "limited"));
+    limited.addAll(ChildJvm.command(List.of("checkpoint", "pull", id, "-o", target.toString())));
+    Path said = folder.resolve("said");
+    ProcessBuilder child = new ProcessBuilder(limited);
+    child.environment().putAll(asAlice());
+    Process process = child.redirectErrorStream(true).redirectOutput(said.toFile()).start();
+    assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+    String text = Files.readString(said);
+    assertEquals(2, process.exitValue(), text);
+    assertTrue(text.contains("cannot write " + part("full.bin", bytes)), text);
+    assertFalse(text.contains("trying again"), text);
   }
 
   @Test
