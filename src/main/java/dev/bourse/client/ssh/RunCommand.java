@@ -64,13 +64,17 @@ final class RunCommand extends NodeCommand {
           "cluster %s has no active node; bourse status shows what it waits for"
               .formatted(reach.capacity().getString("cluster")));
     }
+    // All are found before any is reached: whoever is told to try again must not have begun.
+    List<SshHost> hosts = new ArrayList<>();
+    for (NamedNode node : nodes) {
+      hosts.add(reach.host(node.name()));
+    }
     int width = nodes.stream().mapToInt(node -> node.name().length()).max().orElse(0);
     ExecutorService threads = Executors.newFixedThreadPool(Math.min(parallel, nodes.size()));
     try {
       List<Future<Integer>> ends = new ArrayList<>();
-      for (NamedNode node : nodes) {
-        SshHost host = reach.host(node.name());
-        String prefix = node.name() + " ".repeat(width - node.name().length()) + " | ";
+      for (SshHost host : hosts) {
+        String prefix = host.name() + " ".repeat(width - host.name().length()) + " | ";
         ends.add(threads.submit(() -> runOn(host, prefix)));
       }
       endWith(highest(nodes, ends));
