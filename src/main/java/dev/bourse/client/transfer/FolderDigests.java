@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
@@ -20,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The digests of a folder's files, remembered in {@code digests/} beside the credentials for as
- * long as neither size nor time of a file changes. A service demands the digest of every file it
- * takes, so one that is wrong is found there, and forgotten here.
+ * long as neither size, times nor inode of a file change. Where a file system does not keep all of
+ * them, every file is read each time: a digest that no longer holds would announce bytes that were.
  */
 final class FolderDigests {
   private static final String PLACE = "digests/";
@@ -44,23 +45,34 @@ final class FolderDigests {
   private long writtenAt;
 
   /** A file's digest, and what the file was like then. */
-  private record Known(long size, long modifiedMillis, String sha256) {
+  private record Known(long size, long modifiedMillis, LocalFile.Stamp stamp, String sha256) {
     boolean isOf(LocalFile file) {
-      return size == file.size() && modifiedMillis == file.modifiedMillis();
+      return size == file.size()
+          && modifiedMillis == file.modifiedMillis()
+          && stamp.equals(file.stamp());
     }
 
     JsonObject toJson() {
       return new JsonObject()
           .put("bytes", size)
           .put("modified_ms", modifiedMillis)
+          .put("inode", stamp.inode())
+          .put("changed_at", stamp.changedAt())
           .put("sha256", sha256);
     }
 
+    /** Null for one that was written down by a release that kept less. */
     static @Nullable Known of(JsonObject json) {
       String sha256 = json.getString("sha256");
-      return sha256 == null
+      Long inode = json.getLong("inode");
+      Instant changedAt = json.getInstant("changed_at");
+      return sha256 == null || inode == null || changedAt == null
           ? null
-          : new Known(json.getLong("bytes", -1L), json.getLong("modified_ms", -1L), sha256);
+          : new Known(
+              json.getLong("bytes", -1L),
+              json.getLong("modified_ms", -1L),
+              new LocalFile.Stamp(inode, changedAt),
+              sha256);
     }
   }
 
@@ -105,9 +117,12 @@ final class FolderDigests {
     PrefixDigest computed = new PrefixDigest().read(file.path(), file.size(), progress);
     file.requireUnchanged();
     String sha256 = computed.sha256();
+    LocalFile.Stamp stamp = file.stamp();
     // A change at the same tick of the file's clock would not show.
-    if (began - file.modifiedMillis() > COARSEST_MILLIS) {
-      known.put(path, new Known(file.size(), file.modifiedMillis(), sha256));
+    if (stamp != null
+        && began - file.modifiedMillis() > COARSEST_MILLIS
+        && began - stamp.changedAt().toEpochMilli() > COARSEST_MILLIS) {
+      remember(path, file, sha256);
       writeAtTimes();
     }
     return sha256;
@@ -115,7 +130,10 @@ final class FolderDigests {
 
   /** A file is known to have this digest. */
   void remember(String path, LocalFile file, String sha256) {
-    known.put(path, new Known(file.size(), file.modifiedMillis(), sha256));
+    LocalFile.Stamp stamp = file.stamp();
+    if (stamp != null) {
+      known.put(path, new Known(file.size(), file.modifiedMillis(), stamp, sha256));
+    }
   }
 
   void forget(String path) throws Refused {

@@ -8,8 +8,11 @@ import java.net.URLConnection;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file to be sent, as it was when it was looked at.
@@ -17,9 +20,11 @@ import java.util.Map;
  * @param path absolute, its links followed
  * @param name without folders
  * @param size in bytes
- * @param modifiedMillis when it was last written
+ * @param modifiedMillis when it was last written, as whoever wrote it says
+ * @param stamp null where the file system keeps none
  */
-public record LocalFile(Path path, String name, long size, long modifiedMillis) {
+public record LocalFile(
+    Path path, String name, long size, long modifiedMillis, @Nullable Stamp stamp) {
   private static final String BYTES = "application/octet-stream";
 
   /** Those that the platform does not know and members publish. */
@@ -32,6 +37,25 @@ public record LocalFile(Path path, String name, long size, long modifiedMillis) 
           ".csv", "text/csv",
           ".txt", "text/plain",
           ".log", "text/plain");
+
+  /**
+   * What nobody who writes a file can set as it was before: an archive can give each file it
+   * unpacks the same time.
+   *
+   * @param changedAt when the file system last changed anything of it
+   */
+  record Stamp(long inode, Instant changedAt) {
+    private static @Nullable Stamp of(Path path) throws IOException {
+      if (!path.getFileSystem().supportedFileAttributeViews().contains("unix")) {
+        return null;
+      }
+      Map<String, Object> facts = Files.readAttributes(path, "unix:ino,ctime");
+      return facts.get("ino") instanceof Number inode
+              && facts.get("ctime") instanceof FileTime changed
+          ? new Stamp(inode.longValue(), changed.toInstant())
+          : null;
+    }
+  }
 
   /** Looks at a file that is to be published by itself, so must not be empty. */
   public static LocalFile look(Path given) throws Refused {
@@ -60,7 +84,8 @@ public record LocalFile(Path path, String name, long size, long modifiedMillis) 
           path,
           given.toAbsolutePath().normalize().getFileName().toString(),
           facts.size(),
-          facts.lastModifiedTime().toMillis());
+          facts.lastModifiedTime().toMillis(),
+          Stamp.of(path));
     } catch (IOException e) {
       throw new Refused(ExitCode.USAGE, "cannot read " + given + ": " + IoWords.of(e));
     }

@@ -5,18 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.remote.Refused;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,7 +45,8 @@ class FolderDigestsTest {
         new CommandEnvironment(
             Map.of("XDG_CONFIG_HOME", home.toString()),
             false,
-            Clock.systemUTC(),
+            // So late that what a test has just written was written some time ago.
+            Clock.offset(Clock.systemUTC(), Duration.ofMinutes(1)),
             new Random(1),
             over -> {},
             Optional::empty,
@@ -64,13 +70,56 @@ class FolderDigestsTest {
     FolderDigests digests = read();
     String one = digest(digests);
     digests.write();
-    // Neither size nor time tells of it, so it is not read again.
-    Files.writeString(file, "two");
-    Files.setLastModifiedTime(file, LONG_AGO);
     assertTrue(read().knows("a.bin", LocalFile.lookAtAny(file)));
-    assertEquals(one, digest(read()));
+    // What is remembered of it is told, not what reading it again would tell.
+    digests.remember("a.bin", LocalFile.lookAtAny(file), "remembered");
+    digests.write();
+    assertEquals("remembered", digest(read()));
     Files.setLastModifiedTime(file, FileTime.from(LONG_AGO.toInstant().plusMillis(1)));
+    assertEquals(one, digest(read()));
+  }
+
+  @Test
+  void aFileThatIsReplacedByOneOfTheSameSizeAndTimeIsReadAgain() throws Exception {
+    FolderDigests digests = read();
+    String one = digest(digests);
+    digests.write();
+    // As unpacking an archive whose files all have one time does.
+    Path other = Files.writeString(folder.resolve("other"), "two");
+    Files.setLastModifiedTime(other, LONG_AGO);
+    Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+    assertFalse(read().knows("a.bin", LocalFile.lookAtAny(file)));
     assertFalse(digest(read()).equals(one));
+  }
+
+  @Test
+  void aFileThatIsOverwrittenAndGivenItsTimeBackIsReadAgain() throws Exception {
+    FolderDigests digests = read();
+    LocalFile before = LocalFile.lookAtAny(file);
+    String one = digest(digests);
+    digests.write();
+    do {
+      // Until the file system's clock has gone on.
+      Files.writeString(file, "two");
+      Files.setLastModifiedTime(file, LONG_AGO);
+    } while (Objects.equals(LocalFile.lookAtAny(file).stamp(), before.stamp()));
+    assertFalse(digest(read()).equals(one));
+  }
+
+  @Test
+  void whatAnEarlierReleaseRememberedOfLessIsReadAgain() throws Exception {
+    FolderDigests digests = read();
+    String one = digest(digests);
+    digests.remember("a.bin", LocalFile.lookAtAny(file), "remembered");
+    digests.write();
+    try (Stream<Path> written = Files.walk(home)) {
+      for (Path json : written.filter(Files::isRegularFile).toList()) {
+        JsonObject kept = new JsonObject(Files.readString(json));
+        kept.getJsonObject("files").getJsonObject("a.bin").remove("changed_at");
+        Files.writeString(json, kept.encode());
+      }
+    }
+    assertEquals(one, digest(read()));
   }
 
   @Test
