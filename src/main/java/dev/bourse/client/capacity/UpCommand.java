@@ -105,8 +105,7 @@ final class UpCommand extends DeclarationCommand {
                 "max_price_per_gpu_hour",
                 maxPrice == null ? declared.getValue("max_price_per_gpu_hour") : maxPrice);
     if (minGpus != null) {
-      declaration.put(
-          "min_gpus", isNone(minGpus) ? null : number("--min-gpus", minGpus).intValueExact());
+      declaration.put("min_gpus", isNone(minGpus) ? null : whole("--min-gpus", minGpus));
     }
     if (maxSpend != null) {
       declaration.put("max_spend_usd", isNone(maxSpend) ? null : number("--max-spend", maxSpend));
@@ -133,6 +132,15 @@ final class UpCommand extends DeclarationCommand {
       throw new Refused(ExitCode.USAGE, option + ": '" + typed + "' is neither a number nor none");
     }
     return new BigDecimal(typed);
+  }
+
+  private static int whole(String option, String typed) throws Refused {
+    try {
+      return number(option, typed).intValueExact();
+    } catch (ArithmeticException e) {
+      throw new Refused(
+          ExitCode.USAGE, option + ": '" + typed + "' is neither a number of GPUs nor none");
+    }
   }
 
   @Override

@@ -37,7 +37,7 @@ class CapacityCommandsTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(13, "market.tick=200ms", "capacity.write-cadence=0");
+    bourse = RunningBourse.withMarkets(14, "market.tick=200ms", "capacity.write-cadence=0");
   }
 
   @AfterAll
@@ -171,6 +171,16 @@ class CapacityCommandsTest {
     shell.run("up", "--min-gpus", "none", "--max-spend", "none", "-y").ended(0);
     assertEquals(null, declared().getValue("min_gpus"));
     assertEquals(null, declared().getValue("max_spend_usd"));
+  }
+
+  @Test
+  void partsOfGpusAreNotDeclared() {
+    for (String typed : List.of("8.5", "99999999999")) {
+      shell()
+          .run("up", "--gpus", "16", "--max-price", "2", "--min-gpus", typed, "-y")
+          .ended(2)
+          .says("--min-gpus: '" + typed + "' is neither a number of GPUs nor none");
+    }
   }
 
   @Test
