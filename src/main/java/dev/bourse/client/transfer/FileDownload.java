@@ -35,6 +35,9 @@ public final class FileDownload {
   /** So many digits of a digest are in the name of what is not whole yet. */
   private static final int NAMING_DIGITS = 16;
 
+  /** What file systems take, and items may be called. */
+  private static final int MAX_NAME_BYTES = 255;
+
   private final Service service;
   private final CommandEnvironment environment;
   private final PrintWriter err;
@@ -82,8 +85,11 @@ public final class FileDownload {
    * somebody's own file, nor of another file that is fetched at the same time.
    */
   static Path part(Path target, String sha256) {
-    return target.resolveSibling(
-        "%s.%s.part".formatted(target.getFileName(), sha256.substring(0, NAMING_DIGITS)));
+    String name = target.getFileName().toString();
+    String ending = sha256.substring(0, NAMING_DIGITS) + ".part";
+    boolean hasRoom =
+        name.getBytes(StandardCharsets.UTF_8).length + 1 + ending.length() <= MAX_NAME_BYTES;
+    return target.resolveSibling(hasRoom ? name + '.' + ending : ending);
   }
 
   /** Fetches bytes of a known digest; what is at the target is replaced. */

@@ -399,6 +399,15 @@ class CheckpointCommandTest {
   }
 
   @Test
+  void aFileIsFetchedWhoseNameIsAsLongAsNamesMayBe() throws IOException {
+    byte[] bytes = FilesFixture.bytes(1_000, 17);
+    String id = published("long.bin", bytes);
+    Path target = folder.resolve("n".repeat(255));
+    alice().run("checkpoint", "pull", id, "-o", target.toString()).ended(0);
+    assertArrayEquals(bytes, Files.readAllBytes(target));
+  }
+
+  @Test
   void aDiskThatIsFullIsToldOfAtOnce() throws Exception {
     byte[] bytes = FilesFixture.bytes(3_000_000, 16);
     String id = published("full.bin", bytes);
