@@ -64,7 +64,7 @@ final class Fleet {
     this.lease = lease;
     this.workPool = new WorkPool(vertx, new WorkQueue(MAX_IN_WORK, MAX_RETRIED));
     this.nodes = new Inventory(env.nodes(), lease);
-    this.holdingsScan = new HoldingsScan(vertx, provider, nodes, this::reconcile);
+    this.holdingsScan = new HoldingsScan(vertx, provider, nodes, env.nanoTime(), this::reconcile);
     this.reachability = new Reachability(env.database(), lease);
     this.prober =
         new Prober(
