@@ -3,6 +3,7 @@ package dev.bourse.audit;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Slices;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -148,8 +149,7 @@ public final class AuditedReads {
 
   private List<Batch> encoded(List<AuditRow> taken) {
     List<Batch> batches = new ArrayList<>();
-    for (int from = 0; from < taken.size(); from += ROWS_PER_COMMIT) {
-      List<AuditRow> rows = taken.subList(from, Math.min(taken.size(), from + ROWS_PER_COMMIT));
+    for (List<AuditRow> rows : Slices.of(taken, ROWS_PER_COMMIT)) {
       batches.add(new Batch(Ids.next("arb", random), store.encoded(rows), rows.size(), false));
     }
     return batches;

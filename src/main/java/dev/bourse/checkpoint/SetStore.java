@@ -1,5 +1,7 @@
 package dev.bourse.checkpoint;
 
+import dev.bourse.core.Slices;
+import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
@@ -49,20 +51,16 @@ public final class SetStore {
   Future<List<SetFile>> link(String orgId, List<SetFile> files) {
     List<String> digests = files.stream().map(SetFile::sha256).distinct().toList();
     Map<Known, String> keys = new HashMap<>();
-    Future<Void> found = Future.succeededFuture();
-    for (int from = 0; from < digests.size(); from += DIGESTS) {
-      List<String> some = digests.subList(from, Math.min(digests.size(), from + DIGESTS));
-      found = found.compose(before -> findBlobs(orgId, some, keys));
-    }
-    return found.map(
-        all ->
-            files.stream()
-                .map(
-                    file -> {
-                      String key = keys.get(new Known(file.sha256(), file.bytes()));
-                      return key == null || !file.isLinkable() ? file : file.linked(key);
-                    })
-                .toList());
+    return BoundedWork.inTurn(Slices.of(digests, DIGESTS), some -> findBlobs(orgId, some, keys))
+        .map(
+            all ->
+                files.stream()
+                    .map(
+                        file -> {
+                          String key = keys.get(new Known(file.sha256(), file.bytes()));
+                          return key == null || !file.isLinkable() ? file : file.linked(key);
+                        })
+                    .toList());
   }
 
   /** A blob with a fault is passed over: sent again, the file is whole in the next set. */
@@ -239,8 +237,7 @@ public final class SetStore {
     // In the order of their keys: two commits then never wait for each other.
     Map<String, Integer> linked = new TreeMap<>();
     List<SetFile> files = draft.files();
-    for (int from = 0; from < files.size(); from += ROWS) {
-      List<SetFile> some = files.subList(from, Math.min(files.size(), from + ROWS));
+    for (List<SetFile> some : Slices.of(files, ROWS)) {
       List<@Nullable Object> values = new ArrayList<>();
       for (SetFile file : some) {
         values.add(item.id());

@@ -121,7 +121,7 @@ public final class Sweep {
   public Future<Integer> run() {
     trouble = null;
     failures = 0;
-    answers();
+    storageAnswers();
     OptionalLong now = time.confirmedMillis();
     return withdraw()
         .compose(done -> removeRetired().map(more -> done + more))
@@ -158,7 +158,7 @@ public final class Sweep {
     return failuresInARow >= FAILURES_IN_A_ROW && waitedMillis >= AWAY_MILLIS;
   }
 
-  private void answers() {
+  private void storageAnswers() {
     failuresInARow = 0;
     waitedMillis = 0;
   }
@@ -403,7 +403,7 @@ public final class Sweep {
 
   private Future<Void> counted(AtomicInteger done, long tookMillis, AsyncResult<Void> tried) {
     if (tried.succeeded()) {
-      answers();
+      storageAnswers();
       done.incrementAndGet();
       return Future.succeededFuture();
     }

@@ -2,6 +2,7 @@ package dev.bourse.events;
 
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.ActivityRows;
+import dev.bourse.core.Slices;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
 import io.vertx.core.Future;
@@ -76,9 +77,7 @@ public final class ActivityStore {
   private Future<List<StoredActivity>> listKind(
       String kind, List<String> clusters, Optional<String> who) {
     List<Future<List<StoredActivity>>> chunks = new ArrayList<>();
-    for (int from = 0; from < clusters.size(); from += CLUSTERS_PER_READ) {
-      List<String> chunk =
-          clusters.subList(from, Math.min(clusters.size(), from + CLUSTERS_PER_READ));
+    for (List<String> chunk : Slices.of(clusters, CLUSTERS_PER_READ)) {
       List<Object> parameters = new ArrayList<>();
       for (String cluster : chunk) {
         parameters.add(cluster);

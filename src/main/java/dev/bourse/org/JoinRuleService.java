@@ -183,7 +183,7 @@ public final class JoinRuleService {
   /**
    * Invites an address: a rule of kind email whose sign-in link works for {@link #LINK_VALIDITY}
    * from now and is mailed. Inviting it again renews the link; {@code conflict} when a member
-   * carries it already.
+   * carries it already, {@code rate-limited} as {@link Invitations#count}.
    */
   public Future<Invited> invite(String actor, String orgId, String email) {
     requireAddress("email", email);

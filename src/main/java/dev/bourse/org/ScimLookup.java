@@ -1,5 +1,6 @@
 package dev.bourse.org;
 
+import dev.bourse.core.Slices;
 import dev.bourse.core.Text;
 import dev.bourse.org.Directory.Person;
 import dev.bourse.org.ScimPage.User;
@@ -65,10 +66,8 @@ final class ScimLookup {
     this.vertx = vertx;
     this.client = client;
     this.config = config;
-    int users = Math.min(members.size(), MAX_USERS);
-    for (int from = 0; from < users; from += USERS_PER_REQUEST) {
-      waiting.add(members.subList(from, Math.min(users, from + USERS_PER_REQUEST)));
-    }
+    waiting.addAll(
+        Slices.of(members.subList(0, Math.min(members.size(), MAX_USERS)), USERS_PER_REQUEST));
   }
 
   /** Succeeds when all were asked for, fails when the directory does; either way in time. */

@@ -169,13 +169,14 @@ public final class Migrations {
 
   private Future<List<Migration>> apply(
       SchemaSession session, Clock clock, List<Migration> pending) {
+    if (whole == null || pending.size() < steps.size()) {
+      return goThrough(session, clock, pending).map(pending);
+    }
+    // One whose first step failed has the table, and nothing in it.
     return session
         .hasMigrationTable()
         .compose(
-            has ->
-                has || whole == null
-                    ? goThrough(session, clock, pending)
-                    : session.commit(begun(whole, clock)))
+            has -> has ? goThrough(session, clock, pending) : session.commit(begun(whole, clock)))
         .map(pending);
   }
 

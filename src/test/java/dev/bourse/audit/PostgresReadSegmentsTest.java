@@ -3,9 +3,6 @@ package dev.bourse.audit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.postgres.PostgresConfig;
-import dev.bourse.store.postgres.PostgresDatabase;
-import dev.bourse.store.postgres.PostgresUrl;
 import dev.bourse.testing.Polls;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
@@ -13,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -28,12 +24,7 @@ class PostgresReadSegmentsTest extends ReadSegmentsTest {
   }
 
   private Future<? extends Database> openAgain() {
-    return PostgresDatabase.open(
-        vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(url), ""),
-        "db/postgres",
-        clock,
-        new Random());
+    return SharedPostgres.openStore(vertx, url, clock);
   }
 
   @Override

@@ -3,13 +3,9 @@ package dev.bourse.audit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.store.Database;
-import dev.bourse.store.postgres.PostgresConfig;
-import dev.bourse.store.postgres.PostgresDatabase;
-import dev.bourse.store.postgres.PostgresUrl;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Seals on a server that several processes share. */
@@ -23,12 +19,7 @@ class PostgresSealsTest extends SealsTest {
   }
 
   private Future<? extends Database> openAgain() {
-    return PostgresDatabase.open(
-        vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(url), ""),
-        "db/postgres",
-        clock,
-        new Random());
+    return SharedPostgres.openStore(vertx, url, clock);
   }
 
   @Test

@@ -7,9 +7,7 @@ import dev.bourse.core.FakeClock;
 import dev.bourse.core.Page;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import dev.bourse.store.postgres.PostgresConfig;
-import dev.bourse.store.postgres.PostgresDatabase;
-import dev.bourse.store.postgres.PostgresUrl;
+import dev.bourse.testing.Polls;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -18,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,13 +44,7 @@ class PostgresTrailOrderTest {
   }
 
   private Database openStore() throws Exception {
-    return await(
-        PostgresDatabase.open(
-            vertx,
-            PostgresConfig.defaults(PostgresUrl.parse(url), ""),
-            "db/postgres",
-            new FakeClock(1),
-            new Random()));
+    return await(SharedPostgres.openStore(vertx, url, new FakeClock(1)));
   }
 
   @AfterEach
@@ -138,6 +129,31 @@ class PostgresTrailOrderTest {
               .executeQuery("SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")) {
         isAsleep = rows.next() && rows.getLong(1) > 0;
       }
+    }
+  }
+
+  /** As after a fail-over to a server that had not come as far. */
+  @Test
+  void whatIsSettledIsAskedForAnewOfAServerThatIsReachedAgain() throws Exception {
+    try (Connection server = SharedPostgres.server().connect(url);
+        java.sql.Statement sql = server.createStatement()) {
+      sql.execute("SELECT setval('audit_id_seq', 1000)");
+      assertEquals(1_000L, await(here.settledTrail(1_000)));
+      sql.execute("SELECT setval('audit_id_seq', 900)");
+      assertEquals(1_000L, await(here.settledTrail(950)), "what is known is not asked for");
+      sql.execute(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+              + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+    }
+    Polls.until("it is asked for", () -> settled(950) == 900);
+  }
+
+  /** -1 while the server is not reached. */
+  private long settled(long enough) {
+    try {
+      return await(here.settledTrail(enough));
+    } catch (Exception away) {
+      return -1;
     }
   }
 

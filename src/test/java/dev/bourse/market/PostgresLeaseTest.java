@@ -8,16 +8,12 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.pools.Quote;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import dev.bourse.store.postgres.PostgresConfig;
-import dev.bourse.store.postgres.PostgresDatabase;
-import dev.bourse.store.postgres.PostgresUrl;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Leases on a server that several processes share: its clock judges them, and nobody else's. */
@@ -27,12 +23,7 @@ class PostgresLeaseTest extends MarketFixture {
 
   @Override
   protected Future<? extends Database> open() throws Exception {
-    return PostgresDatabase.open(
-        vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(SharedPostgres.server().newStore()), ""),
-        "db/postgres",
-        clock,
-        new Random());
+    return SharedPostgres.openStore(vertx, clock);
   }
 
   private LeaseStore store() {

@@ -9,16 +9,12 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.signin.Session;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import dev.bourse.store.postgres.PostgresConfig;
-import dev.bourse.store.postgres.PostgresDatabase;
-import dev.bourse.store.postgres.PostgresUrl;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** A consent that is given at one process while another signs its member out everywhere. */
@@ -31,12 +27,7 @@ class ConsentRaceTest extends StoreFixture {
   @Override
   protected Future<? extends Database> open() throws Exception {
     url = SharedPostgres.server().newStore();
-    return PostgresDatabase.open(
-        vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(url), ""),
-        "db/postgres",
-        clock,
-        new Random());
+    return SharedPostgres.openStore(vertx, url, clock);
   }
 
   private static void execute(Connection connection, String sql) throws SQLException {

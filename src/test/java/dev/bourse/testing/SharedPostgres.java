@@ -61,9 +61,14 @@ public final class SharedPostgres implements LauncherSessionListener {
 
   /** An empty store of the product's, for tests of stores that hold on PostgreSQL too. */
   public static Future<PostgresDatabase> openStore(Vertx vertx, Clock clock) throws SQLException {
+    return openStore(vertx, server().newStore(), clock);
+  }
+
+  /** A store that somebody else may have open, too. */
+  public static Future<PostgresDatabase> openStore(Vertx vertx, String url, Clock clock) {
     return PostgresDatabase.open(
         vertx,
-        PostgresConfig.defaults(PostgresUrl.parse(server().newStore()), ""),
+        PostgresConfig.defaults(PostgresUrl.parse(url), ""),
         "db/postgres",
         clock,
         new Random());

@@ -73,7 +73,6 @@ final class PostgresChanges implements PostgresLink.User {
   private final CopyOnWriteArrayList<Audience> audiences = new CopyOnWriteArrayList<>();
   private final Promise<Void> begun = Promise.promise();
   private final LongConsumer backAfterSilence;
-  private Runnable reconnected = () -> {};
 
   private final LongAdder readings = new LongAdder();
   private final LongAdder noticed = new LongAdder();
@@ -111,11 +110,6 @@ final class PostgresChanges implements PostgresLink.User {
     link = new PostgresLink("listener", context, config, settings, random, this);
   }
 
-  /** Has somebody told when the server is reached again; before it is {@link #connect}ed. */
-  void onReconnected(Runnable told) {
-    reconnected = told;
-  }
-
   /** When this succeeds, nothing that is stored from now on goes unheard. */
   Future<Void> connect() {
     timer = context.setPeriodic(READ_MILLIS, id -> tick());
@@ -145,7 +139,6 @@ final class PostgresChanges implements PostgresLink.User {
         notification -> heard(notification.getChannel(), notification.getPayload()));
     read(fresh);
     if (wasUp) {
-      reconnected.run();
       missed();
     }
     wasUp = true;

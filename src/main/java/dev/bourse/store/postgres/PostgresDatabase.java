@@ -53,7 +53,7 @@ public final class PostgresDatabase implements Database {
     writer = new PostgresWriter(vertx, config, random, changes, counted);
     readers = new PostgresReaders(vertx, config, random, counted);
     order = new PostgresOrder(vertx, this);
-    changes.onReconnected(order::forget);
+    changes.add(order, home);
     FeedPruning told = new FeedPruning(this, FeedPruning.KEPT_MILLIS, System::nanoTime);
     pruning =
         new Upkeep(vertx, "forgetting old changes", PRUNE_MILLIS, System::nanoTime, told::step);

@@ -1,5 +1,7 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.store.Change;
+import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -17,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * whoever held no lock when it asked had no id yet. A process of an older release holds no locks;
  * while one runs, its rows may appear late as they did before.
  */
-final class PostgresOrder {
+final class PostgresOrder implements ChangeListener {
   /** The upper 16 bits of the locks' numbers, which keeps them apart from other locks. */
   private static final int TAG = 0x4253;
 
@@ -72,11 +74,17 @@ final class PostgresOrder {
     this.database = database;
   }
 
+  @Override
+  public void changed(Change change) {
+    // Only what is stored for good counts here, and that is asked for.
+  }
+
   /**
    * Another server may answer from now on, which has not come as far, or an earlier state of the
    * same: the ids are handed out anew there.
    */
-  void forget() {
+  @Override
+  public void missed() {
     known.set(0);
   }
 
