@@ -37,7 +37,6 @@ public final class Bourse {
   private final KeysFiles files;
   private final StoreOpening store;
   private final ServiceContext context;
-  private final UnaryOperator<Database> around;
   private final Replication replication;
   private @Nullable Database database;
   private @Nullable ServiceCore core;
@@ -56,7 +55,7 @@ public final class Bourse {
   /**
    * @param bounds those of the embedded store
    * @param time the time; it is not started
-   * @param around what the features are given in the store's place
+   * @param around wraps the engine of the store, for tests that record or fail its statements
    */
   Bourse(
       Vertx vertx,
@@ -65,7 +64,6 @@ public final class Bourse {
       SqliteConfig bounds,
       Timekeeper time,
       UnaryOperator<Database> around) {
-    this.around = around;
     SecureRandom random = new SecureRandom();
     Signals signals = new Signals();
     Traces traces = traces(vertx, config, time.clock(), random, signals);
@@ -86,7 +84,7 @@ public final class Bourse {
     stops.push(traces::close);
     replication = new Replication(vertx, MONOTONIC);
     files = new KeysFiles(config, demo);
-    store = new StoreOpening(context, bounds, files);
+    store = new StoreOpening(context, bounds, around, files);
   }
 
   /** Nothing of what sends them is loaded unless there are to be any. */
@@ -136,7 +134,7 @@ public final class Bourse {
     watch.show(context.signals());
     context.shutdown().push(watch::stop);
     door.dependOn(watch::fault);
-    Database told = around.apply(new NotifyingDatabase(opened, replication::changedHere));
+    Database told = new NotifyingDatabase(opened, replication::changedHere);
     // Once other processes write too, what this one knows ages.
     AccessControl access =
         AccessControl.of(

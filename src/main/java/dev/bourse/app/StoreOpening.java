@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +53,7 @@ public final class StoreOpening {
 
   private final ServiceContext context;
   private final SqliteConfig bounds;
+  private final UnaryOperator<Database> around;
   private final KeysFiles files;
 
   /** What the store is seeded with, by the names of its files of tokens; read while it opens. */
@@ -61,10 +63,16 @@ public final class StoreOpening {
    * Begins what an opening needs and changes nothing.
    *
    * @param bounds those of the embedded store
+   * @param around wraps the engine
    */
-  StoreOpening(ServiceContext context, SqliteConfig bounds, KeysFiles files) {
+  StoreOpening(
+      ServiceContext context,
+      SqliteConfig bounds,
+      UnaryOperator<Database> around,
+      KeysFiles files) {
     this.context = context;
     this.bounds = bounds;
+    this.around = around;
     this.files = files;
     if (context.config().postgres().isEmpty()) {
       SqliteDatabase.prepare(context.vertx(), SQLITE_SCHEMA);
@@ -127,7 +135,8 @@ public final class StoreOpening {
                 SQLITE_SCHEMA,
                 context.clock());
     return opening.compose(
-        opened -> {
+        engine -> {
+          Database opened = around.apply(engine);
           context.shutdown().push(opened::close);
           opened.listen(listener);
           // Before anything is written by a clock that may be wrong.

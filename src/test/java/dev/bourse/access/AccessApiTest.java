@@ -9,8 +9,8 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Who gets in, and how often. */
-@EachEngine
+@ReplayedOnPostgres
 class AccessApiTest {
   private static RunningBourse bourse;
 
@@ -72,7 +72,6 @@ class AccessApiTest {
     long now = System.currentTimeMillis();
     await(
         first
-            .service()
             .database()
             .commit(
                 List.of(

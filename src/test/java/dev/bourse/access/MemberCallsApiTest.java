@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 /**
  * What a member does over the interface is theirs: in trails, in budgets, and in what they read.
  */
-@EachEngine
+@ReplayedOnPostgres
 class MemberCallsApiTest {
   private static RunningBourse bourse;
 

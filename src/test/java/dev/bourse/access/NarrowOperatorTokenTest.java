@@ -11,8 +11,8 @@ import dev.bourse.core.TokenSecret;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  * release before, which would take them for tokens that may, refuses them.
  */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-@EachEngine
+@ReplayedOnPostgres
 class NarrowOperatorTokenTest {
   private static final String OPERATORS = "/api/operator/operators";
 
@@ -65,18 +65,16 @@ class NarrowOperatorTokenTest {
   }
 
   private List<String> texts(String sql, Object... parameters) {
-    return await(
-        bourse.service().database().read(sql, List.of(parameters), row -> row.text("found")));
+    return await(bourse.database().read(sql, List.of(parameters), row -> row.text("found")));
   }
 
   private void commit(String sql) {
-    await(bourse.service().database().commit(List.of(Statement.of(sql))));
+    await(bourse.database().commit(List.of(Statement.of(sql))));
   }
 
   /** Operators as a start reads them. */
   private Operators loaded() {
-    Operators operators =
-        new Operators(new AccessStore(bourse.service().database()), Clock.systemUTC());
+    Operators operators = new Operators(new AccessStore(bourse.database()), Clock.systemUTC());
     await(operators.load());
     return operators;
   }

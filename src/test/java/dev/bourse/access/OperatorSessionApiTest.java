@@ -9,8 +9,8 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ports;
 import dev.bourse.core.Secrets;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import io.vertx.core.json.JsonArray;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** An operator's token becomes a session of a browser, which ends by itself or with the token. */
-@EachEngine
+@ReplayedOnPostgres
 class OperatorSessionApiTest {
   private static final String PATH = "/api/operator/session";
 

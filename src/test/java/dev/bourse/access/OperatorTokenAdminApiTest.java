@@ -9,10 +9,10 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.Polls;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 
 /** Operators' tokens as operators mint and revoke them. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-@EachEngine
+@ReplayedOnPostgres
 public class OperatorTokenAdminApiTest {
   private static final String OPERATORS = "/api/operator/operators";
 
@@ -193,8 +193,7 @@ public class OperatorTokenAdminApiTest {
         assertEquals(
             List.of(1L),
             await(
-                here.service()
-                    .database()
+                here.database()
                     .read(
                         "SELECT COUNT(*) AS counted FROM operator_token WHERE revoked_at IS NULL",
                         List.of(),

@@ -8,8 +8,7 @@ import dev.bourse.access.Operator;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.ContractCheck;
-import dev.bourse.testing.EachEngine;
-import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -27,7 +26,7 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 
 /** The operators' interface from a command line. */
-@EachEngine
+@ReplayedOnPostgres
 class AdminCommandTest {
   private static RunningBourse bourse;
 
@@ -262,7 +261,6 @@ class AdminCommandTest {
   }
 
   @Test
-  @OneEngine("rows of the shared store are sealed after a minute; SealsTest covers both")
   void aTrailIsVerifiedWholeOrEndsWithACodeOfItsOwn() {
     try (RunningBourse sealed = RunningBourse.demo("audit.seal-interval=50ms")) {
       Map<String, String> environment =
@@ -281,7 +279,6 @@ class AdminCommandTest {
       assertTrue(whole.out().contains("\nreads: whole; "), whole.out());
       RunningBourse.await(
           sealed
-              .service()
               .database()
               .commit(
                   List.of(

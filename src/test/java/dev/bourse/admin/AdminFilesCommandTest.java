@@ -13,7 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Reviews, documents and files from an operator's command line. */
-@EachEngine
+@ReplayedOnPostgres
 class AdminFilesCommandTest {
   private static final byte[] BYTES = bytes(70_000, 1);
 

@@ -244,7 +244,6 @@ class CrashTest {
     List<Held> all =
         await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT node_id, granted_at, gone_at FROM allocation"

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import org.junit.jupiter.api.Test;
 
@@ -18,11 +18,13 @@ import org.junit.jupiter.api.Test;
 class EnginesTest {
   @Test
   @OneEngine("classes are read; no engine runs")
-  void everyTestOfTheServiceIsOfEachEngineOrSaysWhyOfOne() {
+  void everyTestOfTheServiceConcernsBothEnginesOrSaysWhyOne() {
     classes()
         .that(startTheService())
         .should()
         .beAnnotatedWith(EachEngine.class)
+        .orShould()
+        .beAnnotatedWith(ReplayedOnPostgres.class)
         .orShould()
         .beAnnotatedWith(OneEngine.class)
         .check(new ClassFileImporter().importPackages("dev.bourse"));
@@ -32,8 +34,7 @@ class EnginesTest {
   void theServiceRunsOnTheEngineThisRunIsAbout() {
     try (RunningBourse bourse = RunningBourse.demo()) {
       assertEquals(
-          "postgres".equals(System.getProperty("bourse.test.store")),
-          bourse.service().database() instanceof PostgresDatabase);
+          "postgres".equals(System.getProperty("bourse.test.store")), bourse.database().isShared());
     }
   }
 

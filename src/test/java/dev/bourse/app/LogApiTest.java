@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ThisProcess;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.LogCapture;
 import dev.bourse.testing.Polls;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SentSecrets;
 import io.vertx.core.json.JsonObject;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What a whole service logs, and what it never does. */
-@EachEngine
+@ReplayedOnPostgres
 class LogApiTest {
   private static final String[] JSON = {"Content-Type", "application/json"};
   private static final Pattern OF_STORE = Pattern.compile("slow.* [1-9]\\d* in the store, .*");
@@ -106,13 +106,12 @@ class LogApiTest {
 
   @Test
   void sessionsOfTheDatabaseServerNameTheProcess() {
-    if (!bourse.service().database().isShared()) {
+    if (!bourse.database().isShared()) {
       return;
     }
     List<String> names =
         RunningBourse.await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT application_name FROM pg_stat_activity"

@@ -74,7 +74,6 @@ class MoveTest extends MoveFixture {
   private static long lastId(RunningBourse bourse, String table) {
     return await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT MAX(id) AS most FROM " + table, List.of(), row -> row.integer("most")))

@@ -49,7 +49,7 @@ class OrgExportTest {
           AuditStore.insert(
               new AuditRow(i, "globex", "member:dave", "member_update", "globex", "alien")));
     }
-    await(bourse.service().database().commit(statements));
+    await(bourse.database().commit(statements));
   }
 
   @AfterAll

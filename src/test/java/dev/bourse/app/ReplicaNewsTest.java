@@ -74,8 +74,7 @@ class ReplicaNewsTest {
     caller.get("/api/whoami").ok();
     String tokenId = caller.actor().substring("token:".length());
     await(
-        here.service()
-            .database()
+        here.database()
             .commit(
                 List.of(
                     Statement.guarded(

@@ -112,7 +112,6 @@ class ReplicasTest {
     for (RunningBourse service : List.of(first, second)) {
       await(
           service
-              .service()
               .database()
               .commit(
                   List.of(Statement.of("UPDATE node SET cordoned = 1 WHERE public_ip <> ?", old)),

@@ -31,7 +31,7 @@ class StoreFaultTest {
         RunningBourse.withMarkets(
             1, small, "market.tick=1h", "store.probe-interval=50ms", "store.away-after=500ms")) {
       ClusterClient client = bourse.market().redA();
-      fill(bourse.service().database());
+      fill(bourse.database());
       JsonObject order = client.order(0, 2);
       // What room is left in half-empty pages takes a few more.
       for (int i = 0; i < 500 && client.put(order).status() == 200; i++) {
@@ -49,7 +49,7 @@ class StoreFaultTest {
       assertEquals(state.getLong("version"), rows, "one row for each accepted write");
       // Others' commits go on failing, and the batch they share with this one fails as a whole.
       Statement emptying = Statement.of("DELETE FROM audit WHERE org_id = ?", FILLER);
-      until("room is made", () -> isStored(bourse.service().database(), emptying));
+      until("room is made", () -> isStored(bourse.database(), emptying));
       JsonObject sameAgain = order;
       until("the same request does", () -> client.put(sameAgain).status() == 200);
       assertEquals(rows + 1, bourse.audit(client.orgId(), false).size());

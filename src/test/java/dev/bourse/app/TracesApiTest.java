@@ -8,13 +8,13 @@ import dev.bourse.access.Scope;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
 import dev.bourse.testing.Collector;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.LogCapture;
 import dev.bourse.testing.McpClient;
 import dev.bourse.testing.Polls;
 import dev.bourse.testing.Receiver;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SentSecrets;
 import dev.bourse.testing.SetsFixture;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What a whole service tells a collector, and what it never does. */
-@EachEngine
+@ReplayedOnPostgres
 class TracesApiTest {
   private static final String CALLER = "00f067aa0ba902b7";
   private static final String STATE = "/api/vm/capacity?cluster=acme-train";

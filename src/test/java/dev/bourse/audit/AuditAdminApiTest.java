@@ -48,7 +48,7 @@ class AuditAdminApiTest {
           AuditStore.insert(
               new AuditRow(i, "acme", "member:amy", "member_update", "acme", "n=" + i)));
     }
-    await(bourse.service().database().commit(statements));
+    await(bourse.database().commit(statements));
   }
 
   @AfterAll

@@ -37,7 +37,7 @@ class OrgTrailApiTest extends OrgApiFixture {
     for (int i = 0; i < count; i++) {
       statements.add(row(org, "member:amy", "member_update", org, "n=" + i));
     }
-    await(bourse.service().database().commit(statements));
+    await(bourse.database().commit(statements));
   }
 
   private static List<JsonObject> entries(JsonObject page) {

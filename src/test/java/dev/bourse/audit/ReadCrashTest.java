@@ -62,7 +62,6 @@ class ReadCrashTest {
       assertTrue(
           await(
                   bourse
-                      .service()
                       .database()
                       .read(
                           SegmentReads.SELECT + "WHERE org_id = ?",
@@ -71,7 +70,7 @@ class ReadCrashTest {
               .stream()
               .anyMatch(segment -> !segment.isEmpty()),
           "segments were stored");
-      SealService seals = new SealService(bourse.vertx(), bourse.service().database());
+      SealService seals = new SealService(bourse.vertx(), bourse.database());
       assertNull(await(seals.verifySeals(new Chain("acme", true), 0)).fault());
     }
   }

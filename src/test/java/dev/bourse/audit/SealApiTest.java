@@ -80,7 +80,6 @@ class SealApiTest {
     sealed("globex", "", 1);
     RunningBourse.await(
         bourse
-            .service()
             .database()
             .commit(
                 List.of(

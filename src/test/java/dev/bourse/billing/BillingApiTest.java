@@ -14,9 +14,8 @@ import dev.bourse.core.Times;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
-import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
@@ -32,7 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What organizations read of their money, and what operators do with it. */
-@EachEngine
+@ReplayedOnPostgres
 class BillingApiTest {
   private static final long HOUR = 3_600_000;
   private static final long DOLLAR = 1_000_000;
@@ -244,7 +243,6 @@ class BillingApiTest {
 
   /** A past that nobody lived through: a node, its price and what was declared, hours ago. */
   @Test
-  @OneEngine("it starts a service of its own; what it posts is the same SQL")
   void hoursThatAreOverArePostedOnce() {
     SteppingClock clock = SteppingClock.midMonth();
     String world = TestMarket.world(1).replaceAll("(?m)^ *- \\{name: s1-red-fixed.*$", "");
@@ -340,7 +338,7 @@ class BillingApiTest {
             from,
             to,
             to));
-    await(own.service().database().commit(statements));
+    await(own.database().commit(statements));
   }
 
   private static Statement request(long atMillis, @Nullable Long cents) {

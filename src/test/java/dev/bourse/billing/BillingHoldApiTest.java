@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of organizations that have run out, market by market. */
-@EachEngine
+@ReplayedOnPostgres
 class BillingHoldApiTest {
   /** Services whose holds stay in grace, stay in notice, and go on to the end. */
   private static RunningBourse gracious;

@@ -13,8 +13,8 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** An operator holds an organization by hand, whatever its money says. */
-@EachEngine
+@ReplayedOnPostgres
 class OperatorHoldApiTest {
   private static RunningBourse bourse;
 
@@ -214,7 +214,6 @@ class OperatorHoldApiTest {
       TestMarket market = first.market();
       await(
           first
-              .service()
               .database()
               .commit(
                   List.of(

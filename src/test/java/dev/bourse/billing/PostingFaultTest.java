@@ -92,7 +92,6 @@ class PostingFaultTest {
   private static void repair(RunningBourse bourse) {
     await(
         bourse
-            .service()
             .database()
             .commit(List.of(Statement.of("DELETE FROM usage_line WHERE org_id = 's1-blue'"))));
   }
@@ -108,7 +107,7 @@ class PostingFaultTest {
       ApiClient red = bourse.as("s1-red", "orgwide");
       List<Statement> past = past();
       past.add(fault());
-      await(bourse.service().database().commit(past));
+      await(bourse.database().commit(past));
       until("both hours of the other are posted", () -> postedLines(red) == 2);
 
       until("its failure shows", () -> failures(bourse) > 0);
@@ -134,7 +133,7 @@ class PostingFaultTest {
       ApiClient blue = bourse.as("s1-blue", "orgwide");
       List<Statement> past = past();
       past.add(fault());
-      await(bourse.service().database().commit(past));
+      await(bourse.database().commit(past));
       until("its failure shows", () -> failures(bourse) > 0);
       List<JsonObject> all = lines(blue);
       assertEquals(2, all.size(), all.toString());
@@ -160,7 +159,7 @@ class PostingFaultTest {
     try {
       List<Statement> past = past();
       past.add(fault());
-      await(bourse.service().database().commit(past));
+      await(bourse.database().commit(past));
       RunningBourse first = bourse;
       until("the other is posted", () -> postedLines(first.as("s1-red", "orgwide")) == 2);
       bourse = bourse.restarted();

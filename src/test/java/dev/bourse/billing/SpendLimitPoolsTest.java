@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import io.vertx.core.json.JsonObject;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** One spend limit and clusters in two pools, which are cleared apart. */
-@EachEngine
+@ReplayedOnPostgres
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class SpendLimitPoolsTest {
   private static final List<String> POOLS = List.of("p1", "p2");

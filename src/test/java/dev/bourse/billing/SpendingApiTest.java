@@ -8,8 +8,8 @@ import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What members set and are told of their organization's spending. */
-@EachEngine
+@ReplayedOnPostgres
 class SpendingApiTest {
   private static final String LIMIT = "/api/console/spend-limit";
   private static final String DAYS = "/api/console/usage-days";

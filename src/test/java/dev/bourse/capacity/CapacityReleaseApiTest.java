@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.CapacityApiFixture;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -19,7 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What a shrink releases, in which order, and which slots are left. */
-@EachEngine
+@ReplayedOnPostgres
 class CapacityReleaseApiTest extends CapacityApiFixture {
   @Test
   void aShrinkReclaimsAtOnceInThePlannedOrder() {

@@ -10,8 +10,8 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What operators do to clusters, and what their tenants notice. */
-@EachEngine
+@ReplayedOnPostgres
 class ClusterAdminApiTest {
   private static final String CLUSTERS = "/api/operator/clusters";
   private static final String CAP = "max_price_cap_per_gpu_hour";
@@ -234,7 +234,6 @@ class ClusterAdminApiTest {
     TestMarket market = bourse.market();
     RunningBourse.await(
         bourse
-            .service()
             .database()
             .commit(
                 List.of(

@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.CapacityApiFixture;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Clusters to which fewer nodes than a minimum are worth nothing. */
-@EachEngine
+@ReplayedOnPostgres
 class GangApiTest extends CapacityApiFixture {
   private static final int NODE = 8;
 
@@ -154,8 +154,7 @@ class GangApiTest extends CapacityApiFixture {
 
       List<long[]> billed =
           await(
-              slow.service()
-                  .database()
+              slow.database()
                   .read(
                       "SELECT active_at, reclaim_at FROM allocation WHERE cluster = ?",
                       List.of(red.cluster()),

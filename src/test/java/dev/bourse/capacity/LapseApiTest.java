@@ -10,9 +10,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.EventReader;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Declarations that end by themselves: at a time, or once they have cost so much. */
-@EachEngine
+@ReplayedOnPostgres
 class LapseApiTest {
   private static final long MINUTE = 60_000;
   private static final long HOUR = 60 * MINUTE;
@@ -76,7 +76,6 @@ class LapseApiTest {
   private static List<long[]> billed(RunningBourse running, String cluster) {
     return await(
         running
-            .service()
             .database()
             .read(
                 "SELECT active_at, reclaim_at FROM allocation WHERE cluster = ? AND active_at IS"

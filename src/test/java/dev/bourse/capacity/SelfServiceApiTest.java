@@ -11,10 +11,10 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpClient;
 import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Clusters as members make, describe and retire them. */
-@EachEngine
+@ReplayedOnPostgres
 class SelfServiceApiTest {
   private static final String CLUSTERS = "/api/console/clusters";
   private static final String POOLS = "/api/console/pools";

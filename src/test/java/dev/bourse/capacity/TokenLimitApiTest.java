@@ -9,8 +9,8 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a token under limits is refused, over HTTP. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-@EachEngine
+@ReplayedOnPostgres
 class TokenLimitApiTest {
   private static RunningBourse bourse;
 

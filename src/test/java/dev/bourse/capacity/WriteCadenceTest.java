@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Accepted writes of one cluster keep their distance; refused ones do not count. */
-@EachEngine
+@ReplayedOnPostgres
 class WriteCadenceTest {
   /** More than a slow machine takes for one test; it passes at a step of the clock. */
   private static final int CADENCE_SECONDS = 60;

@@ -15,8 +15,8 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonObject;
@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What operators do to organizations' files, and what becomes of those nobody owns any more. */
-@EachEngine
+@ReplayedOnPostgres
 class CheckpointAdminApiTest {
   private static final String ITEMS = "/api/operator/checkpoints/";
   private static final byte[] BYTES = bytes(7_000, 1);

@@ -11,14 +11,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SlowDownload;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What everybody still reads of an organization's files once it is retired. */
-@EachEngine
+@ReplayedOnPostgres
 class RetiredFeedApiTest {
   /** More than the operating system takes off a client's hands. */
   private static final byte[] LARGE = bytes(8 << 20, 3);

@@ -21,7 +21,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The decision on files that members want on the public feed. */
-@EachEngine
+@ReplayedOnPostgres
 class ReviewApiTest {
   private static final byte[] BYTES = bytes(70_000, 1);
   private static final byte[] OTHERS = bytes(50_000, 2);

@@ -7,8 +7,8 @@ import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A member's own sessions and applications. */
-@EachEngine
+@ReplayedOnPostgres
 class ConsoleAccountApiTest extends ConsoleApiFixture {
   private static final String SESSIONS = "/api/console/sessions";
   private static final String APPLICATIONS = "/api/console/applications";

@@ -9,15 +9,15 @@ import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Members, invitations and join rules, as members run them. */
-@EachEngine
+@ReplayedOnPostgres
 class ConsolePeopleApiTest extends ConsoleApiFixture {
   private static final String MEMBERS = "/api/console/members";
   private static final String INVITATIONS = "/api/console/invitations";

@@ -41,7 +41,6 @@ class ContractCoverageTest {
     bourse = RunningBourse.demo();
     RunningBourse.await(
         bourse
-            .service()
             .database()
             .commit(
                 List.of(

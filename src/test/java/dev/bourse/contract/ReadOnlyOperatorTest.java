@@ -8,8 +8,8 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Secrets;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ContractCase;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** A read-only operator reads all that operators read, and does nothing that they do. */
-@EachEngine
+@ReplayedOnPostgres
 class ReadOnlyOperatorTest {
   private static RunningBourse bourse;
   private static JsonObject token;
@@ -62,7 +62,6 @@ class ReadOnlyOperatorTest {
   private static long writes() {
     return RunningBourse.await(
         bourse
-            .service()
             .database()
             .readOne(
                 "SELECT COUNT(*) AS n FROM audit WHERE is_read = 0 AND actor = ?",

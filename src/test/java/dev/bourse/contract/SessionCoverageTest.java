@@ -101,7 +101,6 @@ class SessionCoverageTest {
   private static List<String> done() {
     return RunningBourse.await(
         bourse
-            .service()
             .database()
             .read(
                 "SELECT action FROM audit WHERE is_read = ? AND action <> 'operator_sign_in'"
@@ -188,7 +187,6 @@ class SessionCoverageTest {
           String secret = signIn(call);
           RunningBourse.await(
               bourse
-                  .service()
                   .database()
                   .commit(
                       List.of(

@@ -7,9 +7,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.ContractCase;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OperatorRequests;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** An operator of one site keeps the machines of that site, and does and sees nothing else. */
-@EachEngine
+@ReplayedOnPostgres
 class SiteOperatorTest {
   private static final String POOLS = "/api/operator/pools";
   private static final String NODES = "/api/operator/nodes";
@@ -91,7 +91,6 @@ class SiteOperatorTest {
   private static long writes(String name) {
     return RunningBourse.await(
         bourse
-            .service()
             .database()
             .readOne(
                 "SELECT COUNT(*) AS n FROM audit WHERE is_read = 0 AND actor = ?"

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.EventReader;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What happens to a cluster, as a stream of events. */
-@EachEngine
+@ReplayedOnPostgres
 class EventsApiTest {
   private static RunningBourse bourse;
 
@@ -193,7 +193,7 @@ class EventsApiTest {
               client.cluster(),
               "released 192.0.2.1"));
     }
-    RunningBourse.await(bourse.service().database().commit(rows));
+    RunningBourse.await(bourse.database().commit(rows));
     try (EventReader reader = follow(client, seen)) {
       until("the state came", () -> !reader.of("capacity").isEmpty());
       assertEquals(1, reader.of("gap").size());

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.EventReader;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A stream ends soon after whoever opened it may listen no more. */
-@EachEngine
+@ReplayedOnPostgres
 class SignedOutStreamsApiTest {
   /** Less than the time between two heartbeats, at which a silent client would be noticed. */
   private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(10);

@@ -12,8 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonArray;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The feed in a browser without scripts and cookies, and the host that serves bytes alone. */
-@EachEngine
+@ReplayedOnPostgres
 class FeedPagesApiTest {
   private static final byte[] BYTES = bytes(10_000, 1);
 

@@ -8,9 +8,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.EventReader;
 import dev.bourse.testing.MarketApiFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
@@ -21,7 +21,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What clusters are told of, once, by the market. */
-@EachEngine
+@ReplayedOnPostgres
 class AlertsApiTest extends MarketApiFixture {
   private static JsonObject write(ApiClient caller, String cluster, JsonObject thresholds) {
     return caller.put("/api/vm/alerts", thresholds.copy().put("cluster", cluster)).ok();

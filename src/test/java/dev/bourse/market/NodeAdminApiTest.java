@@ -12,9 +12,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OperatorRequests;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What operators do to machines, and what the market makes of it. */
-@EachEngine
+@ReplayedOnPostgres
 class NodeAdminApiTest {
   private static RunningBourse bourse;
   private static ApiClient operator;
@@ -74,7 +74,7 @@ class NodeAdminApiTest {
   }
 
   private static void store(String sql, Object... parameters) {
-    RunningBourse.await(bourse.service().database().commit(List.of(Statement.of(sql, parameters))));
+    RunningBourse.await(bourse.database().commit(List.of(Statement.of(sql, parameters))));
   }
 
   /** The tick at which the market of a market last published. */

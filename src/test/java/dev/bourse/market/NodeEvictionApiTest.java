@@ -12,9 +12,9 @@ import dev.bourse.audit.Trails;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.EventReader;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** An operator takes a node from the cluster that holds it. */
-@EachEngine
+@ReplayedOnPostgres
 class NodeEvictionApiTest {
   private static RunningBourse bourse;
   private static ApiClient operator;

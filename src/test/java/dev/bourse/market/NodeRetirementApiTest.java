@@ -10,9 +10,9 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OperatorRequests;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.Scrape;
 import dev.bourse.testing.TestMarket;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Machines leave for good, and others come in their place. */
-@EachEngine
+@ReplayedOnPostgres
 class NodeRetirementApiTest {
   private static RunningBourse bourse;
   private static ApiClient operator;

@@ -10,8 +10,8 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.EventReader;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Notice before a rival takes a node, as clusters, organizations and operators see it. */
-@EachEngine
+@ReplayedOnPostgres
 class NoticeApiTest {
   private static final Duration NOTICE = Duration.ofSeconds(3);
   private static final Duration TICK = Duration.ofMillis(50);

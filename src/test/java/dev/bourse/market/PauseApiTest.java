@@ -13,7 +13,7 @@ import dev.bourse.audit.Trails;
 import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** An operator pauses a market: it goes on publishing, and grants and takes nothing. */
-@EachEngine
+@ReplayedOnPostgres
 class PauseApiTest {
   private static RunningBourse bourse;
 

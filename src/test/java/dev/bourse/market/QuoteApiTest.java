@@ -6,16 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.MarketApiFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What a bid would win that nobody has made. */
-@EachEngine
+@ReplayedOnPostgres
 class QuoteApiTest extends MarketApiFixture {
   private static final int GPUS = 8;
 

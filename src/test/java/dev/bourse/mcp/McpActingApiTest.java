@@ -11,9 +11,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.McpApiFixture;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -21,7 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A model gets on by itself: keys, swaps, and refusals that name what helps. */
-@EachEngine
+@ReplayedOnPostgres
 class McpActingApiTest extends McpApiFixture {
   private static ClusterClient globex() {
     return new ClusterClient(bourse.as("globex", "orgwide"), "globex", "globex-main");

@@ -16,10 +16,10 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.McpClient;
 import dev.bourse.testing.Polls;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A write of a model's is previewed and confirmed. */
-@EachEngine
+@ReplayedOnPostgres
 class McpConfirmApiTest {
   private static RunningBourse bourse;
   private static McpClient alice;
@@ -236,8 +236,7 @@ class McpConfirmApiTest {
   void anExpiredConfirmIsRefused() {
     JsonObject arguments = bid("acme-batch", 8, 2.5);
     Previewed current = new Previewed("acme-batch", arguments, alice.ok("bid_write", arguments));
-    byte[] secret =
-        await(new ServiceSecrets(bourse.service().database(), new Random(1)).get("mcp-confirm"));
+    byte[] secret = await(new ServiceSecrets(bourse.database(), new Random(1)).get("mcp-confirm"));
     Principal principal =
         new Principal(
             new Organization("acme", "Acme", "standard"),
@@ -254,9 +253,7 @@ class McpConfirmApiTest {
       Duration age = Duration.ofMillis(PastConfirms.validMillis() + (expired ? 1_000 : -60_000));
       String token =
           new PastConfirms(
-                  secret,
-                  bourse.service().database(),
-                  Clock.offset(Clock.systemUTC(), age.negated()))
+                  secret, bourse.database(), Clock.offset(Clock.systemUTC(), age.negated()))
               .issue(principal, "bid_write", arguments, "acme-batch", version);
       JsonObject confirm = current.confirm().put("confirm_token", token);
       if (expired) {

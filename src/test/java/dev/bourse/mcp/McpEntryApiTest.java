@@ -12,10 +12,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.MemberToken;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpApiFixture;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What guards the endpoint: who gets in, from where, how often, and with what. */
-@EachEngine
+@ReplayedOnPostgres
 class McpEntryApiTest extends McpApiFixture {
   private static String challenge(HttpAnswer answer) {
     return answer.header("www-authenticate");

@@ -9,10 +9,10 @@ import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpApiFixture;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A model bids for a Kubernetes cluster: previewed and confirmed, as for a VM cluster. */
-@EachEngine
+@ReplayedOnPostgres
 class McpK8sApiTest extends McpApiFixture {
   private static final String CLUSTER = "acme-k8s";
 

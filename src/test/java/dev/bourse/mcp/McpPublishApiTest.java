@@ -15,11 +15,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpApiFixture;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
@@ -28,7 +28,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A model publishes a file by an address to which its bytes are sent without a token. */
-@EachEngine
+@ReplayedOnPostgres
 class McpPublishApiTest extends McpApiFixture {
   private static final byte[] BYTES = bytes(200_000, 5);
 
@@ -115,7 +115,6 @@ class McpPublishApiTest extends McpApiFixture {
     assertFalse(
         await(
             bourse
-                .service()
                 .database()
                 .exists(
                     "SELECT 1 FROM checkpoint_revision WHERE session_sha256 = ?",

@@ -8,10 +8,10 @@ import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpApiFixture;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What models read of the market and of the bill is what the HTTP interface answers. */
-@EachEngine
+@ReplayedOnPostgres
 class McpReadsApiTest extends McpApiFixture {
   private static final String POOL = "demo-h100";
 

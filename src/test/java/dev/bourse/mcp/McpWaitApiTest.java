@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.McpApiFixture;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.Scrape;
 import io.vertx.core.json.JsonObject;
@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** A model waits for a change of a cluster in place of asking again and again. */
-@EachEngine
+@ReplayedOnPostgres
 class McpWaitApiTest extends McpApiFixture {
   private static JsonObject waiting(String cluster) {
     return new JsonObject().put("action", "wait").put("cluster", cluster);

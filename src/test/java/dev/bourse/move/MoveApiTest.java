@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.admin.AdminCommand;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.json.JsonObject;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** A running service's files go from its disk to an object store and back. */
-@EachEngine
+@ReplayedOnPostgres
 @SuppressWarnings("NullAway.Init") // JUnit gives the folder before each test.
 class MoveApiTest {
   private static final String MOVE = "/api/operator/move";

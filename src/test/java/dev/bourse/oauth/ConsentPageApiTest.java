@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.ReplayedOnPostgres;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -18,7 +18,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** The pages on which members consent: forged forms, frames, scripts and names that deceive. */
-@EachEngine
+@ReplayedOnPostgres
 class ConsentPageApiTest extends OAuthApiFixture {
   @Test
   void csrfAConsentThatNoPageOfThisSessionSentIsRefused() {

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -18,7 +18,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What permissions do not outlast, what leads nowhere else, and what drives out nobody. */
-@EachEngine
+@ReplayedOnPostgres
 class OAuthAbuseTest extends OAuthApiFixture {
   @Test
   void nobodyIsActedForWhoWasRemovedAndNobodyElseIsGivenTheName() {
@@ -85,7 +85,6 @@ class OAuthAbuseTest extends OAuthApiFixture {
     List<Long> rows =
         RunningBourse.await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT COUNT(*) AS counted FROM oauth_device",
@@ -119,6 +118,6 @@ class OAuthAbuseTest extends OAuthApiFixture {
   }
 
   private static void commit(String sql) {
-    RunningBourse.await(bourse.service().database().commit(List.of(Statement.of(sql))));
+    RunningBourse.await(bourse.database().commit(List.of(Statement.of(sql))));
   }
 }

@@ -5,17 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.Polls;
+import dev.bourse.testing.ReplayedOnPostgres;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** How programs without a browser get tokens. */
-@EachEngine
+@ReplayedOnPostgres
 class OAuthDeviceApiTest extends OAuthApiFixture {
   @Test
   void aProgramWithoutABrowserIsLetInByItsCode() {

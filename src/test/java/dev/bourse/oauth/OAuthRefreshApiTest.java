@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -17,7 +17,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** How applications get new tokens for old ones. */
-@EachEngine
+@ReplayedOnPostgres
 class OAuthRefreshApiTest extends OAuthApiFixture {
   @Test
   void aRefreshThatAsksForAScopeThatWasNotGrantedIsRefusedAndUsesNothingUp() {
@@ -67,7 +67,6 @@ class OAuthRefreshApiTest extends OAuthApiFixture {
     List<Long> rows =
         RunningBourse.await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT COUNT(*) AS counted FROM oauth_refresh WHERE grant_id = ?",

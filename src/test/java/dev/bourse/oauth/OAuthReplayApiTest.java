@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -20,7 +20,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Codes and refresh tokens that are used twice, by the wrong client or without their verifier. */
-@EachEngine
+@ReplayedOnPostgres
 class OAuthReplayApiTest extends OAuthApiFixture {
   @Test
   void pkceMissingOrPlainIsRefused() {
@@ -203,7 +203,6 @@ class OAuthReplayApiTest extends OAuthApiFixture {
       List<String> stored =
           RunningBourse.await(
               bourse
-                  .service()
                   .database()
                   .read("SELECT " + column, List.of(), row -> row.text(column.split(" ", 2)[0])));
       assertFalse(stored.isEmpty());

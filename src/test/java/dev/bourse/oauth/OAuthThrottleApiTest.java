@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -19,7 +19,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What strangers may try too often. */
-@EachEngine
+@ReplayedOnPostgres
 class OAuthThrottleApiTest extends OAuthApiFixture {
   @Test
   void guessesOfDeviceCodesAreThrottled() {

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** The roster while an identity provider tells of members, and while it does not. */
-@EachEngine
+@ReplayedOnPostgres
 class DirectoryApiTest {
   /** Enough for the first call of a cold client on a slow machine. */
   private static final String PATIENT = "10s";
@@ -29,7 +29,6 @@ class DirectoryApiTest {
             "directory.scim.last-login=lastLogin");
     RunningBourse.await(
         bourse
-            .service()
             .database()
             .commit(
                 List.of(

@@ -8,9 +8,9 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** Members, join rules and invitations as operators manage them. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-@EachEngine
+@ReplayedOnPostgres
 class MemberAdminApiTest {
   private static final AtomicInteger MADE = new AtomicInteger();
 

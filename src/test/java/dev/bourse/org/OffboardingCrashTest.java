@@ -100,7 +100,7 @@ class OffboardingCrashTest {
                 "operator:first"));
       }
       secrets.add(theirs);
-      await(bourse.service().database().commit(statements));
+      await(bourse.database().commit(statements));
     }
     bourse.stop();
   }
@@ -147,7 +147,6 @@ class OffboardingCrashTest {
     boolean isThere =
         !await(
                 bourse
-                    .service()
                     .database()
                     .read(
                         "SELECT 1 FROM member WHERE org_id = 'acme' AND username = ?",

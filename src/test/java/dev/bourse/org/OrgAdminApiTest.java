@@ -13,9 +13,9 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Organizations as operators make, change and retire them. */
-@EachEngine
+@ReplayedOnPostgres
 class OrgAdminApiTest {
   private static final String ORGS = "/api/operator/orgs";
 
@@ -208,7 +208,6 @@ class OrgAdminApiTest {
     List<String> reasons =
         await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT reason FROM activity WHERE cluster = ? AND note LIKE 'released%'",
@@ -260,7 +259,6 @@ class OrgAdminApiTest {
     market.redA().hold(2, 2.0);
     await(
         first
-            .service()
             .database()
             .commit(
                 List.of(

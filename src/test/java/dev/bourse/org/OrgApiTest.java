@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OrgApiFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** An organization's roster and tokens over HTTP. Each test has an organization of its own. */
-@EachEngine
+@ReplayedOnPostgres
 class OrgApiTest extends OrgApiFixture {
   private static Statement rule(String org, String id, String kind, String value, long at) {
     return Statement.of(
@@ -158,7 +158,7 @@ class OrgApiTest extends OrgApiFixture {
     for (int i = 0; i < 1_005; i++) {
       statements.add(token("many-" + i + market.red(), market.red(), "", now + i, 1L));
     }
-    await(bourse.service().database().commit(statements));
+    await(bourse.database().commit(statements));
     JsonArray tokens = market.red("bare").get("/api/org/tokens").ok().getJsonArray("tokens");
     assertEquals(1_000, tokens.size());
     assertEquals("many-1004" + market.red(), tokens.getJsonObject(0).getString("token_id"));

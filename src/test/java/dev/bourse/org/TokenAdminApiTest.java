@@ -15,10 +15,10 @@ import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.Polls;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 
 /** API tokens as operators mint and revoke them. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
-@EachEngine
+@ReplayedOnPostgres
 class TokenAdminApiTest {
   private static final String ACME = "/api/operator/orgs/acme/tokens";
   private static final AtomicInteger MADE = new AtomicInteger();
@@ -200,7 +200,7 @@ class TokenAdminApiTest {
                   now,
                   i == 0 ? now - 1 : null)));
     }
-    await(bourse.service().database().commit(statements));
+    await(bourse.database().commit(statements));
     minted(tokens, order("499th"));
     String last = minted(tokens, order("500th")).getString("token_id");
     JsonObject refusal = operator.post(tokens, order("one more")).refused(ErrorCode.CONFLICT);
@@ -289,7 +289,6 @@ class TokenAdminApiTest {
     List<AuditRow> rows =
         await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT ts, org_id, actor, action, subject, detail FROM audit"

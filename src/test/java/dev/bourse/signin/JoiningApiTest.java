@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.Browser;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import java.net.http.HttpResponse;
 import java.util.List;
@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** People become members when they sign in: by an invitation or by a rule of their domain. */
-@EachEngine
+@ReplayedOnPostgres
 class JoiningApiTest extends SignInApiFixture {
   @Test
   void invitationsAreMailedAndWorkForThreeDays() {
@@ -29,7 +29,6 @@ class JoiningApiTest extends SignInApiFixture {
         List.of(3L * 24 * 3_600 * 1_000),
         RunningBourse.await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT l.expires_at - r.created_at AS found FROM sign_in_link l"

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.Browser;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.HashMap;
@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Sessions of browsers: their cookies, their forms, and when they end. */
-@EachEngine
+@ReplayedOnPostgres
 class SessionApiTest extends SignInApiFixture {
   @Test
   void csrfOnEveryFormOneThatIsNotOursIsRefused() {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.Browser;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Links that sign in by mail: where they lead, how often they work, and what they tell. */
-@EachEngine
+@ReplayedOnPostgres
 class SignInLinkApiTest extends SignInApiFixture {
   @Test
   void aMailedLinkSignsAMemberIn() {

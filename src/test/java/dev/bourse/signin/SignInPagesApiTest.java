@@ -6,14 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.Browser;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What the pages may load, and who may keep or frame them. */
-@EachEngine
+@ReplayedOnPostgres
 class SignInPagesApiTest extends SignInApiFixture {
   @Test
   void pagesMayLoadNothingButTheirStyleAndNobodyKeepsOrFramesThem() {

@@ -52,7 +52,7 @@ class StatusApiTest {
   }
 
   private static void store(String sql, Object... parameters) {
-    await(bourse.service().database().commit(List.of(Statement.of(sql, parameters))));
+    await(bourse.database().commit(List.of(Statement.of(sql, parameters))));
   }
 
   private static String node(TestMarket market, int number) {

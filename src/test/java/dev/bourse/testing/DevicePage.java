@@ -37,7 +37,6 @@ public final class DevicePage {
     List<String> codes =
         RunningBourse.await(
             bourse
-                .service()
                 .database()
                 .read(
                     "SELECT user_code FROM oauth_device WHERE state = 'pending'"

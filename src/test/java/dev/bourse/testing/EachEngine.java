@@ -7,8 +7,10 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The rules of this class hold whichever engine keeps the rows: the build runs it once on the
- * embedded store and once on PostgreSQL. A single test in it may be {@link OneEngine}'s.
+ * A class whose rules depend on the engine itself: on its locks, its leases and clock, its driver,
+ * on several processes or on lost connections. The build runs it on the embedded store and once
+ * more on PostgreSQL. A single test in it may be {@link OneEngine}'s; rules of features are {@link
+ * ReplayedOnPostgres}.
  */
 @Tag("each-engine")
 @Retention(RetentionPolicy.RUNTIME)

@@ -89,7 +89,6 @@ public final class OAuthApplication {
     long now = System.currentTimeMillis();
     RunningBourse.await(
         bourse
-            .service()
             .database()
             .commit(
                 List.of(

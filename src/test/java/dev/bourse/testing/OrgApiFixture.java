@@ -24,7 +24,7 @@ public abstract class OrgApiFixture {
   }
 
   protected static void commit(Statement... statements) {
-    await(bourse.service().database().commit(List.of(statements)));
+    await(bourse.database().commit(List.of(statements)));
   }
 
   protected static Statement member(String org, String username, String email) {
@@ -46,7 +46,6 @@ public abstract class OrgApiFixture {
     for (String org : List.of(market.red(), market.blue())) {
       await(
           bourse
-              .service()
               .database()
               .commit(List.of(Statement.of("DELETE FROM audit WHERE org_id = ?", org))));
     }

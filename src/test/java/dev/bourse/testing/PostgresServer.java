@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
@@ -103,9 +104,30 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** Drops a database of {@link #newDatabase} and ends the sessions it has. */
+  /** Drops a database of {@link #newDatabase}, with the sessions that are left in it. */
   public void drop(String url) throws SQLException {
+    awaitSessionsEnd(nameOf(url));
     execute("DROP DATABASE " + nameOf(url) + " WITH (FORCE)");
+  }
+
+  /**
+   * Waits up to two seconds until a database has no session: the server ends one some milliseconds
+   * after its client has closed it, and would tell it of the drop.
+   */
+  private void awaitSessionsEnd(String database) throws SQLException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
+    String sessions = "SELECT 1 FROM pg_stat_activity WHERE datname = '" + database + "'";
+    try (Connection connection = connect("/postgres");
+        java.sql.Statement statement = connection.createStatement()) {
+      while (System.nanoTime() < deadline) {
+        try (ResultSet rows = statement.executeQuery(sessions)) {
+          if (!rows.next()) {
+            return;
+          }
+        }
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+      }
+    }
   }
 
   /** A session of one's own in a database of {@link #newDatabase}. */

@@ -8,6 +8,7 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
 import dev.bourse.core.Secrets;
+import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
@@ -65,19 +66,36 @@ public final class RunningBourse implements AutoCloseable {
   private final Path data;
   private final Clock clock;
   private final String[] settings;
-  private final StatementPlans plans = new StatementPlans();
+  private final StatementRecord record;
   private final String storeUrl;
   private final EmbeddedService service;
   private final JsonObject orgs;
   private final AtomicInteger marketsTaken = new AtomicInteger();
   private boolean stopped;
 
-  private RunningBourse(Path data, @Nullable String world, SqliteConfig store, String... settings) {
-    this(data, world, store, Clock.systemUTC(), settings);
+  private RunningBourse(@Nullable String world, SqliteConfig store, String... settings) {
+    this(world, store, Clock.systemUTC(), settings);
   }
 
   private RunningBourse(
-      Path data, @Nullable String world, SqliteConfig store, Clock clock, String... settings) {
+      @Nullable String world, SqliteConfig store, Clock clock, String... settings) {
+    this(
+        newFolder(),
+        world,
+        store,
+        clock,
+        new StatementRecord(ReplayedOnPostgres.Switch.isOn()),
+        settings);
+  }
+
+  private RunningBourse(
+      Path data,
+      @Nullable String world,
+      SqliteConfig store,
+      Clock clock,
+      StatementRecord record,
+      String... settings) {
+    this.record = record;
     this.clock = clock;
     this.data = data;
     this.settings = settings.clone();
@@ -96,7 +114,8 @@ public final class RunningBourse implements AutoCloseable {
       // A clock of the test's own that does not step is believed on every engine.
       boolean asksServer = !(clock instanceof SteppingClock own) || own.asksServer();
       service =
-          new EmbeddedService(values, data, world == null, store, clock, asksServer, plans::around);
+          new EmbeddedService(
+              values, data, world == null, store, clock, asksServer, record::around);
       await(service.start());
       Path keys = data.resolve(world == null ? "demo.json" : "world.json");
       orgs = new JsonObject(Files.readString(keys)).getJsonObject("orgs");
@@ -107,7 +126,7 @@ public final class RunningBourse implements AutoCloseable {
 
   /** The demo world. */
   public static RunningBourse demo(String... settings) {
-    return new RunningBourse(newFolder(), null, SqliteConfig.defaults(), settings);
+    return new RunningBourse(null, SqliteConfig.defaults(), settings);
   }
 
   /** A world of so many markets, one for each test that needs a market to itself. */
@@ -116,33 +135,38 @@ public final class RunningBourse implements AutoCloseable {
   }
 
   public static RunningBourse withMarkets(int markets, SqliteConfig store, String... settings) {
-    return new RunningBourse(newFolder(), TestMarket.world(markets), store, settings);
+    return new RunningBourse(TestMarket.world(markets), store, settings);
   }
 
   /** The same by a clock of the test's own. */
   public static RunningBourse withMarkets(int markets, Clock clock, String... settings) {
-    return new RunningBourse(
-        newFolder(), TestMarket.world(markets), SqliteConfig.defaults(), clock, settings);
+    return new RunningBourse(TestMarket.world(markets), SqliteConfig.defaults(), clock, settings);
   }
 
   /** A world of the test's own, by a clock of its own. */
   public static RunningBourse world(String world, Clock clock, String... settings) {
-    return new RunningBourse(newFolder(), world, SqliteConfig.defaults(), clock, settings);
+    return new RunningBourse(world, SqliteConfig.defaults(), clock, settings);
   }
 
   /** A world of the test's own. */
   public static RunningBourse world(String world, String... settings) {
-    return new RunningBourse(newFolder(), world, SqliteConfig.defaults(), settings);
+    return new RunningBourse(world, SqliteConfig.defaults(), settings);
   }
 
   /** The demo world by a clock of the test's own. */
   public static RunningBourse demo(Clock clock, String... settings) {
-    return new RunningBourse(newFolder(), null, SqliteConfig.defaults(), clock, settings);
+    return new RunningBourse(null, SqliteConfig.defaults(), clock, settings);
   }
 
   /** The demo world of a data folder that another process left behind. */
   public static RunningBourse over(Path data, String... settings) {
-    return new RunningBourse(data, null, SqliteConfig.defaults(), settings);
+    return new RunningBourse(
+        data,
+        null,
+        SqliteConfig.defaults(),
+        Clock.systemUTC(),
+        new StatementRecord(false),
+        settings);
   }
 
   /** Stops the service and starts it anew on the same data, with the same world. */
@@ -160,6 +184,7 @@ public final class RunningBourse implements AutoCloseable {
           Files.exists(world) ? Files.readString(world) : null,
           SqliteConfig.defaults(),
           clock,
+          record,
           others);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -259,8 +284,7 @@ public final class RunningBourse implements AutoCloseable {
     String secret = Secrets.next(new SecureRandom());
     long now = clock.millis();
     await(
-        service
-            .database()
+        database()
             .commit(
                 List.of(
                     Statement.of(
@@ -336,6 +360,11 @@ public final class RunningBourse implements AutoCloseable {
     return data;
   }
 
+  /** Returns the store, for a test's own statements. */
+  public Database database() {
+    return record.forTest();
+  }
+
   /** What the service runs on. */
   public Vertx vertx() {
     return service.vertx();
@@ -358,8 +387,7 @@ public final class RunningBourse implements AutoCloseable {
   public List<AuditRow> audit(String orgId, boolean reads) {
     List<TrailEntry> rows =
         await(
-            service
-                .database()
+            database()
                 .read(
                     "SELECT id, ts, actor, action, subject, detail FROM audit"
                         + " WHERE org_id = ? AND is_read = ? AND actor <> 'system:operator'",
@@ -375,8 +403,7 @@ public final class RunningBourse implements AutoCloseable {
     List<List<TrailEntry>> segments =
         reads
             ? await(
-                service
-                    .database()
+                database()
                     .read(
                         SegmentReads.SELECT + "WHERE org_id = ?",
                         List.of(orgId),
@@ -430,10 +457,13 @@ public final class RunningBourse implements AutoCloseable {
     }
   }
 
-  /** Nothing this service ran may read the whole of a table that grows. */
-  private void checkPlans() {
+  /** Nothing this service ran may read the whole of a table that grows, or differ on PostgreSQL. */
+  private void checkStatements() {
     try {
-      List<String> faults = plans.faults(storeUrl, data);
+      List<String> faults = new ArrayList<>(StatementPlans.faults(record.texts(), storeUrl, data));
+      if (record.isReplayed() && storeUrl.equals("sqlite")) {
+        faults.addAll(PostgresReplay.differences(record, data));
+      }
       if (!faults.isEmpty()) {
         throw new AssertionError(String.join("\n", faults));
       }
@@ -445,7 +475,7 @@ public final class RunningBourse implements AutoCloseable {
   @Override
   public void close() {
     stop();
-    checkPlans();
+    checkStatements();
     TestStore.drop(data);
     try {
       TestStore.delete(data);

@@ -5,6 +5,7 @@ import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -25,6 +26,7 @@ import org.junit.platform.launcher.LauncherSessionListener;
 public final class SharedPostgres implements LauncherSessionListener {
   private static @Nullable Path folder;
   private static @Nullable PostgresServer server;
+  private static @Nullable Vertx vertx;
 
   public static synchronized PostgresServer server() {
     PostgresServer running = server;
@@ -41,19 +43,37 @@ public final class SharedPostgres implements LauncherSessionListener {
     return running;
   }
 
+  /**
+   * Returns event loops for stores that are opened beside a service, closed after the last test.
+   */
+  static synchronized Vertx vertx() {
+    Vertx running = vertx;
+    if (running == null) {
+      running = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+      vertx = running;
+    }
+    return running;
+  }
+
   @Override
   public void launcherSessionClosed(LauncherSession session) {
     stop();
   }
 
   private static synchronized void stop() {
-    if (server == null || folder == null) {
-      return;
-    }
     try {
-      server.close();
-      server = null;
-      TestStore.delete(folder);
+      PostgresReplay.close();
+      if (vertx != null) {
+        RunningBourse.await(vertx.close());
+        vertx = null;
+      }
+      if (server != null && folder != null) {
+        server.close();
+        server = null;
+        TestStore.delete(folder);
+      }
+    } catch (SQLException e) {
+      throw new AssertionError(e);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

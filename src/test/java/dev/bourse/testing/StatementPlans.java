@@ -1,11 +1,5 @@
 package dev.bourse.testing;
 
-import dev.bourse.store.Change;
-import dev.bourse.store.Database;
-import dev.bourse.store.ForwardingDatabase;
-import dev.bourse.store.RowMapper;
-import dev.bourse.store.Statement;
-import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -26,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Notes each statement a service runs, and has its engine explain it: none may read the whole of a
- * table that grows with use. Each text is explained once a run of tests.
+ * Has an engine explain the statements that services ran: none may read the whole of a table that
+ * grows with use. Each text is explained once a run of tests on each engine.
  */
 public final class StatementPlans {
   /** Their rows are bounded by what operators set up, or by the program. */
@@ -57,6 +51,11 @@ public final class StatementPlans {
           Map.entry("SELECT name, revision FROM cluster", "what is in memory, at the start"),
           Map.entry("SELECT c.name, c.org_id, c.pool", "what is in memory, at the start"),
           Map.entry("SELECT org_id, display, kind FROM org", "what is in memory, at the start"),
+          Map.entry("SELECT org_id AS found FROM org", "what is seeded, at the start"),
+          Map.entry("SELECT name AS found FROM cluster", "what is seeded, at the start"),
+          Map.entry("SELECT org_id || '/' || name AS found FROM token", "what is seeded"),
+          Map.entry("SELECT pool, node_id, public_ip FROM node", "what is seeded, at the start"),
+          Map.entry("SELECT node_id, pool, public_ip, ssh_port", "what is seeded, at the start"),
           Map.entry("SELECT m.org_id, m.username", "what is in memory"),
           Map.entry("SELECT token_id, org_id, name, secret_sha256", "what is in memory"),
           Map.entry("SELECT key_id, org_id, name, public_key", "what is in memory"),
@@ -89,21 +88,14 @@ public final class StatementPlans {
   private static final Pattern SQLITE_DERIVED =
       Pattern.compile("(?:MATERIALIZE|CO-ROUTINE) ([a-z_]+)");
 
-  private static final Set<String> EXPLAINED = ConcurrentHashMap.newKeySet();
+  /** The texts that each engine has explained in this run. */
+  private static final Map<String, Set<String>> EXPLAINED = new ConcurrentHashMap<>();
 
-  private final Set<String> noted = ConcurrentHashMap.newKeySet();
+  private StatementPlans() {}
 
-  /** The store, with its statements noted. */
-  public Database around(Database store) {
-    return new Noting(store);
-  }
-
-  /** What is wrong with the statements noted so far, each explained by the engine that ran it. */
-  public List<String> faults(String url, Path data) throws SQLException {
-    // Text blocks have line breaks where the reasons above have blanks.
-    Set<String> fresh = new HashSet<>();
-    noted.forEach(sql -> fresh.add(sql.replaceAll("\\s+", " ")));
-    fresh.removeIf(sql -> !EXPLAINED.add(sql));
+  /** Returns the faults of statements, each explained once a run by the engine that ran it. */
+  static List<String> faults(Set<String> texts, String url, Path data) throws SQLException {
+    Set<String> fresh = unexplained(texts, url.equals("sqlite") ? "sqlite" : "postgres");
     if (fresh.isEmpty()) {
       return List.of();
     }
@@ -116,13 +108,24 @@ public final class StatementPlans {
     try (Connection store = connect(url)) {
       return faultsOnPostgres(store, fresh);
     } catch (SQLException away) {
-      // Some tests leave no server behind; what they ran is left to others to explain.
+      // Some tests stop their server; other tests explain what they ran.
       if (!"08001".equals(away.getSQLState())) {
         throw away;
       }
-      EXPLAINED.removeAll(fresh);
+      EXPLAINED.remove("postgres");
       return List.of();
     }
+  }
+
+  /** Returns the texts that an engine has not explained in this run, and notes them. */
+  static Set<String> unexplained(Set<String> texts, String engine) {
+    Set<String> explained =
+        EXPLAINED.computeIfAbsent(engine, unknown -> ConcurrentHashMap.newKeySet());
+    Set<String> fresh = new HashSet<>();
+    // Text blocks have line breaks where the reasons above have blanks.
+    texts.forEach(sql -> fresh.add(sql.replaceAll("\\s+", " ")));
+    fresh.removeIf(sql -> !explained.add(sql));
+    return fresh;
   }
 
   /** A session that takes statements with placeholders nobody fills. */
@@ -272,24 +275,5 @@ public final class StatementPlans {
       }
     }
     return tables;
-  }
-
-  private final class Noting extends ForwardingDatabase {
-
-    Noting(Database store) {
-      super(store);
-    }
-
-    @Override
-    public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
-      noted.add(sql);
-      return super.read(sql, parameters, mapper);
-    }
-
-    @Override
-    public Future<Void> commit(List<Statement> statements, List<Change> changes) {
-      statements.forEach(statement -> noted.add(statement.sql()));
-      return super.commit(statements, changes);
-    }
   }
 }

@@ -110,14 +110,12 @@ class TrailStreamApiTest {
   }
 
   private static void sql(String text, Object... parameters) {
-    RunningBourse.await(
-        bourse.service().database().commit(List.of(Statement.of(text, parameters))));
+    RunningBourse.await(bourse.database().commit(List.of(Statement.of(text, parameters))));
   }
 
   /** Puts all there is into batches. */
   private static void seal() {
-    Sealer sealer =
-        new Sealer(vertx, bourse.service().database(), Clock.systemUTC(), System::nanoTime, 0);
+    Sealer sealer = new Sealer(vertx, bourse.database(), Clock.systemUTC(), System::nanoTime, 0);
     for (int round = 0; round < 2; round++) {
       while (RunningBourse.await(sealer.step())) {
         Thread.onSpinWait();
@@ -227,7 +225,6 @@ class TrailStreamApiTest {
     Long count =
         RunningBourse.await(
             bourse
-                .service()
                 .database()
                 .readOne(
                     "SELECT COUNT(*) AS n FROM " + of,

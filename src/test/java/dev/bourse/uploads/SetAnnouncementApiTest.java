@@ -11,9 +11,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -22,7 +22,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What may be announced as a set. */
-@EachEngine
+@ReplayedOnPostgres
 class SetAnnouncementApiTest extends SetApiFixture {
   @Test
   void pathsThatLeadOutOfTheFolderOrMeetEachOtherAreRefused() {

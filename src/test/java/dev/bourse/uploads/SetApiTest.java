@@ -23,8 +23,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -37,7 +37,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Sets as their readers have them: one item, its manifest and its files. */
-@EachEngine
+@ReplayedOnPostgres
 class SetApiTest extends SetApiFixture {
   @Test
   void aSetIsOneItemWhoseContentIsItsManifest() {

@@ -15,7 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.EachEngine;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Files that an organization has already, which are not sent again. */
-@EachEngine
+@ReplayedOnPostgres
 class SetLinksApiTest extends SetApiFixture {
   @Test
   void whatTheOrganizationHasIsNotSentAgain() {

@@ -14,8 +14,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.SetsFixture;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Files of sets on their way in, and the commit of the whole. */
-@EachEngine
+@ReplayedOnPostgres
 class SetUploadApiTest extends SetApiFixture {
   @Test
   void aFileIsSentInPiecesAndGoesOnWhereItWas() {

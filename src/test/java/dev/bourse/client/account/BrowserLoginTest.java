@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.ConsentBrowser;
 import dev.bourse.testing.DevicePage;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.OAuthApplication;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Signing in with the browser of the same machine. */
-@EachEngine
+@ReplayedOnPostgres
 @SuppressWarnings("NullAway.Init") // JUnit sets the folder before each test.
 class BrowserLoginTest {
   private static RunningBourse bourse;

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.bourse.testing.DevicePage;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.MemberShell;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Signing in and out from a command line. */
-@EachEngine
+@ReplayedOnPostgres
 class LoginCommandTest {
   private static RunningBourse bourse;
   private static String url;

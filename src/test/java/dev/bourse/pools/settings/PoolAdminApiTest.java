@@ -10,8 +10,8 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** What operators do to pools, and what the market makes of it. */
-@EachEngine
+@ReplayedOnPostgres
 class PoolAdminApiTest {
   private static final String POOLS = "/api/operator/pools";
   private static final String RESERVE = "reserve_price_per_gpu_hour";

@@ -1,0 +1,110 @@
+package dev.bourse.testing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.SqliteConfig;
+import dev.bourse.store.sqlite.SqliteDatabase;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A replay finds statements that mean something else on PostgreSQL. The engines really differ in
+ * LIKE: the embedded one ignores case.
+ */
+class PostgresReplayTest {
+  private Path data;
+  private final StatementRecord record = new StatementRecord(true);
+  private Database engine;
+  private Database store;
+
+  @BeforeEach
+  void open(@TempDir Path data) {
+    this.data = data;
+    engine =
+        RunningBourse.await(
+            SqliteDatabase.open(
+                SharedPostgres.vertx(),
+                data.resolve("bourse.db"),
+                SqliteConfig.defaults(),
+                "db/sqlite",
+                Clock.systemUTC()));
+    store = record.around(engine);
+    commit(
+        Statement.of(
+            "INSERT INTO org (org_id, display, kind, created_at) VALUES (?, ?, ?, ?)",
+            "acme",
+            "Acme",
+            "standard",
+            0L));
+  }
+
+  @AfterEach
+  void close() {
+    RunningBourse.await(engine.close());
+  }
+
+  private void commit(Statement statement) {
+    RunningBourse.await(store.commit(List.of(statement)));
+  }
+
+  private List<String> differences() throws Exception {
+    RunningBourse.await(engine.close());
+    return PostgresReplay.differences(record, data);
+  }
+
+  @Test
+  void statementsThatMeanTheSameMatch() throws Exception {
+    commit(Statement.of("UPDATE org SET display = ? WHERE org_id = ?", "ACME", "acme"));
+    store.commit(
+        List.of(
+            Statement.guarded(
+                () -> ApiError.of(ErrorCode.NOT_FOUND, "no org"),
+                "UPDATE org SET display = ? WHERE org_id = ?",
+                "x",
+                "nobody")));
+    RunningBourse.await(
+        store.read(
+            "SELECT display FROM org WHERE org_id = ?",
+            List.of("acme"),
+            row -> row.text("display")));
+    assertEquals(List.of(), differences());
+  }
+
+  @Test
+  void aGuardWithAnotherCountIsADifference() throws Exception {
+    commit(
+        Statement.guarded(
+            () -> ApiError.of(ErrorCode.NOT_FOUND, "no org"),
+            "UPDATE org SET display = ? WHERE org_id LIKE ?",
+            "Acme",
+            "ACME"));
+    assertTrue(differences().get(0).startsWith("stored, and on PostgreSQL"));
+  }
+
+  @Test
+  void rowsThatDifferAreADifference() throws Exception {
+    commit(Statement.of("UPDATE org SET display = ? WHERE org_id LIKE ?", "other", "ACME"));
+    assertTrue(differences().get(0).startsWith("org: only embedded 1 rows"));
+  }
+
+  @Test
+  void aQueryThatReadsOtherRowsIsADifference() throws Exception {
+    String sql = "SELECT display FROM org WHERE org_id LIKE ?";
+    RunningBourse.await(store.read(sql, List.of("ACME"), row -> row.text("display")));
+    List<String> differences = differences();
+    assertTrue(
+        differences.stream()
+            .anyMatch(told -> told.contains("[{display=Acme}], and on PostgreSQL []")),
+        differences.toString());
+  }
+}
