@@ -109,13 +109,13 @@ final class PostgresReplay {
     try (Connection embedded = DriverManager.getConnection("jdbc:sqlite:" + file)) {
       compareTables(embedded);
     }
+    if (differences.isEmpty()) {
+      compareQueries(file);
+    }
     Set<String> texts = new HashSet<>();
     record.texts().forEach(sql -> texts.add(forPostgres(sql)));
     differences.addAll(
         StatementPlans.faultsOnPostgres(session, StatementPlans.unexplained(texts, "postgres")));
-    if (differences.isEmpty()) {
-      compareQueries(file);
-    }
   }
 
   /** Returns false at the first stored commit that PostgreSQL refuses. */
