@@ -28,20 +28,18 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays on PostgreSQL what services ran on the embedded engine, and compares: each commit must
- * have the same outcome, so its guards the same counts; then all tables must hold the same rows,
- * and the last query of each text must read the same from them. A test of a feature over HTTP so
- * says of both engines what it says of one. What depends on how an engine locks, on several
- * processes or on a lost connection needs the engine itself, see {@link EachEngine}.
+ * Replays the statements of services on PostgreSQL and compares it with the embedded store: each
+ * commit must have the same outcome, because its guards count the same rows; all tables must hold
+ * the same rows; and the last query of each text must have the same result. So a test of a feature
+ * on the embedded store holds for both engines. Rules that depend on locks, on several processes or
+ * on lost connections need the engine itself, see {@link EachEngine}.
  */
 final class PostgresReplay {
-  /**
-   * Commits on their way at once: the engine groups them, and its queue takes 10,000 statements.
-   */
-  private static final int WINDOW = 256;
+  /** Statements on their way at once: the engine groups commits, and its queue is bounded. */
+  private static final int WINDOW_STATEMENTS = 1_000;
 
-  /** Differences told of one replay: the first is the cause of most others. */
-  private static final int TOLD = 20;
+  /** Rows shown of a table that differs. */
+  private static final int SHOWN = 20;
 
   /** The columns whose values a sequence gives, and their sequences. */
   private static final String SEQUENCES =
@@ -121,6 +119,7 @@ final class PostgresReplay {
   /** Returns false at the first stored commit that PostgreSQL refuses. */
   private boolean replayCommits() throws SQLException {
     List<StatementRecord.Commit> waiting = new ArrayList<>();
+    int waitingStatements = 0;
     for (StatementRecord.Commit commit : record.commits()) {
       Throwable refusal = commit.outcome().cause();
       if (refusal instanceof StoreUnavailable away) {
@@ -130,8 +129,12 @@ final class PostgresReplay {
         continue;
       }
       boolean isAlone = refusal != null || mayBurnIds(commit);
-      if ((isAlone || waiting.size() == WINDOW) && !replayStored(waiting)) {
-        return false;
+      waitingStatements += commit.statements().size();
+      if (isAlone || waitingStatements > WINDOW_STATEMENTS) {
+        if (!replayStored(waiting)) {
+          return false;
+        }
+        waitingStatements = 0;
       }
       if (refusal != null) {
         replayRefused(commit, refusal);
@@ -336,7 +339,7 @@ final class PostgresReplay {
   }
 
   private static String first(List<String> rows) {
-    return rows.size() + " rows " + rows.subList(0, Math.min(rows.size(), TOLD));
+    return rows.size() + " rows " + rows.subList(0, Math.min(rows.size(), SHOWN));
   }
 
   /** A store on PostgreSQL that can be made what it was when it was new. */
