@@ -35,34 +35,6 @@ class LocalBlobsFaultTest extends BlobFixture {
   }
 
   @Test
-  void aPublicationCutShortBehindTheRenameSucceedsWhenAskedAgain() throws Exception {
-    upload("u", BYTES);
-    await(blobs.publish("u", "k"));
-    reopen(SMALL);
-    await(blobs.publish("u", "k"));
-    await(blobs.publish("u", "k"));
-    assertArrayEquals(BYTES, blob("k"));
-  }
-
-  @Test
-  void aPublicationThatFindsUploadAndBlobKeepsTheBlobAndEndsTheUpload() throws Exception {
-    publish("k", BYTES);
-    upload("u", new byte[10]);
-    await(blobs.publish("u", "k"));
-    assertArrayEquals(BYTES, blob("k"));
-    assertEquals(List.of(), files("uploads"));
-  }
-
-  @Test
-  void aPublicationOfNothingIsGone() throws Exception {
-    failure(BlobGone.class, blobs.publish("u", "k"));
-    upload("u", BYTES);
-    await(blobs.abandon("u"));
-    failure(BlobGone.class, blobs.publish("u", "k"));
-    assertEquals(List.of(), files("blobs"));
-  }
-
-  @Test
   void aKilledProcessLeavesEachBlobWholeOrNotThereAndEveryAcknowledgedOneThere() throws Exception {
     Random random = new Random(5);
     Path printed = folder.resolveSibling("printed");

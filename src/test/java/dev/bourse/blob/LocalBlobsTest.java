@@ -3,14 +3,10 @@ package dev.bourse.blob;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Page;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -20,36 +16,10 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a local store does as a whole when nothing fails, and what it refuses. */
 class LocalBlobsTest extends BlobFixture {
   private static final Instant FAR = Instant.parse("2100-01-01T00:00:00Z");
-
-  @Test
-  void appendedBytesAreReadableUnderTheKeyOncePublished() throws Exception {
-    byte[] bytes = random(1, 700_000);
-    Upload upload = await(blobs.open("u1", NONE));
-    await(upload.append(bytes, 0, BLOCK));
-    await(upload.append(bytes, BLOCK, BLOCK + 1));
-    await(upload.append(bytes, BLOCK + 1, bytes.length));
-    assertEquals(bytes.length, upload.stored());
-    await(upload.release());
-    assertFalse(await(blobs.exists("item-1.2")));
-
-    await(blobs.publish("u1", "item-1.2"));
-    assertTrue(await(blobs.exists("item-1.2")));
-    assertArrayEquals(bytes, blob("item-1.2"));
-    assertEquals(List.of(), files("uploads"));
-    assertEquals(0, await(blobs.stored("u1")));
-  }
-
-  @Test
-  void anUploadWithNoBytesBecomesAnEmptyBlob() throws Exception {
-    publish("empty");
-    assertEquals(0, await(blobs.read("empty")).length());
-  }
 
   @Test
   void nobodyButTheServicesUserMayReadTheFiles() throws Exception {
@@ -99,60 +69,6 @@ class LocalBlobsTest extends BlobFixture {
     assertEquals(List.of("k"), await(blobs.listBlobs(FAR, "", 10)).items());
     failure(IllegalArgumentException.class, blobs.listBlobs(FAR, "", 0));
     failure(IllegalArgumentException.class, blobs.listBlobs(FAR, "../up", 1));
-  }
-
-  @Test
-  void theAgeOfABlobCountsFromItsPublication() throws Exception {
-    upload("u", new byte[1]);
-    Files.setLastModifiedTime(path("u"), FileTime.fromMillis(0));
-    await(blobs.publish("u", "k"));
-    assertEquals(List.of(), await(blobs.listBlobs(clock.instant(), "", 10)).items());
-    assertEquals(
-        List.of("k"), await(blobs.listBlobs(clock.instant().plusMillis(1), "", 10)).items());
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"", ".", "..", ".hidden", "a/b", "../a", "a b", "é", "a\u0000"})
-  void aNameThatIsNoNameIsRefused(String name) throws Exception {
-    failure(IllegalArgumentException.class, blobs.open(name, NONE));
-    failure(IllegalArgumentException.class, blobs.stored(name));
-    failure(IllegalArgumentException.class, blobs.publish(name, "k"));
-    failure(IllegalArgumentException.class, blobs.publish("u", name));
-    failure(IllegalArgumentException.class, blobs.abandon(name));
-    failure(IllegalArgumentException.class, blobs.delete(name));
-    failure(IllegalArgumentException.class, blobs.exists(name));
-    failure(IllegalArgumentException.class, blobs.read(name));
-    failure(IllegalArgumentException.class, blobs.exists("a".repeat(129)));
-    assertFalse(await(blobs.exists("a".repeat(128))));
-  }
-
-  @Test
-  void futuresCompleteOnTheContextThatAsked() throws Exception {
-    publish("k", new byte[10]);
-    Context context = vertx.getOrCreateContext();
-    Promise<Void> done = Promise.promise();
-    context.runOnContext(
-        v ->
-            blobs
-                .open("u", NONE)
-                .compose(
-                    upload -> {
-                      assertSame(context, Vertx.currentContext());
-                      return append(upload, new byte[10]).compose(x -> upload.release());
-                    })
-                .compose(
-                    x -> {
-                      assertSame(context, Vertx.currentContext());
-                      return blobs.read("k");
-                    })
-                .compose(reading -> reading.piece(0, 10))
-                .map(
-                    x -> {
-                      assertSame(context, Vertx.currentContext());
-                      return (Void) null;
-                    })
-                .onComplete(done::handle));
-    await(done.future());
   }
 
   @Test

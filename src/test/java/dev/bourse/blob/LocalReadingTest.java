@@ -1,12 +1,10 @@
 package dev.bourse.blob;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.vertx.core.Future;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -16,38 +14,6 @@ import org.junit.jupiter.api.Test;
  * Readings of a local store: pieces of blobs, shared files, and blobs that are deleted meanwhile.
  */
 class LocalReadingTest extends BlobFixture {
-  @Test
-  void aPieceIsExactlyTheBytesAskedFor() throws Exception {
-    byte[] bytes = random(4, 300_000);
-    publish("k", bytes);
-    Reading reading = await(blobs.read("k"));
-    assertEquals(bytes.length, reading.length());
-    assertArrayEquals(
-        Arrays.copyOfRange(bytes, 299_990, 300_000), await(reading.piece(299_990, 10)).getBytes());
-    assertArrayEquals(Arrays.copyOfRange(bytes, 5, 6), await(reading.piece(5, 1)).getBytes());
-    for (long[] piece : new long[][] {{-1, 1}, {0, 0}, {299_990, 11}, {Long.MAX_VALUE, 1}}) {
-      failure(IllegalArgumentException.class, reading.piece(piece[0], (int) piece[1]));
-    }
-    ByteBuffer some = ByteBuffer.allocate(7);
-    reading.file().orElseThrow().read(some, 100_000);
-    assertArrayEquals(Arrays.copyOfRange(bytes, 100_000, 100_007), some.array());
-    await(reading.close());
-    await(reading.close());
-    failure(IllegalStateException.class, reading.piece(0, 1));
-  }
-
-  @Test
-  void aBlobThatIsDeletedStaysReadableToWhoeverHasItOpen() throws Exception {
-    byte[] bytes = random(5, 300_000);
-    publish("k", bytes);
-    Reading reading = await(blobs.read("k"));
-    await(blobs.delete("k"));
-    await(blobs.delete("k"));
-    assertFalse(await(blobs.exists("k")));
-    failure(BlobGone.class, blobs.read("k"));
-    assertArrayEquals(bytes, content(reading));
-  }
-
   @Test
   void blobsThatAreReadAtOnceAreBoundedHoweverManyReadThem() throws Exception {
     List<Reading> readings = new ArrayList<>();
@@ -89,15 +55,5 @@ class LocalReadingTest extends BlobFixture {
     assertFalse(second.file().orElseThrow().isOpen());
     Reading anew = await(blobs.read("k"));
     assertArrayEquals(Arrays.copyOfRange(bytes, 5, 25), await(anew.piece(5, 20)).getBytes());
-  }
-
-  @Test
-  void aDeletedBlobIsReadToItsEndButByNobodyElse() throws Exception {
-    byte[] bytes = random(13, BLOCK);
-    publish("k", bytes);
-    Reading reading = await(blobs.read("k"));
-    await(blobs.delete("k"));
-    failure(BlobGone.class, blobs.read("k"));
-    assertArrayEquals(bytes, await(reading.piece(0, BLOCK)).getBytes());
   }
 }

@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.blob.BlobGone;
-import dev.bourse.blob.Inspector;
 import dev.bourse.blob.Reading;
 import dev.bourse.blob.StorageBusy;
 import dev.bourse.blob.StorageFault;
@@ -16,15 +14,9 @@ import dev.bourse.blob.Upload;
 import dev.bourse.blob.Workers;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
-import java.net.HttpURLConnection;
-import java.net.URI;
 import java.nio.file.Files;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -35,44 +27,6 @@ import software.amazon.awssdk.services.s3.S3Client;
 class S3BlobsTest extends S3Fixture {
   private static final int LENGTH = 2 * PART + 1_234_567;
   private static final byte[] BYTES = random(7, LENGTH);
-
-  @Test
-  void aBlobOfSeveralPartsIsReadableOncePublished() throws Exception {
-    Digest digest = new Digest();
-    Upload upload = await(blobs.open("u.1", digest));
-    append(upload, BYTES, 0, LENGTH);
-    assertEquals(LENGTH, upload.stored());
-    assertTrue(upload.isInspected());
-    await(upload.finish());
-    assertFalse(await(blobs.exists("k.1")));
-    await(upload.release());
-    await(blobs.publish("u.1", "k.1"));
-    assertEquals(sha256(BYTES), digest.hex());
-    assertTrue(await(blobs.exists("k.1")));
-    assertArrayEquals(BYTES, content(blobs, "k.1"));
-    await(blobs.publish("u.1", "k.1"));
-    holdsOnly("k.1");
-  }
-
-  @Test
-  void aSmallBlobIsOneObject() throws Exception {
-    byte[] bytes = random(1, 300_000);
-    publish(blobs, "small", bytes);
-    assertArrayEquals(bytes, content(blobs, "small"));
-    holdsOnly("small");
-  }
-
-  @Test
-  void anyPieceOfABlobIsRead() throws Exception {
-    publish(blobs, "pieces", BYTES);
-    Reading reading = await(blobs.read("pieces"));
-    for (int from : new int[] {PART - 10, 5, LENGTH - 20, 0, 20}) {
-      assertArrayEquals(
-          Arrays.copyOfRange(BYTES, from, from + 20), await(reading.piece(from, 20)).getBytes());
-    }
-    await(reading.close());
-    failure(IllegalStateException.class, reading.piece(0, 1));
-  }
 
   @Test
   void piecesInOrderAreRightWhereverTheyBeginAndEnd() throws Exception {
@@ -269,88 +223,6 @@ class S3BlobsTest extends S3Fixture {
   }
 
   @Test
-  void whatTheInspectorRefusesIsNeverReadableAndLeavesNothing() throws Exception {
-    RuntimeException refusal = new IllegalArgumentException("a credential");
-    Upload first = await(blobs.open("u.6", NONE));
-    append(first, BYTES, 0, PART + 100);
-    await(first.keep());
-    await(first.release());
-    Inspector refusing =
-        (bytes, from, to) -> {
-          throw refusal;
-        };
-    Upload second = await(blobs.open("u.6", refusing));
-    append(second, BYTES, PART + 100, LENGTH);
-    assertEquals(refusal, failure(IllegalArgumentException.class, second.finish()));
-    await(second.release());
-    await(blobs.abandon("u.6"));
-    assertEquals(0, await(blobs.stored("u.6")));
-    holdsOnly();
-  }
-
-  @Test
-  void aNameCanBeUsedAgainOnceItsUploadIsAbandoned() throws Exception {
-    for (int i = 0; i < 2; i++) {
-      Upload upload = await(blobs.open("u.7", NONE));
-      assertEquals(0, upload.stored());
-      append(upload, BYTES, 0, PART + 5);
-      await(blobs.abandon("u.7"));
-      failure(BlobGone.class, upload.keep());
-    }
-    await(blobs.abandon("u.7"));
-    holdsOnly();
-  }
-
-  @Test
-  void aProcessThatDiedBetweenAnyTwoStepsOfTheEndIsSucceeded() throws Exception {
-    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
-    Upload upload = await(blobs.open("u.8", NONE));
-    append(upload, BYTES, 0, 2 * PART);
-    await(upload.release());
-    // It died having said that it is completing, and nothing more.
-    S3Rows.Upload row = await(rows.find("u.8")).orElseThrow();
-    await(rows.completing(row, 2 * PART));
-    S3Blobs second = process();
-    assertEquals(2 * PART, await(second.stored("u.8")));
-    Digest digest = new Digest();
-    Upload found = await(second.open("u.8", digest));
-    failure(IllegalStateException.class, found.append(BYTES, 0, 1));
-    await(found.finish());
-    // The next died having completed, and inspected.
-    S3Blobs third = process();
-    await(found.release());
-    Digest again = new Digest();
-    Upload last = await(third.open("u.8", again));
-    await(last.finish());
-    await(last.finish());
-    assertEquals(sha256(Arrays.copyOf(BYTES, 2 * PART)), again.hex());
-    await(last.release());
-    await(third.publish("u.8", "k.8"));
-    assertArrayEquals(Arrays.copyOf(BYTES, 2 * PART), content(third, "k.8"));
-    holdsOnly("k.8");
-  }
-
-  @Test
-  void aCompletionWhoseAnswerWasLostIsFoundDone() throws Exception {
-    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
-    Upload upload = await(blobs.open("u.9", NONE));
-    append(upload, BYTES, 0, 2 * PART);
-    await(upload.release());
-    S3Rows.Upload row = await(rows.find("u.9")).orElseThrow();
-    await(rows.completing(row, 2 * PART));
-    try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
-      calls.complete(
-          String.valueOf(row.object()), String.valueOf(row.multipart()), await(rows.parts("u.9")));
-    }
-    Upload again = await(blobs.open("u.9", NONE));
-    await(again.finish());
-    await(again.release());
-    await(blobs.publish("u.9", "k.9"));
-    assertEquals(2 * PART, content(blobs, "k.9").length);
-    holdsOnly("k.9");
-  }
-
-  @Test
   void aPartThatAThawedProcessReplacedMakesTheUploadBeginAnew() throws Exception {
     S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
     Upload upload = await(blobs.open("u.10", NONE));
@@ -380,20 +252,6 @@ class S3BlobsTest extends S3Fixture {
     await(upload.release());
     await(rows.completing(await(rows.find("u.11")).orElseThrow(), 2 * PART));
     await(blobs.abandon("u.11"));
-    holdsOnly();
-  }
-
-  @Test
-  void anAbandoningThatWasCutShortIsTidiedUp() throws Exception {
-    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
-    Upload upload = await(blobs.open("u.12", NONE));
-    append(upload, BYTES, 0, PART + 10);
-    await(upload.keep());
-    await(upload.release());
-    await(rows.abort(await(rows.find("u.12")).orElseThrow(), List.of(S3Rows.State.OPEN)));
-    failure(StorageBusy.class, blobs.open("u.12", NONE));
-    clock.advance(61_000);
-    await(blobs.tidy());
     holdsOnly();
   }
 
@@ -428,23 +286,6 @@ class S3BlobsTest extends S3Fixture {
   }
 
   @Test
-  void anAddressServesTheBlobByItselfWithTheHeadersItWasGiven() throws Exception {
-    byte[] bytes = random(5, 10_000);
-    publish(blobs, "addressed", bytes);
-    Optional<URI> address =
-        await(
-            blobs.address(
-                "addressed", Duration.ofSeconds(60), Map.of("Content-Type", "text/x-test")));
-    HttpURLConnection connection =
-        (HttpURLConnection) address.orElseThrow().toURL().openConnection();
-    assertEquals("text/x-test", connection.getContentType());
-    try (InputStream body = connection.getInputStream()) {
-      assertArrayEquals(bytes, body.readAllBytes());
-    }
-    failure(BlobGone.class, blobs.address("none", Duration.ofSeconds(60), Map.of()));
-  }
-
-  @Test
   void anObjectThatIsLostIsAFaultOfTheStore() throws Exception {
     publish(blobs, "lost", random(5, 10_000));
     try (S3Client client = SERVER.client()) {
@@ -455,19 +296,5 @@ class S3BlobsTest extends S3Fixture {
     Reading reading = await(blobs.read("lost"));
     failure(StorageFault.class, reading.piece(0, 10));
     await(reading.close());
-  }
-
-  @Test
-  void uploadsAndBlobsAreListedFromTheRows() throws Exception {
-    publish(blobs, "a", random(1, 10));
-    publish(blobs, "b", random(1, 10));
-    Upload upload = await(blobs.open("u.13", NONE));
-    Instant later = clock.instant().plusSeconds(1);
-    assertEquals(List.of("a"), await(blobs.listBlobs(later, "", 1)).items());
-    assertEquals(List.of("b"), await(blobs.listBlobs(later, "a", 1)).items());
-    assertEquals(List.of(), await(blobs.listBlobs(clock.instant(), "", 10)).items());
-    assertEquals(List.of("u.13"), await(blobs.listUploads(later, "", 10)).items());
-    await(upload.release());
-    await(blobs.abandon("u.13"));
   }
 }
