@@ -20,7 +20,6 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -91,19 +90,6 @@ class ReplicaTokensTest {
                 .getJsonObject("alice")
                 .getString("member_token"));
     here.with(theirs).get("/api/checkpoints").ok();
-  }
-
-  @Test
-  void whatIsRevokedAtOneIsRefusedByTheOtherToo() {
-    OAuthApplication app = OAuthApplication.registered(here);
-    JsonObject tokens = app.tokens(OAuthApplication.signIn(here, "acme", "bob"));
-    filesThere(tokens).ok();
-    Map<String, String> form = new LinkedHashMap<>();
-    form.put("token", tokens.getString("refresh_token"));
-    form.put("client_id", app.clientId());
-    app.post("/oauth/revoke", form).ok();
-
-    until("refused", () -> filesThere(tokens).status() == ErrorCode.UNAUTHORIZED.status());
   }
 
   @Test

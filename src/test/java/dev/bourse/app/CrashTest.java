@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 @EachEngine
 class CrashTest {
   /** Each takes seconds; {@code scripts/smoke faults} kills by the hundred. */
-  private static final int CRASHES = 6;
+  private static final int CRASHES = 2;
 
   private static final List<String> SETTINGS =
       List.of(

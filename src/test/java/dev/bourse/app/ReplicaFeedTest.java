@@ -29,8 +29,6 @@ import org.junit.jupiter.api.Test;
 /** Whatever another process commits is soon gone by here, whatever is lost and whatever fails. */
 @OneEngine("only PostgreSQL is shared by several services")
 class ReplicaFeedTest {
-  private static final int MANY = 5_000;
-
   private String url = "";
   private RunningBourse bourse;
 
@@ -189,36 +187,6 @@ class ReplicaFeedTest {
     until("the operator", () -> isRefused(operator, "/api/operator/switches"));
   }
 
-  @Test
-  void thousandsOfClustersChangedAtOnceWhileCutOffAreAllShown() throws Exception {
-    change(
-        CapacityStore.CHANGED,
-        "",
-        "INSERT INTO cluster (name, org_id, pool, kind, posture, writes_armed, maintenance,"
-            + " version, revision, bid_too_low, last_write_at, provision_failures, created_at)"
-            + " SELECT 'many-' || n, 'acme', 'demo-h100', 'VM', 'MARKET', 1, 0, 0, 0, 0, 0, 0, 0"
-            + " FROM generate_series(1, "
-            + MANY
-            + ") n");
-    until("all are known", () -> shown(0) == MANY);
-    cutOff(true);
-    execute(
-        other,
-        "BEGIN; UPDATE cluster SET revision = revision + 1, version = 1 WHERE name LIKE 'many-%';"
-            + " INSERT INTO change_feed (topic, key)"
-            + " SELECT 'cluster', name FROM cluster WHERE name LIKE 'many-%'; COMMIT");
-    cutOff(false);
-    until("all are shown as they are now", () -> shown(1) == MANY);
-  }
-
-  /** How many of the many are shown at a version. */
-  private long shown(long version) {
-    return bourse.service().clusters().ofPool("demo-h100").stream()
-        .filter(view -> view.cluster().name().startsWith("many-"))
-        .filter(view -> view.cluster().version() == version)
-        .count();
-  }
-
   /** Ends all sessions of the service and lets it make no other, or lets it again. */
   private void cutOff(boolean isCut) throws SQLException {
     String database = url.substring(url.lastIndexOf('/') + 1);
@@ -232,36 +200,6 @@ class ReplicaFeedTest {
                   + database
                   + "' AND application_name LIKE 'bourse %'");
     }
-  }
-
-  @Test
-  void aReadingThatFailsAgainAndAgainIsDoneUntilItHolds() throws Exception {
-    bourse = bourse.restartedWith("store.url=" + url, "store.query-timeout=2s");
-    ClusterClient client = client();
-    long knownAsOf;
-    try (Connection locking = SharedPostgres.server().connect(url)) {
-      locking.setAutoCommit(false);
-      execute(locking, "LOCK TABLE token IN ACCESS EXCLUSIVE MODE");
-      String tokenId = client.caller().actor().substring("token:".length());
-      execute(locking, "UPDATE token SET revoked_at = 1 WHERE token_id = '" + tokenId + "'");
-      execute(other, "INSERT INTO change_feed (topic, key) VALUES ('tokens', '" + tokenId + "')");
-      // Each attempt ends with its time-out; the knowledge grows old meanwhile.
-      knownAsOf = oldKnowledge();
-      client.caller().get("/api/whoami").ok();
-      locking.commit();
-    }
-    until("the token is refused", () -> isRefused(client.caller(), "/api/whoami"));
-    long before = knownAsOf;
-    until("the knowledge is new", () -> bourse.service().replication().knownAsOfNanos() > before);
-  }
-
-  /** Waits until what is known has been the same for some failures; as of when it is. */
-  private long oldKnowledge() {
-    Replication replication = bourse.service().replication();
-    until(
-        "what is known is old",
-        () -> System.nanoTime() - replication.knownAsOfNanos() > 5_000_000_000L);
-    return replication.knownAsOfNanos();
   }
 
   @Test

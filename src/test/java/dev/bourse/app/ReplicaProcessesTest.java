@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
@@ -33,16 +32,6 @@ class ReplicaProcessesTest {
 
   /** For all requests of a load together. */
   private static final int LOAD_MINUTES = 5;
-
-  /** What a busy machine may add to any promised time. */
-  private static final int SLACK_MILLIS = 20_000;
-
-  /** Writes to each cluster in a race, and nodes that change hands meanwhile. */
-  private static final int WRITES = 60;
-
-  private static final int CHANGES = 30;
-  private static final String GONE = "SELECT COUNT(*) FROM allocation WHERE gone_at IS NOT NULL";
-
   private final long seed = System.nanoTime();
   private final Random random = new Random(seed);
   private final ExecutorService writers = Executors.newCachedThreadPool();
@@ -53,112 +42,6 @@ class ReplicaProcessesTest {
   @AfterEach
   void endWriters() {
     writers.shutdownNow();
-  }
-
-  @Test
-  void writersThatRaceThroughBothLoseNoWriteAndNoNodeIsGrantedTwice() throws Exception {
-    try (ReplicaPair replicas = new ReplicaPair()) {
-      replicas.addKeys();
-      Map<String, Long> before = versions(replicas);
-      List<Future<?>> loads = new ArrayList<>();
-      for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
-        for (ChildBourse child : replicas.both()) {
-          loads.add(
-              load(
-                  replicas.client(child, cluster),
-                  () -> accepted(cluster).size() < WRITES || replicas.number(GONE) < CHANGES));
-        }
-      }
-      finish(loads);
-      for (String cluster : ReplicaPair.CLUSTERS.keySet()) {
-        long version = before.getOrDefault(cluster, 0L) + accepted(cluster).size();
-        assertEquals(
-            version,
-            replicas.number(
-                "SELECT COUNT(*) FROM audit WHERE action = 'vm_capacity_put' AND subject = '"
-                    + cluster
-                    + "'"),
-            "rows of " + cluster + ", seed " + seed);
-        assertEquals(
-            version, replicas.number("SELECT version FROM cluster WHERE name = '" + cluster + "'"));
-        for (ChildBourse child : replicas.both()) {
-          until("both read it", () -> replicas.client(child, cluster).version() == version);
-        }
-      }
-      replicas.assertNoNodeWasHeldTwice();
-    }
-  }
-
-  @Test
-  void acceptedWritesOfOneClusterKeepTheirDistanceWhicheverProcessTakesThem() throws Exception {
-    int cadenceMillis = 300;
-    try (ReplicaPair replicas = new ReplicaPair("capacity.write-cadence=" + cadenceMillis + "ms")) {
-      AtomicInteger throttled = new AtomicInteger();
-      AtomicInteger taken = new AtomicInteger();
-      List<Future<?>> loads = new ArrayList<>();
-      for (ChildBourse child : replicas.both()) {
-        ClusterClient client = replicas.client(child, "acme-train");
-        loads.add(
-            writers.submit(
-                () -> {
-                  while (taken.get() < 12 || throttled.get() == 0) {
-                    HttpAnswer answer =
-                        client.put(client.order(0, (200 + random.nextInt(100)) / 100.0));
-                    if (answer.status() == 200) {
-                      taken.incrementAndGet();
-                    } else if (answer.status() == 429) {
-                      answer.refused(ErrorCode.RATE_LIMITED);
-                      throttled.incrementAndGet();
-                    } else {
-                      answer.refused(ErrorCode.VERSION_MISMATCH);
-                    }
-                  }
-                }));
-      }
-      finish(loads);
-      List<Long> gaps =
-          replicas.numbers(
-              "SELECT ts - LAG(ts) OVER (ORDER BY id) FROM audit"
-                  + " WHERE action = 'vm_capacity_put' ORDER BY id OFFSET 1");
-      assertEquals(taken.get() - 1, gaps.size());
-      assertTrue(gaps.stream().allMatch(gap -> gap >= cadenceMillis), "gaps " + gaps);
-    }
-  }
-
-  @Test
-  void upkeepIsDividedAmongTheProcessesThatAreThere() throws Exception {
-    String there = "SELECT COUNT(*) FROM upkeep_process";
-    try (ReplicaPair replicas = new ReplicaPair("billing.check-interval=200ms")) {
-      until("both are there", () -> replicas.number(there) == 2);
-      replicas.first().freeze();
-      until("the one that hangs is not there", () -> replicas.number(there) == 1);
-      replicas.first().thaw();
-      until("it is there again", () -> replicas.number(there) == 2);
-      replicas.second().kill();
-      until("the one that died is not there", () -> replicas.number(there) == 1);
-      replicas.first().terminate();
-      assertEquals(0, replicas.number(there), "whoever stops leaves at once");
-    }
-  }
-
-  @Test
-  void whenTheProcessThatRunsTheMarketIsKilledTheOtherClearsOnceTheLeaseIsOver() throws Exception {
-    try (ReplicaPair replicas = new ReplicaPair("market.lease=" + LEASE_MILLIS + "ms")) {
-      replicas.addKeys();
-      ClusterClient client = replicas.client(replicas.second(), "acme-train");
-      client.untilHeld(1);
-      long epoch = replicas.number("SELECT epoch FROM lease");
-      replicas.first().kill();
-      long overAt = replicas.number("SELECT expires_at FROM lease");
-      client.declare(3, 3);
-      client.untilHeld(3);
-      assertEquals(epoch + 1, replicas.number("SELECT epoch FROM lease"));
-      long late = replicas.number("SELECT MAX(granted_at) FROM allocation") - overAt;
-      assertTrue(late >= 0, "granted " + -late + " ms before the lease was over");
-      // The lease is asked for three times within its length.
-      assertTrue(late <= LEASE_MILLIS / 3 + SLACK_MILLIS, "granted after " + late + " ms");
-      replicas.assertNoNodeWasHeldTwice();
-    }
   }
 
   /**
@@ -249,14 +132,6 @@ class ReplicaProcessesTest {
 
   private Set<Long> accepted(String cluster) {
     return accepted.computeIfAbsent(cluster, c -> ConcurrentHashMap.newKeySet());
-  }
-
-  private static Map<String, Long> versions(ReplicaPair replicas) {
-    Map<String, Long> versions = new ConcurrentHashMap<>();
-    ReplicaPair.CLUSTERS
-        .keySet()
-        .forEach(c -> versions.put(c, replicas.client(replicas.first(), c).version()));
-    return versions;
   }
 
   /** Declares this and that upon whatever version it reads. */

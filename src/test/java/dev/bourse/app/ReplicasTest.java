@@ -60,14 +60,6 @@ class ReplicasTest {
   }
 
   @Test
-  void aWriteThroughOneIsSoonReadThroughTheOther() {
-    client(first).addKey();
-    client(first).declare(1, 2.0);
-    until("the other reads it", () -> client(second).version() == 1);
-    until("the other sees the grant", () -> client(second).active().size() == 1);
-  }
-
-  @Test
   void eventsAreFollowedThroughEitherAndGoOnThroughTheOther() {
     ClusterClient client = client(first);
     client.addKey();
@@ -127,14 +119,6 @@ class ReplicasTest {
         client.caller().post("/api/vm/capacity/preview", client.order(2, 2.0)).ok();
     return Integer.valueOf(1).equals(preview.getInteger("nodes_won"))
         && Integer.valueOf(0).equals(preview.getInteger("nodes_granted"));
-  }
-
-  @Test
-  void aKeyRegisteredAtOneCountsAtTheOther() {
-    client(first).addKey();
-    until(
-        "the other accepts the raise",
-        () -> client(second).put(client(second).order(1, 2.0)).status() == 200);
   }
 
   @Test
@@ -225,42 +209,6 @@ class ReplicasTest {
   }
 
   @Test
-  void aMemberRemovedAtOneLosesTheirTokensAtTheOther() {
-    ApiClient operator = first.operator();
-    List<ApiClient> theirs = new ArrayList<>();
-    for (int i = 0; i < 100; i++) {
-      theirs.add(
-          second.with(
-              operator
-                  .post(
-                      "/api/operator/orgs/acme/tokens",
-                      new JsonObject()
-                          .put("name", "t" + i)
-                          .put("scopes", List.of())
-                          .put("member", "alice"))
-                  .json()
-                  .getString("token")));
-    }
-    until("the other knows the last", () -> theirs.get(99).get("/api/whoami").status() == 200);
-    assertEquals(
-        100,
-        operator
-            .delete("/api/operator/orgs/acme/members/alice")
-            .ok()
-            .getJsonArray("revoked_tokens")
-            .size());
-    within(
-        1,
-        "the other refuses them",
-        () -> theirs.stream().allMatch(token -> token.get("/api/whoami").status() == 401));
-    assertEquals(
-        100,
-        first.audit("acme", false).stream()
-            .filter(row -> row.actor().equals("system:offboard"))
-            .count());
-  }
-
-  @Test
   void operatorsWhoRevokeThemselvesAtBothLeaveOne() throws Exception {
     OperatorTokenAdminApiTest.assertRacingRevokesLeaveOne(first, second);
   }
@@ -333,34 +281,6 @@ class ReplicasTest {
                   && there.put(there.order(1, 2)).status() == 200);
       there.untilHeld(1);
       until("told", () -> here.active().size() == 1);
-    }
-  }
-
-  @Test
-  void aNodeCordonedAtEitherIsGrantedByNeither() throws Exception {
-    List<JsonObject> nodes =
-        ClusterClient.objects(
-            operator(first).get("/api/operator/pools/demo-h100/nodes").ok().getJsonArray("nodes"));
-    List<RunningBourse> both = List.of(first, second);
-    for (int i = 0; i < nodes.size(); i++) {
-      operator(both.get(i % 2))
-          .patch(
-              "/api/operator/nodes/" + nodes.get(i).getString("node_id"),
-              new JsonObject().put("cordoned", true))
-          .ok();
-    }
-    for (RunningBourse service : both) {
-      until(
-          "nothing is free",
-          () ->
-              service
-                      .with(first.secret("acme", "bare"))
-                      .get("/api/market/feed")
-                      .ok()
-                      .getJsonArray("pools")
-                      .getJsonObject(0)
-                      .getInteger("free_nodes")
-                  == 0);
     }
   }
 }

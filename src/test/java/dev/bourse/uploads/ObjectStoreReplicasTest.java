@@ -169,17 +169,6 @@ class ObjectStoreReplicasTest {
   }
 
   @Test
-  void ofTwoThatSendAtOnceOneWinsAndNothingIsMixed() {
-    Session session = begin();
-    assertEquals(308, send(first, session, 0, 1_000_000).status());
-    assertEquals(308, send(second, session, 1_000_000, 2_000_000).status());
-    // Both believe to be the next.
-    atBoth(process -> send(process, session, 2_000_000, BYTES.length));
-    sendTheRest(session);
-    isPublished(session);
-  }
-
-  @Test
   void commitsAtBothAtOnceComeToAnEnd() {
     Session session = begin();
     assertEquals(308, send(first, session, 0, PART + 5).status());
