@@ -101,14 +101,6 @@ class MemberCallsApiTest {
     }
   }
 
-  @Test
-  void whatBelongsToAnotherOrganizationIsNotThere() {
-    for (ApiClient alice : alice()) {
-      alice.get("/api/vm/capacity?cluster=globex-main").refused(ErrorCode.NOT_FOUND);
-      alice.get("/api/vm/orgs/globex/ssh-keys").refused(ErrorCode.NOT_FOUND);
-    }
-  }
-
   /** One over all the browsers and applications of a member; their colleagues have their own. */
   @Test
   void aMemberHasOneBudgetOfTheirOwn() {

@@ -4,15 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
-import dev.bourse.testing.McpClient;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
-import java.util.EnumSet;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -106,15 +103,6 @@ class SpendingApiTest {
       JsonObject refusal = alice.get(DAYS + "?month=" + month).refused(ErrorCode.BAD_REQUEST);
       assertTrue(refusal.getString("detail").contains("month: " + month), refusal.encode());
     }
-  }
-
-  @Test
-  void anApplicationNeedsTheScope() {
-    ApiClient reader =
-        bourse.with(McpClient.token(bourse, "acme", "alice", EnumSet.of(Scope.BILLING_READ)));
-    reader.get(LIMIT).ok();
-    reader.put(LIMIT, limit(1)).refused(ErrorCode.FORBIDDEN);
-    reader.delete(LIMIT).refused(ErrorCode.FORBIDDEN);
   }
 
   @Test

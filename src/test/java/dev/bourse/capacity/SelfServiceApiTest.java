@@ -125,15 +125,6 @@ class SelfServiceApiTest {
   }
 
   @Test
-  void aBrowserWithoutTheSessionsTokenMakesNone() {
-    String secret = bourse.startSession("acme", "alice");
-    ApiClient forged =
-        new ApiClient(bourse.service().baseUrl(), null, "Cookie", "bourse=" + secret);
-    forged.post(CLUSTERS, order("acme-forged")).refused(ErrorCode.FORBIDDEN);
-    alice.get(CLUSTERS + "/acme-forged").refused(ErrorCode.NOT_FOUND);
-  }
-
-  @Test
   void aPoolThatIsNotOpenIsRefusedAtItsField() {
     JsonObject unknown =
         alice

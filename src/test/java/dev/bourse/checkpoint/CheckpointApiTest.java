@@ -152,18 +152,6 @@ class CheckpointApiTest {
   }
 
   @Test
-  void anOrganizationsTokenOnlyReads() {
-    ApiClient token = bourse.as("acme", "orgwide");
-    String id = publish(alice, freshName(), BYTES, "org").getString("id");
-    token.get(FAMILY).ok();
-    token.get(item(id)).ok();
-    token.post(FAMILY, publication(freshName(), BYTES, "org")).refused(ErrorCode.FORBIDDEN);
-    put(token, id, FilesFixture.TYPE, BYTES).refused(ErrorCode.FORBIDDEN);
-    token.post(item(id) + "/commit", new JsonObject().put("bytes", 1)).refused(ErrorCode.FORBIDDEN);
-    token.delete(item(id)).refused(ErrorCode.FORBIDDEN);
-  }
-
-  @Test
   void whatIsNotTheCallersIsGoneWhateverTheReason() {
     String name = freshName();
     String id = publish(alice, name, BYTES, "org").getString("id");

@@ -1,7 +1,6 @@
 package dev.bourse.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -213,24 +212,6 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
   }
 
   @Test
-  void anotherOrganizationsIdsAreNotFound() {
-    String theirs = organization("mallory");
-    String ours = organization("alice", "bob");
-    ApiClient alice = bourse.inSession(ours, "alice");
-    String rule =
-        bourse
-            .inSession(theirs, "mallory")
-            .post(INVITATIONS, email("x@y.example"))
-            .json()
-            .getString("rule_id");
-    alice.delete(MEMBERS + "/mallory").refused(ErrorCode.NOT_FOUND);
-    alice.delete(INVITATIONS + "/" + rule).refused(ErrorCode.NOT_FOUND);
-    alice.send("POST", INVITATIONS + "/" + rule + "/resend", null).refused(ErrorCode.NOT_FOUND);
-    alice.delete(RULES + "/" + rule).refused(ErrorCode.NOT_FOUND);
-    assertFalse(alice.get(INVITATIONS).ok().encode().contains("y.example"));
-  }
-
-  @Test
   void anApplicationNeedsTheScopeAndActsAsItsMember() {
     String org = organization("alice", "bob");
     ApiClient reader = application(org, "bob", Scope.ORG_READ);
@@ -241,20 +222,5 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     writer.get(MEMBERS).refused(ErrorCode.FORBIDDEN);
     assertEquals(201, writer.post(RULES, rule("domain", org + ".example")).status());
     assertTrue(trail(org, "rule_add").get(0).startsWith("member:bob rule_add"));
-  }
-
-  @Test
-  void aBrowserWithoutTheTokenOfItsSessionWritesNothing() {
-    String org = organization("alice", "bob");
-    ApiClient forged =
-        new ApiClient(
-            bourse.service().baseUrl(),
-            null,
-            "Cookie",
-            "bourse=" + bourse.startSession(org, "alice"));
-    forged.get(MEMBERS).ok();
-    JsonObject refusal = forged.delete(MEMBERS + "/bob").refused(ErrorCode.FORBIDDEN);
-    assertTrue(refusal.getString("detail").contains("X-CSRF-Token"), refusal.encode());
-    assertEquals(List.of(), trail(org, "member_remove"));
   }
 }

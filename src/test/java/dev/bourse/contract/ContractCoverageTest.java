@@ -15,6 +15,7 @@ import dev.bourse.testing.ContractCheck;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.McpClient;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
@@ -122,6 +123,7 @@ class ContractCoverageTest {
   }
 
   @TestFactory
+  @OneEngine("a caller without credentials is refused before the store")
   Stream<DynamicTest> noOperationAnswersANobody() {
     return each(
         call -> !call.isForAnybody(),
@@ -220,6 +222,7 @@ class ContractCoverageTest {
   }
 
   @TestFactory
+  @OneEngine("parameters are checked before the store")
   Stream<DynamicTest> everyOperationRefusesUnknownQueryParameters() {
     return each(
         call -> !call.isTolerant(),
@@ -233,6 +236,7 @@ class ContractCoverageTest {
   }
 
   @TestFactory
+  @OneEngine("methods are checked before the store")
   Stream<DynamicTest> everyPathNamesItsMethodsToTheWrongOne() {
     return each(
         call -> true,

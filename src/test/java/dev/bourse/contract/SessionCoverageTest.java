@@ -109,9 +109,9 @@ class SessionCoverageTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> aSessionMayDoWhatTheMemberMay() {
+  Stream<DynamicTest> aSessionReadsWhatTheMemberMay() {
     return each(
-        call -> true,
+        call -> !isWrite(call),
         call -> {
           HttpAnswer answer = send(browser(call, signIn(call)), call);
           assertNotEquals(401, answer.status());

@@ -129,15 +129,6 @@ class AlertsApiTest extends MarketApiFixture {
     }
   }
 
-  @Test
-  void whoMayOnlyReadCapacityMaySetNoAlerts() {
-    TestMarket market = bourse.market();
-    market
-        .red("readonly")
-        .put("/api/vm/alerts", new JsonObject().put("cluster", market.redA().cluster()))
-        .refused(ErrorCode.FORBIDDEN);
-  }
-
   /** What a declaration costs and when it ends are told as they come, in the stream as well. */
   @Test
   void spendAndAnEndThatComesNearAreToldOnceInTheStreamToo() {

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
@@ -60,12 +59,5 @@ class HostKeyApiTest {
     assertEquals(List.of(), keys(market.blueA()));
     red.declare(0, 2);
     RunningBourse.until("they are given back", () -> keys(red).isEmpty());
-  }
-
-  @Test
-  void whoMayNotReadTheCapacityIsRefused() {
-    TestMarket market = bourse.market();
-    market.red("bare").get(path(market.redA())).refused(ErrorCode.FORBIDDEN);
-    market.blue("orgwide").get(path(market.redA())).refused(ErrorCode.NOT_FOUND);
   }
 }

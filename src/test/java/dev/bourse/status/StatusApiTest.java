@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
@@ -177,13 +176,5 @@ class StatusApiTest {
     String last = first.getJsonArray("nodes").getJsonObject(2).getString("node_id");
     String next = second.getJsonArray("nodes").getJsonObject(0).getString("node_id");
     assertTrue(next.compareTo(last) > 0, last + " " + next);
-  }
-
-  @Test
-  void aStateThatIsNoneAndATenantsTokenAreRefused() {
-    bourse.operator().get("/api/operator/nodes?state=broken").refused(ErrorCode.BAD_REQUEST);
-    TestMarket market = new TestMarket(bourse, "s1", "s1-red", "s1-blue");
-    market.red("orgwide").get("/api/operator/status").refused(ErrorCode.UNAUTHORIZED);
-    market.red("orgwide").get("/api/operator/nodes").refused(ErrorCode.UNAUTHORIZED);
   }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.Scope;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
@@ -370,20 +369,6 @@ class WebhooksApiTest extends WebhookFixture {
     JsonObject list = member.get(ROOT).ok();
     assertEquals(WebhookService.MAX_ENDPOINTS, list.getJsonArray("endpoints").size());
     assertFalse(list.encode().contains("whsec_"));
-  }
-
-  @Test
-  void whoMayOnlyReadTheOrganizationChangesNothing() {
-    ApiClient reader = memberOf(market.red(), "rea", Scope.ORG_READ);
-    JsonObject endpoint = endpoint("http://localhost:1/", "grant");
-    reader.get(path(endpoint)).ok();
-    reader.post(ROOT, order("http://localhost:1/", "grant")).refused(ErrorCode.FORBIDDEN);
-    reader
-        .patch(path(endpoint), new JsonObject().put("enabled", false))
-        .refused(ErrorCode.FORBIDDEN);
-    reader.post(path(endpoint) + "/secret", new JsonObject()).refused(ErrorCode.FORBIDDEN);
-    reader.delete(path(endpoint)).refused(ErrorCode.FORBIDDEN);
-    market.red("orgwide").get(ROOT).refused(ErrorCode.UNAUTHORIZED);
   }
 
   @Test
