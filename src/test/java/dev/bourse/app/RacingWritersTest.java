@@ -96,35 +96,4 @@ class RacingWritersTest {
     }
     return requests;
   }
-
-  @Test
-  void theSameKeyRegisteredByTwoAtOnceIsOneKey() throws Exception {
-    ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
-    try (RunningBourse bourse = RunningBourse.withMarkets(1)) {
-      ClusterClient client = bourse.market().redA();
-      String path = "/api/vm/orgs/" + client.orgId() + "/ssh-keys";
-      for (int round = 1; round <= 30; round++) {
-        CyclicBarrier start = new CyclicBarrier(WRITERS);
-        JsonObject registration =
-            new JsonObject().put("name", "k").put("public_key", RunningBourse.keyLine());
-        List<Future<HttpAnswer>> races = new ArrayList<>();
-        for (int i = 0; i < WRITERS; i++) {
-          races.add(
-              writers.submit(
-                  () -> {
-                    start.await(60, TimeUnit.SECONDS);
-                    return client.caller().post(path, registration);
-                  }));
-        }
-        HttpAnswer one = races.get(0).get(60, TimeUnit.SECONDS);
-        HttpAnswer other = races.get(1).get(60, TimeUnit.SECONDS);
-        assertEquals(401, one.status() + other.status(), "one 201 and one 200");
-        assertEquals(one.json(), other.json());
-        assertEquals(round, client.caller().get(path).ok().getJsonArray("keys").size());
-        assertEquals(round, bourse.audit(client.orgId(), false).size());
-      }
-    } finally {
-      writers.shutdownNow();
-    }
-  }
 }

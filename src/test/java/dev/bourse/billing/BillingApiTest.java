@@ -176,15 +176,6 @@ class BillingApiTest {
   }
 
   @Test
-  void allAccountsSumToZero() {
-    operator.post(billing(bourse.market().blue(), "/payments"), money(3, "k"));
-    JsonObject report = operator.get("/api/operator/ledger").ok();
-    assertTrue(report.getBoolean("sound"), report.encode());
-    assertEquals(0, report.getLong("sum_micros"));
-    assertTrue(report.getInteger("accounts") > 2);
-  }
-
-  @Test
   void aLineIsWhatItsHistorySays() {
     ClusterClient client = bourse.market().blueA();
     client.hold(2, 2);

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.ReplayedOnPostgres;
@@ -140,16 +139,6 @@ class BillingHoldApiTest {
   }
 
   @Test
-  void aPaymentLiftsGraceAtOnce() {
-    TestMarket market = gracious.market();
-    ClusterClient client = held(market, "grace", null);
-    pay(market);
-
-    assertNull(hold(client));
-    assertEquals("system:billing state=none", trail(market).get(1));
-  }
-
-  @Test
   void graceBecomesANoticeThatCountsDown() {
     TestMarket market = noticing.market();
     ClusterClient client = held(market, "hold", "notice");
@@ -205,25 +194,6 @@ class BillingHoldApiTest {
         .findFirst()
         .orElseThrow()
         .getString("tick_at");
-  }
-
-  @Test
-  void underNoticeSwapsAreRefused() {
-    ClusterClient client = held(noticing.market(), "hold", "notice");
-
-    client.swap(client.active().get(0)).refused(ErrorCode.CLUSTER_GATED);
-    client.declare(0, 2);
-    client.untilHeld(0);
-  }
-
-  @Test
-  void aPaymentLiftsANotice() {
-    TestMarket market = noticing.market();
-    ClusterClient client = held(market, "hold", "notice");
-    pay(market);
-
-    assertNull(hold(client));
-    client.swap(client.active().get(0)).ok();
   }
 
   /** The answer to the making of a cluster of blue's, and nothing after it. */
@@ -328,27 +298,6 @@ class BillingHoldApiTest {
     limit(market, 1_000);
 
     assertNull(hold(client));
-  }
-
-  @Test
-  void whatTheSpendLimitCannotPayForIsNotBidFor() {
-    TestMarket market = gracious.market();
-    // A node is protected for an hour: 8 GPUs at $2.00 commit $16.
-    limit(market, 40);
-    ClusterClient client = market.blueA();
-    client.addKey();
-    client.declare(4, 2);
-    until("two are active", () -> client.active().size() == 2);
-    untilTicked(market);
-
-    assertEquals(2, client.allocations().size());
-    assertEquals(2, client.state().getInteger("pending"));
-    assertFalse(client.state().getJsonObject("declared").getBoolean("bid_too_low"));
-    JsonObject balance = market.blue("orgwide").get("/api/billing/balance").ok();
-    assertTrue(balance.getLong("committed_micros") > 31_000_000, balance.encode());
-    assertTrue(balance.getLong("spend_limit_remaining_micros") < 16_000_000, balance.encode());
-    limit(market, 1_000);
-    client.untilHeld(4);
   }
 
   @Test

@@ -152,26 +152,4 @@ class PostingFaultTest {
       assertEquals(List.of(), ClusterClient.objects(none.getJsonArray("lines")));
     }
   }
-
-  @Test
-  void whoIsBehindIsTriedAgainAfterARestart() {
-    RunningBourse bourse = start();
-    try {
-      List<Statement> past = past();
-      past.add(fault());
-      await(bourse.database().commit(past));
-      RunningBourse first = bourse;
-      until("the other is posted", () -> postedLines(first.as("s1-red", "orgwide")) == 2);
-      bourse = bourse.restarted();
-      RunningBourse second = bourse;
-      ApiClient blue = second.with(first.secret("s1-blue", "orgwide"));
-      until("it is tried again", () -> failures(second) > 0);
-      assertEquals(0, postedLines(blue));
-      repair(second);
-      until("it catches up", () -> postedLines(blue) == 2);
-      assertEquals((1_000_000 - 2 * GPUS) * DOLLAR, balance(blue).getLong("posted_micros"));
-    } finally {
-      bourse.close();
-    }
-  }
 }

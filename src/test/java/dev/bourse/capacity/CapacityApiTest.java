@@ -108,33 +108,6 @@ class CapacityApiTest extends CapacityApiFixture {
   }
 
   @Test
-  void headAnswersAsGetWithoutABody() {
-    ClusterClient client = bourse.market().redA();
-    String path = CAPACITY + "?cluster=" + client.cluster();
-    until(
-        "the same validator while no tick moves a price",
-        () -> {
-          HttpAnswer head = client.caller().send("HEAD", path, null);
-          assertEquals(200, head.status());
-          return client.caller().get(path).header("etag").equals(head.header("etag"));
-        });
-  }
-
-  @Test
-  void aStaleVersionWritesNothing() {
-    ClusterClient client = bourse.market().redA();
-    client.addKey();
-    client.declare(1, 2);
-    client.untilHeld(1);
-    JsonObject before = client.withoutPrices();
-    int rows = bourse.audit(client.orgId(), false).size();
-    client.put(client.order(0, 3).put("expected_version", 0)).refused(ErrorCode.VERSION_MISMATCH);
-    client.put(client.order(0, 3).put("expected_version", 2)).refused(ErrorCode.VERSION_MISMATCH);
-    assertEquals(before, client.withoutPrices());
-    assertEquals(rows, bourse.audit(client.orgId(), false).size());
-  }
-
-  @Test
   void eachFaultIsAnsweredBeforeTheNext() {
     // Each step mends the first fault and leaves all later ones in place.
     TestMarket market = bourse.market();
@@ -212,87 +185,6 @@ class CapacityApiTest extends CapacityApiFixture {
   }
 
   @Test
-  void pricesAreWholeCentsHoweverTheyAreWritten() {
-    ClusterClient client = bourse.market().redA();
-    client.put(client.order(0, 1.005)).refused(ErrorCode.PRICE_PRECISION);
-    client.put(client.order(0, 1.2)).ok();
-    String written =
-        client.order(0, 1).encode().replaceAll("\"max_price_per_gpu_hour\":[0-9.]+", "%s");
-    HttpAnswer answer =
-        client
-            .caller()
-            .send(
-                "PUT",
-                CAPACITY,
-                written.replace("%s", "\"max_price_per_gpu_hour\":1.2300e0"),
-                "Content-Type",
-                "application/json");
-    assertEquals(1.23, answer.ok().getJsonObject("declared").getDouble("max_price_per_gpu_hour"));
-    client.put(client.order(0, 10)).ok();
-    client.put(client.order(0, 10.01)).refused(ErrorCode.PRICE_ABOVE_MAXIMUM);
-  }
-
-  @Test
-  void aPriceThatCannotClearIsRefusedWhetherOneRaisesOrLowers() {
-    ClusterClient client = bourse.market().redA();
-    client.hold(2, 2);
-    client.put(client.order(3, 0.99)).refused(ErrorCode.BID_TOO_LOW);
-    client.put(client.order(1, 0.99)).refused(ErrorCode.BID_TOO_LOW);
-    client.put(client.order(2, 0.99)).refused(ErrorCode.BID_TOO_LOW);
-    assertEquals(1L, client.version());
-  }
-
-  @Test
-  void aStandingPriceUnderTheReserveStillShrinks() {
-    ClusterClient client = bourse.market().redFixed();
-    assertEquals(1, client.declare(1, 0.5).getJsonArray("planned_release").size());
-    client.put(client.order(0, 0.6)).refused(ErrorCode.BID_TOO_LOW);
-    client.declare(0, 0.5);
-    client.untilHeld(0);
-  }
-
-  @Test
-  void aStaticClusterIsLoweredButNotRaised() {
-    TestMarket market = bourse.market();
-    ClusterClient client = market.redFixed();
-    client.addKey();
-    assertEquals(2, client.untilHeld(2).size());
-    client.put(client.order(3, 2)).refused(ErrorCode.STATIC_POSTURE);
-    List<String> planned = texts(client.state().getJsonArray("planned_release"));
-    client.put(client.order(1, 2).put("release", new JsonArray().add(planned.get(1)))).ok();
-    assertEquals(List.of(planned.get(0)), client.untilHeld(1));
-    client.put(client.order(2, 2)).refused(ErrorCode.STATIC_POSTURE);
-  }
-
-  @Test
-  void withoutAnSshKeyOnlyARaiseIsRefused() {
-    ClusterClient client = bourse.market().redA();
-    client.put(client.order(1, 2)).refused(ErrorCode.NO_SSH_KEYS);
-    client.put(client.order(0, 2)).ok();
-    JsonObject key = client.addKey().json();
-    client.hold(2, 2);
-    client
-        .caller()
-        .get("/api/vm/orgs/" + client.orgId() + "/ssh-keys")
-        .ok()
-        .getJsonArray("keys")
-        .forEach(
-            k ->
-                client
-                    .caller()
-                    .delete(
-                        "/api/vm/orgs/"
-                            + client.orgId()
-                            + "/ssh-keys/"
-                            + ((JsonObject) k).getString("key_id"))
-                    .ok());
-    assertTrue(key.getString("key_id").startsWith("key_"));
-    client.put(client.order(3, 2)).refused(ErrorCode.NO_SSH_KEYS);
-    client.put(client.order(2, 3)).ok();
-    client.put(client.order(1, 3)).ok();
-  }
-
-  @Test
   void aKeyOfAnyClusterMakesTheRegistryNotEmpty() {
     TestMarket market = bourse.market();
     market
@@ -359,20 +251,6 @@ class CapacityApiTest extends CapacityApiFixture {
       JsonObject order = market.redA().order(0, 2).put("cluster", market.blue());
       red.put(CAPACITY, order).refused(ErrorCode.NOT_FOUND);
     }
-  }
-
-  @Test
-  void disarmedWritesAnswer503WhileReadsGoOn() {
-    ClusterClient client = bourse.market().redA();
-    List<String> held = client.hold(1, 2);
-    bourse.steer(client.cluster(), DirectChange.armWrites(false));
-    JsonObject refusal = client.put(client.order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    assertTrue(refusal.getLong("retry_after_s") >= 1);
-    client.swap(held.get(0)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-    assertFalse(client.state().getBoolean("writes_armed"));
-    assertEquals(held, client.active());
-    bourse.steer(client.cluster(), DirectChange.armWrites(true));
-    assertTrue(client.declare(0, 2).getBoolean("writes_armed"));
   }
 
   @Test

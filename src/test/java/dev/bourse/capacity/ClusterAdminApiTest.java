@@ -370,24 +370,4 @@ class ClusterAdminApiTest {
     refused(operator.get(CLUSTERS + "?limit=501"), "limit: 501", "500");
     assertEquals(List.of(), platformRows(client.cluster()));
   }
-
-  @Test
-  void whatWasSetIsThereAfterARestart() {
-    RunningBourse first = RunningBourse.withMarkets(1);
-    TestMarket market = first.market();
-    String path = CLUSTERS + "/" + market.redA().cluster();
-    // What the market has to say of it is said by then, and is the same after a restart.
-    RunningBourse.until(
-        "the market has looked at the cluster",
-        () -> first.operator().get(path).ok().getValue("capacity_unavailable") != null);
-    JsonObject env = new JsonObject().put("DEBUG", "1").putNull("REGION");
-    JsonObject set =
-        first
-            .operator()
-            .patch(path, new JsonObject().put(CAP, 4.5).put("environment", variables(env)))
-            .ok();
-    try (RunningBourse second = first.restarted()) {
-      assertEquals(set, second.operator().get(path).ok());
-    }
-  }
 }

@@ -200,27 +200,6 @@ class LapseApiTest {
     assertNull(declared(client).getValue("until"), "what is declared anew has no end");
   }
 
-  @Test
-  void anEndThatIsClearedDoesNotCome() {
-    ClusterClient client = bourse.market().redA();
-    client.addKey();
-    client.put(order(client, 1).put("until", in(10 * MINUTE)).put("max_spend_usd", 500)).ok();
-    List<String> held = client.untilHeld(1);
-    client.put(order(client, 1).putNull("until").putNull("max_spend_usd")).ok();
-    assertNull(declared(client).getValue("max_spend_usd"));
-    CLOCK.step(20 * MINUTE);
-    ticks(client);
-    assertEquals(held, client.active());
-  }
-
-  /** Lets some ticks pass. */
-  private static void ticks(ClusterClient client) {
-    for (int i = 0; i < 3; i++) {
-      String before = tick(client);
-      until("a tick", () -> !before.equals(tick(client)));
-    }
-  }
-
   private static String tick(ClusterClient client) {
     String pool = client.state().getJsonObject("pool").getString("pool");
     return ClusterClient.objects(client.caller().get("/api/market/feed").ok().getJsonArray("pools"))
@@ -253,33 +232,6 @@ class LapseApiTest {
     long tick = micros(2 * TICK) * 2;
     assertTrue(micros <= 3_500_000 + tick, "spent " + micros);
     assertTrue(micros >= 2_600_000, "spent " + micros);
-  }
-
-  @Test
-  void aBudgetSetAnewCountsFromThereOn() {
-    ClusterClient client = bourse.market().redA();
-    client.addKey();
-    client.put(order(client, 1).put("max_spend_usd", 3)).ok();
-    List<String> held = client.untilHeld(1);
-    for (int renewal = 0; renewal < 3; renewal++) {
-      // 2 dollars of the 3 each time, over hours that are posted meanwhile.
-      CLOCK.step(15 * MINUTE);
-      client.put(order(client, 1).put("max_spend_usd", 3)).ok();
-    }
-    ticks(client);
-    assertEquals(held, client.active());
-    CLOCK.step(3 * HOUR);
-    untilLapsed(client);
-  }
-
-  @Test
-  void nothingIsGrantedThatTheBudgetDoesNotPayFor() {
-    ClusterClient client = bourse.market().redA();
-    client.addKey();
-    // 16 dollars an hour at the ceiling are 222 micro-dollars for a tick: a cent is many of them.
-    client.put(client.order(3, 2).put("max_spend_usd", 0.01)).ok();
-    untilLapsed(client);
-    assertTrue(usageMicros(client, false) <= 10_000 + 3 * 2 * micros(TICK));
   }
 
   @Test

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Times;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
@@ -95,24 +94,6 @@ class TokenLimitApiTest {
   }
 
   @Test
-  void aCeilingBeyondTheLimitIsRefused() {
-    ClusterClient agent = redA(agent(limits().put("max_price_per_gpu_hour", 2.5)));
-    refused(agent.put(agent.order(1, 2.51)), "max_price_per_gpu_hour");
-    agent.declare(1, 2.5);
-  }
-
-  @Test
-  void aDeclarationThatDoesNotLapseInTimeIsRefused() {
-    ClusterClient agent = redA(agent(limits().put("max_lease", "1h")));
-    String latest = refused(agent.put(agent.order(1, 2)), "max_lease").getString("until");
-    String tooLate = Times.rfc3339(System.currentTimeMillis() + 2 * 3_600_000);
-    refused(agent.put(agent.order(1, 2).put("until", tooLate)), "max_lease");
-    JsonObject declared =
-        agent.put(agent.order(1, 2).put("until", latest)).ok().getJsonObject("declared");
-    assertEquals(latest, declared.getString("until"));
-  }
-
-  @Test
   void thePreviewTellsTheRefusal() {
     ClusterClient agent = redA(agent(limits().put("max_gpus", 8)));
     JsonObject preview = agent.caller().post("/api/vm/capacity/preview", agent.order(2, 2)).ok();
@@ -123,24 +104,6 @@ class TokenLimitApiTest {
             .post("/api/vm/capacity/preview", agent.order(1, 2))
             .ok()
             .getValue("would_refuse"));
-  }
-
-  @Test
-  void whatSomebodyElseDeclaredBeyondTheLimitsIsLoweredByTheToken() {
-    market.redA().declare(3, 4);
-    ClusterClient agent =
-        redA(
-            agent(
-                limits()
-                    .put("max_gpus", 8)
-                    .put("max_price_per_gpu_hour", 1)
-                    .put("max_hourly_usd", 1)
-                    .put("max_lease", "1h")));
-    refused(agent.put(agent.order(4, 4)), "max_gpus");
-    agent.declare(2, 4);
-    refused(agent.put(agent.order(3, 4)), "max_gpus");
-    agent.declare(2, 3);
-    agent.declare(0, 3);
   }
 
   @Test
@@ -210,17 +173,6 @@ class TokenLimitApiTest {
     JsonObject refusal = refused(caller.put("/api/k8s/bid", dear), "max_price_per_gpu_hour");
     assertTrue(refusal.getString("detail").contains("limit_price_per_gpu_hour 3.50"));
     caller.put("/api/k8s/bid", dear.put("limit_price_per_gpu_hour", 3)).ok();
-  }
-
-  @Test
-  void aLeaseHoldsOfKubernetesBidsToo() {
-    ApiClient caller = agent(limits().put("max_lease", "8h"));
-    JsonObject bid =
-        new JsonObject()
-            .put("limit_price_per_gpu_hour", 2)
-            .put("max_gpus", 8)
-            .put("expected_version", 0);
-    refused(caller.put("/api/k8s/bid", bid), "max_lease");
   }
 
   @Test

@@ -9,9 +9,7 @@ import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -56,50 +54,9 @@ class WriteCadenceTest {
   }
 
   @Test
-  void aRefusedWriteStartsNoCadence() {
-    ClusterClient client = bourse.market().redA();
-    client.put(client.order(1, 2)).refused(ErrorCode.NO_SSH_KEYS);
-    client.put(client.order(0, 0.5)).refused(ErrorCode.BID_TOO_LOW);
-    client.declare(0, 2);
-  }
-
-  @Test
-  void everyOtherRefusalComesBeforeTheCadence() {
-    ClusterClient client = bourse.market().redA();
-    client.declare(0, 2);
-    client.put(client.order(1, 2)).refused(ErrorCode.NO_SSH_KEYS);
-    client.put(client.order(0, 0.5)).refused(ErrorCode.BID_TOO_LOW);
-    client.put(client.order(0, 2).put("expected_version", 7)).refused(ErrorCode.VERSION_MISMATCH);
-    client
-        .put(client.order(0, 2).put("release", new JsonArray().add("192.0.2.1")))
-        .refused(ErrorCode.UNKNOWN_NODE);
-    client.swap("192.0.2.1").refused(ErrorCode.UNKNOWN_NODE);
-    client.put(client.order(0, 2)).refused(ErrorCode.RATE_LIMITED);
-  }
-
-  @Test
-  void swapsAndDeclarationsShareOneClock() {
-    ClusterClient client = bourse.market().redA();
-    List<String> held = client.hold(2, 2);
-    letTheCadencePass();
-    client.swap(held.get(0)).ok();
-    client.swap(held.get(1)).refused(ErrorCode.RATE_LIMITED);
-    client.put(client.order(0, 2)).refused(ErrorCode.RATE_LIMITED);
-  }
-
-  @Test
   void eachClusterHasItsOwnClock() {
     TestMarket market = bourse.market();
     market.redA().declare(0, 2);
     market.redB().declare(0, 2);
-  }
-
-  @Test
-  void theMarketsOwnChangesStartNoCadence() {
-    ClusterClient client = bourse.market().redA();
-    client.hold(1, 2);
-    letTheCadencePass();
-    client.put(client.order(1, 3)).ok();
-    assertEquals(2L, client.version());
   }
 }

@@ -124,27 +124,6 @@ class ActivityApiTest {
   }
 
   @Test
-  void eachSourceIsRead400RowsDeep() {
-    ClusterClient client = bourse.market().redA();
-    client.hold(1, 2);
-    for (int i = 0; i < 405; i++) {
-      client.declare(1, 2);
-    }
-    int requests = 0;
-    int actions = 0;
-    for (int page = 0; page < 14; page++) {
-      for (JsonObject entry :
-          ClusterClient.objects(page(client, page, "").getJsonArray("entries"))) {
-        requests += entry.getString("kind").equals("request") ? 1 : 0;
-        actions += entry.getString("kind").equals("action") ? 1 : 0;
-      }
-    }
-    assertEquals(400, requests);
-    assertEquals(1, actions, "an old action shows though as many requests are newer");
-    assertFalse(page(client, 13, "").getBoolean("more"));
-  }
-
-  @Test
   void whoShowsOnlyRequestsOfThatOrigin() {
     ClusterClient client = bourse.market().redFixed();
     client.declare(1, 2);

@@ -210,17 +210,6 @@ class K8sApiTest {
   }
 
   @Test
-  void theCadenceIsThatOfDeclarations() {
-    try (RunningBourse slow = RunningBourse.withMarkets(1, "capacity.write-cadence=1h")) {
-      TestMarket market = slow.market();
-      put(market, order(market, 1, 2)).ok();
-      put(market, order(market, 1, 3)).refused(ErrorCode.RATE_LIMITED);
-      market.redA().addKey();
-      market.redA().declare(1, 2);
-    }
-  }
-
-  @Test
   void bothKindsBidInOneMarket() {
     TestMarket market = bourse.market();
     market.blueA().hold(1, 2);

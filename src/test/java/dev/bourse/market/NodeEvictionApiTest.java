@@ -3,8 +3,6 @@ package dev.bourse.market;
 import static dev.bourse.testing.OperatorRequests.refused;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
@@ -124,20 +122,6 @@ class NodeEvictionApiTest {
     assertEquals("wrong-status", late.getString("reason"));
     assertTrue(late.getString("detail").contains(blue.cluster() + " holds it"), late.encode());
     assertEquals(TestMarket.NODES, blue.active().size());
-  }
-
-  @Test
-  void aReplacementOnItsWayFillsTheSlotOfASwappingNodeThatIsEvicted() {
-    TestMarket market = bourse.market();
-    ClusterClient red = market.redA();
-    String ip = red.hold(1, 2).get(0);
-    red.swap(ip).ok();
-    HttpAnswer answer = evict(at(market, ip), why());
-    // The swap may have landed first; then the old node is being given back already.
-    assertEquals("reclaiming", answer.ok().getString("state"));
-    until("it holds another", () -> red.active().size() == 1 && !red.active().contains(ip));
-    assertNotEquals(ip, red.active().get(0));
-    assertFalse(red.state().getInteger("pending") > 0);
   }
 
   @Test

@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Test;
 /** Notice before a rival takes a node, as clusters, organizations and operators see it. */
 @ReplayedOnPostgres
 class NoticeApiTest {
-  private static final Duration NOTICE = Duration.ofSeconds(3);
   private static final Duration TICK = Duration.ofMillis(50);
 
   /** What a busy machine may add to a tick. */
@@ -48,34 +47,6 @@ class NoticeApiTest {
   static void stop() {
     bourse.close();
     patient.close();
-  }
-
-  @Test
-  void whoRaisesItsCeilingInTimeKeepsTheNode() {
-    TestMarket market = bourse.market();
-    ClusterClient red = market.redA();
-    List<String> held = red.hold(TestMarket.NODES, 2);
-    try (EventReader reader = follow(bourse, red)) {
-      bid(market.blueA(), 5);
-      until("red is given notice", () -> !reader.of("notice").isEmpty());
-      JsonObject notice = reader.of("notice").get(0).data();
-      assertTrue(held.contains(notice.getString("public_ip")));
-      assertEquals("outbid", notice.getString("reason"));
-      Duration given = Duration.between(time(notice, "noticed_at"), time(notice, "reclaim_at"));
-      assertTrue(given.compareTo(NOTICE.minus(SLACK)) > 0 && given.compareTo(NOTICE) <= 0);
-      red.declare(TestMarket.NODES, 6);
-      until("it is withdrawn", () -> !reader.of("notice-withdrawn").isEmpty());
-      assertEquals(
-          notice.getString("public_ip"),
-          reader.of("notice-withdrawn").get(0).data().getString("public_ip"));
-      until(
-          "its time has passed",
-          () -> Instant.now().isAfter(time(notice, "reclaim_at").plus(TICK.multipliedBy(4))));
-      assertEquals(held, red.active());
-      assertEquals(List.of(), reader.of("reclaim"));
-      assertEquals(1, reader.of("notice").size());
-      assertEquals(0, market.blueA().active().size());
-    }
   }
 
   @Test
@@ -188,19 +159,6 @@ class NoticeApiTest {
   }
 
   @Test
-  void whatTheTenantOrAnOperatorTakesWaitsForNoNotice() {
-    TestMarket market = patient.market();
-    ClusterClient red = market.redA();
-    red.hold(TestMarket.NODES, 2);
-    ClusterClient blue = bid(market.blueA(), 5);
-    untilNoticed(red);
-    red.declare(TestMarket.NODES - 1, 2);
-    red.untilHeld(TestMarket.NODES - 1);
-    blue.untilHeld(1);
-    until("nobody is under notice", () -> noticed(red).isEmpty());
-  }
-
-  @Test
   void aPoolMayHaveANoticeOfItsOwn() {
     TestMarket market = patient.market();
     String pool = "/api/operator/pools/" + market.name();
@@ -226,35 +184,6 @@ class NoticeApiTest {
             .filter(row -> row.subject().equals(market.name()))
             .map(AuditRow::detail)
             .toList());
-  }
-
-  @Test
-  void aRestartKeepsTheTimeThatWasTold() {
-    try (RunningBourse first =
-        RunningBourse.withMarkets(1, "market.protection=0", "market.notice=10s")) {
-      ClusterClient red = first.market().redA();
-      red.hold(TestMarket.NODES, 2);
-      bid(TestMarket.of(first, 1).blueA(), 5);
-      JsonObject before = untilNoticed(red);
-      RunningBourse second = first.restarted();
-      try {
-        ClusterClient again =
-            new ClusterClient(
-                second.with(first.secret(red.orgId(), "orgwide")), red.orgId(), red.cluster());
-        Optional<JsonObject> still = noticed(again);
-        still.ifPresent(
-            a -> assertEquals(before.getString("reclaim_at"), a.getString("reclaim_at")));
-        again.untilHeld(TestMarket.NODES - 1);
-        JsonObject gone =
-            again.activity().stream()
-                .filter(e -> String.valueOf(e.getString("note")).startsWith("released"))
-                .findFirst()
-                .orElseThrow();
-        assertFalse(time(gone, "ts").isBefore(time(before, "reclaim_at")));
-      } finally {
-        second.stop();
-      }
-    }
   }
 
   /** Declares one node at this price for a cluster that holds none. */

@@ -20,7 +20,6 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -144,30 +143,6 @@ class PauseApiTest {
   }
 
   @Test
-  void aNoticeIsWithdrawnAndGivenAnewInFull() {
-    TestMarket market = patient.market();
-    ClusterClient red = market.redA();
-    red.hold(TestMarket.NODES, 2);
-    bid(market.blueA(), 1, 5);
-    until("notice is given", () -> reclaimAt(red) != null);
-    String before = Objects.requireNonNull(reclaimAt(red));
-    pause(market);
-    until("it is withdrawn", () -> reclaimAt(red) == null);
-    goOn(market);
-    until("it is given anew", () -> reclaimAt(red) != null);
-    String anew = Objects.requireNonNull(reclaimAt(red));
-    assertTrue(Instant.parse(anew).isAfter(Instant.parse(before)), before + " " + anew);
-  }
-
-  private static @Nullable String reclaimAt(ClusterClient client) {
-    return client.allocations().stream()
-        .map(a -> a.getString("reclaim_at"))
-        .filter(Objects::nonNull)
-        .findFirst()
-        .orElse(null);
-  }
-
-  @Test
   void whatATenantGivesBackGoesAndWhatItHoldsIsBilled() {
     TestMarket market = bourse.market();
     ClusterClient red = market.redA();
@@ -185,19 +160,6 @@ class PauseApiTest {
   private static long accrued(TestMarket market) {
     JsonObject balance = market.red("orgwide").get("/api/billing/balance").ok();
     return balance.getLong("month_usage_micros");
-  }
-
-  @Test
-  void aSwapWaitsForTheEndOfThePause() {
-    TestMarket market = bourse.market();
-    ClusterClient red = market.redA();
-    String node = red.hold(1, 2).get(0);
-    pause(market);
-    red.swap(node).ok();
-    someTicks(market);
-    assertEquals(List.of(node), red.active());
-    goOn(market);
-    until("it has landed", () -> red.active().size() == 1 && !red.active().contains(node));
   }
 
   @Test

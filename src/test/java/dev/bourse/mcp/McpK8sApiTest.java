@@ -17,7 +17,6 @@ import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A model bids for a Kubernetes cluster: previewed and confirmed, as for a VM cluster. */
@@ -137,29 +136,6 @@ class McpK8sApiTest extends McpApiFixture {
   }
 
   @Test
-  void aReplayedConfirmIsRefused() {
-    JsonObject arguments = bid(1, 2);
-    JsonObject confirm = confirm(arguments, alice.ok("bid_write", arguments));
-    alice.ok("bid_write", confirm);
-    refused(alice, confirm, "confirm-used");
-  }
-
-  @Test
-  void ofTwoConfirmsAtOnceOneWrites() {
-    JsonObject arguments = bid(1, 2);
-    JsonObject confirm = confirm(arguments, alice.ok("bid_write", arguments));
-    long version = version();
-    List<Boolean> refused =
-        Stream.of(alice, McpClient.of(bourse, "acme", "alice"))
-            .parallel()
-            .map(client -> client.call("bid_write", confirm).getBoolean("isError"))
-            .sorted()
-            .toList();
-    assertEquals(List.of(false, true), refused);
-    assertEquals(version + 1, version());
-  }
-
-  @Test
   void anAlteredConfirmAndAnotherMembersAreRefused() {
     JsonObject arguments = bid(1, 2);
     JsonObject confirm = confirm(arguments, alice.ok("bid_write", arguments));
@@ -171,18 +147,6 @@ class McpK8sApiTest extends McpApiFixture {
     sizeless.remove("max_gpus");
     refused(alice, sizeless, "confirm-altered");
     alice.ok("bid_write", confirm);
-  }
-
-  @Test
-  void aConfirmOfAStaleVersionIsRefusedAndUsesItsTokenNotUp() {
-    JsonObject arguments = bid(1, 2);
-    JsonObject confirm = confirm(arguments, alice.ok("bid_write", arguments));
-    write(bid(2, 2.5));
-    long version = version();
-    alice.refused("bid_write", confirm, ErrorCode.VERSION_MISMATCH);
-    alice.refused("bid_write", confirm, ErrorCode.VERSION_MISMATCH);
-    assertEquals(version, version());
-    assertEquals(16, standing().getJsonObject("bid").getInteger("max_gpus"));
   }
 
   /** The same bid by both ways in is refused in the same words. */

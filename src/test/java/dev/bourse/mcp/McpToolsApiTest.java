@@ -244,24 +244,6 @@ class McpToolsApiTest extends McpApiFixture {
   }
 
   @Test
-  void aBidWhileWritesAreDisarmedIsRefusedAsTheHttpInterfaceRefusesIt() {
-    try (RunningBourse disarmed = RunningBourse.demo()) {
-      disarmed
-          .operator()
-          .patch("/api/operator/switches", new JsonObject().put("capacity_writes_armed", false))
-          .ok();
-      JsonObject arguments = bid("globex-main", 8, 2).put("expected_version", 0);
-      HttpAnswer refused =
-          disarmed.as("globex", "orgwide").put("/api/vm/capacity", order(arguments));
-      refused.refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-      assertEquals(
-          refused.json(),
-          McpClient.of(disarmed, "globex", "dave")
-              .refused("bid_write", arguments, ErrorCode.CAPACITY_WRITES_DISABLED));
-    }
-  }
-
-  @Test
   void argumentsAToolDoesNotTakeAreRefused() {
     alice.refused("whoami", new JsonObject().put("dance", 1), ErrorCode.BAD_REQUEST);
     alice.refused("bid_write", bid("acme-batch", 8, 2).put("kind", "boat"), ErrorCode.BAD_REQUEST);

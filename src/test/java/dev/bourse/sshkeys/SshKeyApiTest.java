@@ -190,16 +190,4 @@ class SshKeyApiTest {
     client.caller().delete(path(market.red()) + "/" + first).refused(ErrorCode.NOT_FOUND);
     assertEquals(held, client.active(), "held nodes are not touched");
   }
-
-  @Test
-  void aRevokedKeyCanBeRegisteredAnew() {
-    TestMarket market = bourse.market();
-    ApiClient red = market.red("orgwide");
-    String line = RunningBourse.keyLine();
-    String first = red.post(path(market.red()), registration(line)).json().getString("key_id");
-    red.delete(path(market.red()) + "/" + first).ok();
-    HttpAnswer again = red.post(path(market.red()), registration(line));
-    assertEquals(201, again.status());
-    assertEquals(List.of(again.json().getString("key_id")), listed(red, market.red()));
-  }
 }
