@@ -97,14 +97,6 @@ class StartFailureTest {
   }
 
   @Test
-  void metricsAreNotOpenedToOthersWithoutAToken() throws Exception {
-    assertRefused(
-        serve(List.of(), Map.of(), "--demo", "--port", "0", "--set", "management.host=0.0.0.0"),
-        "management.host: '0.0.0.0' is not acceptable",
-        "management.token-file");
-  }
-
-  @Test
   void aTakenApiPortIsNamedWithItsSetting() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = String.valueOf(taken.getLocalPort());
@@ -113,24 +105,6 @@ class StartFailureTest {
           "cannot start: port " + port,
           "(host, port)");
     }
-  }
-
-  @Test
-  void aBadScopeOfAWorldFileIsNamed() throws Exception {
-    Path world =
-        Files.writeString(
-            folder.resolve("world.yaml"),
-            """
-            orgs:
-              - id: acme
-                display: Acme
-                tokens:
-                  - name: t
-                    scopes: [capacity:reed]
-            """);
-    assertRefused(
-        serve(List.of(), Map.of(), "--port", "0", "--set", "world=" + world),
-        "no such scope: capacity:reed");
   }
 
   @Test
@@ -200,13 +174,6 @@ class StartFailureTest {
   }
 
   @Test
-  void aVariableThatIsNobodysIsNamed() throws Exception {
-    assertRefused(
-        serve(List.of(), Map.of("BOURSE_MARKET_TOCK", "1"), "--port", "0"),
-        "BOURSE_MARKET_TOCK: no such setting");
-  }
-
-  @Test
   void noFolderForTemporaryFilesIsNeeded() throws Exception {
     Ended ended =
         serve(
@@ -218,23 +185,6 @@ class StartFailureTest {
             "drain-delay=0");
     assertTrue(ended.out().contains("ready http://"), ended.log());
     assertFalse(ended.log().matches("(?s).*\\bWARN\\b.*"), ended.log());
-  }
-
-  @Test
-  void aSecretKeyThatIsWantedIsNamedAndNoneIsShown() throws Exception {
-    String key = "5".repeat(64);
-    Ended first = serve(List.of(), Map.of("BOURSE_SECRET_KEY", key), "--demo", "--port", "0");
-    assertTrue(first.out().contains("ready http://"), first.log());
-    String wanted = "encrypted with secret key aa78830e, which is not given";
-    assertRefused(serve(List.of(), Map.of(), "--demo", "--port", "0"), wanted, "secret.give-up=");
-    Ended another =
-        serve(List.of(), Map.of("BOURSE_SECRET_KEY", "6".repeat(64)), "--demo", "--port", "0");
-    assertRefused(another, wanted);
-    assertFalse(another.log().contains("6666"), another.log());
-    Ended faulty =
-        serve(List.of(), Map.of("BOURSE_SECRET_KEY", key + "55"), "--demo", "--port", "0");
-    assertRefused(faulty, "secret.key: 'key 1 of 1, not shown' is not acceptable");
-    assertFalse(faulty.log().contains("5555"), faulty.log());
   }
 
   private Ended serveOn(String store, String secret) throws Exception {
@@ -309,13 +259,5 @@ class StartFailureTest {
           "cannot start: s3://models/bourse/: http://127.0.0.1:" + silent.getLocalPort(),
           "takes connections and does not answer");
     }
-  }
-
-  @Test
-  void anAddressThatIsNoObjectStoresIsRefusedWithWhatWouldBe() throws Exception {
-    assertRefused(
-        serve(List.of(), Map.of(), "--port", "0", "--set", "checkpoints.store=s3:/models"),
-        "checkpoints.store: 's3:/models'",
-        "local, the data folder, or s3://BUCKET/PREFIX");
   }
 }

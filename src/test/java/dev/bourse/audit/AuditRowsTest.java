@@ -175,25 +175,4 @@ class AuditRowsTest {
     assertEquals(1, bourse.audit(market.red(), true).size());
     assertEquals(List.of(), bourse.audit(market.blue(), true));
   }
-
-  @Test
-  void aCleanStopKeepsEveryReadAndTheStateIsThereAfterwards() {
-    RunningBourse first = RunningBourse.withMarkets(1);
-    TestMarket market = first.market();
-    ClusterClient client = market.redA();
-    List<String> held = client.hold(2, 2);
-    int before = first.audit(market.red(), true).size();
-    for (int i = 0; i < 50; i++) {
-      client.state();
-    }
-    JsonObject state = client.withoutPrices();
-    try (RunningBourse second = first.restarted()) {
-      assertTrue(second.audit(market.red(), true).size() >= before + 51);
-      ClusterClient after =
-          new ClusterClient(second.as(market.red(), "orgwide"), market.red(), client.cluster());
-      assertEquals(state, after.withoutPrices());
-      assertEquals(held, after.active());
-      assertEquals(2, second.audit(market.red(), false).size());
-    }
-  }
 }

@@ -48,19 +48,4 @@ class SharedBudgetApiTest {
       }
     }
   }
-
-  @Test
-  void aPasswordTheServerRefusesKeepsNoServiceFromServing() throws Exception {
-    try (RedisServer redis = RedisServer.start("requirepass right");
-        RunningBourse service =
-            RunningBourse.demo(
-                "limits.requests-per-minute=2",
-                "limits.shared-url=" + redis.url(),
-                "limits.shared-password=wrong")) {
-      String secret = service.secret("acme", "bound");
-      assertEquals(200, read(service, secret));
-      assertEquals(200, read(service, secret));
-      assertEquals(429, read(service, secret));
-    }
-  }
 }

@@ -295,22 +295,6 @@ class McpConfirmApiTest {
   }
 
   @Test
-  void aConfirmStaysUsedAcrossARestart() {
-    RunningBourse first = RunningBourse.demo();
-    JsonObject arguments = bid("openlab-main", 0, 2);
-    McpClient carol = McpClient.of(first, "openlab", "carol");
-    JsonObject used = confirm(arguments, carol.ok("bid_write", arguments));
-    carol.ok("bid_write", used);
-    JsonObject unused = confirm(arguments, carol.ok("bid_write", arguments));
-    try (RunningBourse second = first.restarted()) {
-      McpClient again = McpClient.of(second, "openlab", "carol");
-      assertEquals(
-          "confirm-used", again.refused("bid_write", used, ErrorCode.CONFLICT).getString("reason"));
-      again.ok("bid_write", unused);
-    }
-  }
-
-  @Test
   void aCheckpointIsRemovedInTwoPhases() {
     ApiClient publisher = bourse.asMember("acme", "alice");
     byte[] bytes = FilesFixture.bytes(1_000, 1);

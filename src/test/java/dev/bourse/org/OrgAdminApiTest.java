@@ -10,7 +10,6 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
@@ -249,47 +248,6 @@ class OrgAdminApiTest {
     assertEquals(1, operator.get(path + "/members").ok().getJsonArray("members").size());
     operator.get(path + "/rules").ok();
     operator.get(path + "/tokens").ok();
-  }
-
-  /** As if the service had been killed between the commit and the release. */
-  @Test
-  void whatARetiredOrganizationStillHoldsIsGivenBackAtTheNextStart() {
-    RunningBourse first = RunningBourse.withMarkets(1);
-    TestMarket market = first.market();
-    market.redA().hold(2, 2.0);
-    await(
-        first
-            .database()
-            .commit(
-                List.of(
-                    Statement.of("UPDATE org SET retired_at = 1 WHERE org_id = ?", market.red()))));
-    try (RunningBourse second = first.restarted()) {
-      for (String name : List.of("-a", "-b", "-fixed")) {
-        until(name + " is at rest", () -> isAtRest(second, market.red() + name));
-      }
-    }
-  }
-
-  @Test
-  void aRestartBringsNeitherARemovedMemberNorTokensOfARetiredOrganizationBack() {
-    RunningBourse first = RunningBourse.demo();
-    first.operator().delete(ORGS + "/acme/members/alice").ok();
-    first.operator().delete(ORGS + "/globex").ok();
-    try (RunningBourse second = first.restarted()) {
-      assertEquals(
-          List.of("bob"),
-          ClusterClient.objects(
-                  second.operator().get(ORGS + "/acme/members").ok().getJsonArray("members"))
-              .stream()
-              .map(member -> member.getString("username"))
-              .toList());
-      second.as("globex", "orgwide").get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
-      for (JsonObject token :
-          ClusterClient.objects(
-              second.operator().get(ORGS + "/globex/tokens").ok().getJsonArray("tokens"))) {
-        assertFalse(token.getString("revoked_at").isEmpty());
-      }
-    }
   }
 
   @Test

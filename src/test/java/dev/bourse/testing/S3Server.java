@@ -230,19 +230,6 @@ public final class S3Server {
         .build();
   }
 
-  /** Ends the multipart uploads under way whose keys hold a text, behind their owner's back. */
-  public void abortUploads(String bucket, String text) {
-    try (S3Client client = client()) {
-      client.listMultipartUploads(request -> request.bucket(bucket)).uploads().stream()
-          .filter(upload -> upload.key().contains(text))
-          .forEach(
-              upload ->
-                  client.abortMultipartUpload(
-                      request ->
-                          request.bucket(bucket).key(upload.key()).uploadId(upload.uploadId())));
-    }
-  }
-
   /** The keys of all objects of a bucket, with their lengths in bytes. */
   public List<String> objects(String bucket) {
     try (S3Client client = client()) {

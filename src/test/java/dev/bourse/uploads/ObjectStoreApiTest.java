@@ -13,14 +13,12 @@ import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterAll;
@@ -95,42 +93,5 @@ class ObjectStoreApiTest {
     String id = publish(alice, publication(freshName(), small, "org"), small).getString("id");
     assertArrayEquals(small, alice.fetch("GET", content(id)).body());
     assertEquals(1, objects.objects(bucket).stream().filter(isOf(id)).count());
-  }
-
-  @Test
-  void nothingIsLeftOfAFileWithACredential() {
-    byte[] secret =
-        ("x".repeat(100_000) + " ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
-            .getBytes(StandardCharsets.US_ASCII);
-    JsonObject announced =
-        announce(alice, publication(freshName(), secret, "org").put("upload", "resumable"));
-    String id = announced.getString("id");
-    HttpAnswer answer = anybody.sendBytes("PUT", path(announced.getString("session_url")), secret);
-    if (answer.status() != 422) {
-      answer.refused(ErrorCode.SECRET_DETECTED);
-    }
-    until("its objects are gone", () -> objects.objects(bucket).stream().noneMatch(isOf(id)));
-  }
-
-  @Test
-  void anUploadWhosePartsTheStoreLostBeginsAnew() {
-    JsonObject announced =
-        announce(alice, publication(freshName(), BYTES, "org").put("upload", "resumable"));
-    String session = path(announced.getString("session_url"));
-    String id = announced.getString("id");
-    assertEquals(308, send(anybody, session, 0, 17_000_000).status());
-    objects.abortUploads(bucket, id);
-    send(anybody, session, 17_000_000, BYTES.length).refused(ErrorCode.OVERLOADED);
-    until(
-        "nothing is kept of what was lost",
-        () -> {
-          HttpAnswer asked =
-              anybody.sendBytes("PUT", session, new byte[0], "Content-Range", "bytes */*");
-          return asked.status() == 308 && asked.header("range").isEmpty();
-        });
-    until("it is sent again", () -> send(anybody, session, 0, BYTES.length).status() == 200);
-    JsonObject item =
-        alice.post(item(id) + "/commit", new JsonObject().put("bytes", BYTES.length)).ok();
-    assertEquals(sha256(BYTES), item.getString("sha256"));
   }
 }
