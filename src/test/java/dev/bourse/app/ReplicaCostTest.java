@@ -43,7 +43,7 @@ class ReplicaCostTest {
 
   /** Who waits for a lease looks three times in its length, and so more than once a tick. */
   private static RunningBourse demo(String url) {
-    return RunningBourse.demo("store.url=" + url, "market.lease=6s", "market.tick=6s");
+    return RunningBourse.demo("store.url=" + url, "market.lease=3s", "market.tick=3s");
   }
 
   @AfterAll

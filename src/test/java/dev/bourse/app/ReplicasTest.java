@@ -228,9 +228,23 @@ class ReplicasTest {
     until(
         "the other knows the key",
         () -> client(second).put(client(second).order(0, 2.0)).status() == 200);
+    until("upkeep is divided between both", () -> processes() == 2);
     first.stop();
+    assertEquals(1, processes(), "a service that stops leaves at once");
     client(second).declare(1, 2.5);
     client(second).untilHeld(1);
+  }
+
+  /** Processes among which upkeep is divided. */
+  private long processes() {
+    return await(
+        second
+            .database()
+            .read(
+                "SELECT COUNT(*) AS n FROM upkeep_process",
+                List.of(),
+                row -> row.integer("n")))
+        .get(0);
   }
 
   /** An operator at one of the two; their token is good at both. */

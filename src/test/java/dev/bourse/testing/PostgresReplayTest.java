@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A replay finds statements that mean something else on PostgreSQL. The engines really differ in
  * LIKE: the embedded one ignores case.
  */
+@OneEngine("it runs both and compares them")
 class PostgresReplayTest {
   private Path data;
   private final StatementRecord record = new StatementRecord(true);

@@ -58,7 +58,7 @@ final class Watchdog {
 
   private void watch() {
     try {
-      while (all.stream().noneMatch(this::isStuck)) {
+      while (!findsStuckLoop()) {
         LockSupport.parkNanos(roundNanos);
       }
     } catch (RejectedExecutionException ended) {
@@ -66,6 +66,11 @@ final class Watchdog {
       return;
     }
     stuck.run();
+  }
+
+  /** Runs one round; true if an event loop has been silent for too many. */
+  boolean findsStuckLoop() {
+    return all.stream().anyMatch(this::isStuck);
   }
 
   private boolean isStuck(Watched watched) {

@@ -5,7 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.client.transfer.CommandEnvironment;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,13 +25,13 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 /** What shells are offered where a word is completed. */
 @Tag("fast")
@@ -211,50 +217,83 @@ class CompletionTest {
     assertTrue(completion.candidates(List.of("0")).contains("login"), "a word that is left out");
   }
 
-  /** The output of a shell that has bourse as a function; its home is the test's. */
-  private String shell(List<String> command) throws IOException, InterruptedException {
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().put("XDG_CONFIG_HOME", home.toString());
-    builder.environment().put("HOME", home.toString());
-    builder.environment().keySet().removeIf(name -> name.startsWith("BOURSE_"));
-    Path out = home.resolve("out");
-    builder.redirectErrorStream(true).redirectOutput(out.toFile());
-    Process process = builder.start();
-    assertTrue(process.waitFor(2, TimeUnit.MINUTES));
-    String said = Files.readString(out, StandardCharsets.UTF_8);
-    assertEquals(0, process.exitValue(), said);
-    return said;
-  }
-
-  /** The program as this process has it. */
-  private static String program() {
-    return "'%s' -XX:TieredStopAtLevel=1 -cp '%s' %s"
-        .formatted(
-            Path.of(System.getProperty("java.home"), "bin", "java"),
-            System.getProperty("java.class.path"),
-            Main.class.getName());
-  }
-
-  private String inBash(String words) throws IOException, InterruptedException {
-    return shell(
-        List.of(
-            "bash",
-            "-c",
+  /**
+   * Loads the script and presses Tab at the end of each line. Its {@code bourse} sends the arguments
+   * to this process over standard error and reads the answer from standard input, so that no JVM
+   * starts.
+   */
+  private List<String> inBash(String... lines) throws IOException, InterruptedException {
+    StringWriter script = new StringWriter();
+    CommandLine line = Commands.commandsFor("completion", environment());
+    line.setOut(new PrintWriter(script)).execute("completion", "bash");
+    StringBuilder commands =
+        new StringBuilder(
             """
-            bourse() { %s "$@"; }
-            source <(bourse completion bash)
-            COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bourse; echo "${COMPREPLY[@]}"
-            """
-                .formatted(program(), words)));
+            exec 3>&2
+            bourse() {
+              printf '%s\n' "$#" "$@" >&3
+              while IFS= read -r candidate && [ -n "$candidate" ]; do echo "$candidate"; done
+            }
+            """);
+    commands.append(script);
+    for (String words : lines) {
+      commands.append(
+          """
+          COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bourse; echo "${COMPREPLY[@]}"
+          """
+              .formatted(words));
+    }
+    Process bash = new ProcessBuilder("bash", "-c", commands.toString()).start();
+    try (BufferedReader asked = bash.errorReader(StandardCharsets.UTF_8);
+        BufferedWriter answers = bash.outputWriter(StandardCharsets.UTF_8)) {
+      for (String count = asked.readLine(); count != null; count = asked.readLine()) {
+        List<String> arguments = new ArrayList<>();
+        for (int i = Integer.parseInt(count); i > 0; i--) {
+          arguments.add(asked.readLine());
+        }
+        assertEquals(Completion.TYPED, arguments.remove(0));
+        for (String candidate : Commands.completion(environment()).candidates(arguments)) {
+          answers.write(candidate + "\n");
+        }
+        answers.write("\n");
+        answers.flush();
+      }
+    }
+    assertEquals(0, bash.waitFor());
+    return bash.inputReader(StandardCharsets.UTF_8).lines().toList();
   }
 
   @Test
   void bashCompletesCommandsNamesAndWhatIsBehindAnEqualsSign() throws Exception {
-    assertEquals("status\n", inBash("bourse sta"));
-    assertEquals("acme-eval acme-train\n", inBash("bourse up -c ''"));
-    assertEquals("json\n", inBash("bourse status --output = j"));
-    assertEquals("json name table yaml\n", inBash("bourse status --output ="));
-    assertEquals("acme-train-0: acme-train-1:\n", inBash("bourse cp x.py acme-t"));
-    assertEquals("\n", inBash("bourse cp acme-train-0 : x"));
+    assertEquals(
+        List.of(
+            "status",
+            "acme-eval acme-train",
+            "json",
+            "json name table yaml",
+            "acme-train-0: acme-train-1:",
+            ""),
+        inBash(
+            "bourse sta",
+            "bourse up -c ''",
+            "bourse status --output = j",
+            "bourse status --output =",
+            "bourse cp x.py acme-t",
+            "bourse cp acme-train-0 : x"));
+  }
+
+  @Test
+  void theProgramPrintsOneCandidateALine() {
+    PrintStream console = System.out;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    try {
+      Main.main(new String[] {Completion.TYPED, "0", "checkp"});
+    } finally {
+      System.setOut(console);
+    }
+    assertEquals(
+        List.of("checkpoint", "checkpoints"),
+        printed.toString(StandardCharsets.UTF_8).lines().toList());
   }
 }

@@ -76,9 +76,11 @@ class ServeArgumentsTest {
     assertTrue(plain > LISTS / 20, plain + " lists were plain");
   }
 
+  /** Made once: its annotations take longer to read than any arguments. */
+  private static final CommandLine PICOCLI = new CommandLine(new ServeCommand());
+
   private static ServeArguments byPicocli(List<String> arguments) {
-    ParseResult parsed =
-        new CommandLine(new ServeCommand()).parseArgs(arguments.toArray(String[]::new));
+    ParseResult parsed = PICOCLI.parseArgs(arguments.toArray(String[]::new));
     return new ServeArguments(
         parsed.matchedOptionValue("--config", null),
         parsed.matchedOptionValue("--data", Path.of("data")),
