@@ -33,7 +33,7 @@ import java.util.regex.Pattern;
  */
 final class ClientDocuments {
   private static final int MAX_BYTES = 64 * 1_024;
-  private static final long TIMEOUT_SECONDS = 5;
+  static final long TIMEOUT_MILLIS = 5_000;
   private static final int MAX_ADDRESS = 512;
 
   /** Documents of that many applications, 10 KB each with what they are made of. */
@@ -71,6 +71,7 @@ final class ClientDocuments {
   private final Once<HttpClient> http;
 
   private final PublicHosts hosts;
+  private final long timeoutMillis;
   private final Clock clock;
   private final AttemptLimiter fetches =
       new AttemptLimiter(FETCHES, "client-id metadata documents requested from one address");
@@ -80,7 +81,7 @@ final class ClientDocuments {
    * @param options how to speak TLS
    */
   ClientDocuments(Vertx vertx, HttpClientOptions options, OAuthConfig config, Clock clock) {
-    this(vertx, options, config, clock, InetAddress::getAllByName);
+    this(vertx, options, config, clock, InetAddress::getAllByName, TIMEOUT_MILLIS);
   }
 
   ClientDocuments(
@@ -88,7 +89,9 @@ final class ClientDocuments {
       HttpClientOptions options,
       OAuthConfig config,
       Clock clock,
-      PublicHosts.Resolver resolver) {
+      PublicHosts.Resolver resolver,
+      long timeoutMillis) {
+    this.timeoutMillis = timeoutMillis;
     this.hosts =
         new PublicHosts(
             vertx,
@@ -107,7 +110,7 @@ final class ClientDocuments {
                         .setVerifyHost(true)
                         .setKeepAlive(false)
                         .setDecompressionSupported(false)
-                        .setConnectTimeout((int) TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS)),
+                        .setConnectTimeout((int) timeoutMillis),
                     new PoolOptions().setHttp1MaxSize(PER_HOST).setMaxWaitQueueSize(MAX_WAITING)));
   }
 
@@ -139,7 +142,7 @@ final class ClientDocuments {
     Future<Client> fetched =
         resolve(address)
             .compose(server -> fetch(address, server))
-            .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+            .timeout(timeoutMillis, TimeUnit.MILLISECONDS)
             .recover(fault -> Future.failedFuture(refusal(fault)));
     cache.put(address, new Cached(fetched, now + BAD_MILLIS));
     fetched.onSuccess(client -> cache.put(address, new Cached(fetched, now + GOOD_MILLIS)));
@@ -186,7 +189,7 @@ final class ClientDocuments {
                     ? uri.getRawPath()
                     : uri.getRawPath() + '?' + uri.getRawQuery())
             .setFollowRedirects(false)
-            .setIdleTimeout(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS))
+            .setIdleTimeout(timeoutMillis)
             .putHeader("accept", "application/json");
     return http.get()
         .request(request)
@@ -194,7 +197,7 @@ final class ClientDocuments {
             sent ->
                 sent.send()
                     .compose(ClientDocuments::collect)
-                    .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+                    .timeout(timeoutMillis, TimeUnit.MILLISECONDS)
                     // Otherwise a host that sends slowly could keep the connection for days.
                     .onFailure(fault -> sent.reset()))
         .map(body -> read(address, body));

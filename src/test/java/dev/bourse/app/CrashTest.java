@@ -70,6 +70,7 @@ class CrashTest {
 
   private final Set<String> acknowledgedKeys = ConcurrentHashMap.newKeySet();
 
+  // Takes seconds: each crash starts a JVM and loads it until it is killed.
   @Test
   void nothingAcknowledgedIsLostAndNothingIsLeftHalfDone() throws Exception {
     Path data = RunningBourse.newFolder();
@@ -100,7 +101,7 @@ class CrashTest {
       // However slow the machine is, each crash comes upon a process that has stored something.
       int before = writes();
       until("some were stored", () -> writes() > before + 1);
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100 + random.nextInt(500)));
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(300)));
       child.kill();
       for (Future<?> load : loads) {
         load.get(60, TimeUnit.SECONDS);

@@ -78,21 +78,32 @@ class ReplicaFeedTest {
   @Test
   void everyTopicIsShownThoughNobodyNotifies() throws Exception {
     ClusterClient client = client();
+    // All at once: each would be found at the next look at the feed.
     change(
         CapacityStore.CHANGED,
         "acme-train",
         "UPDATE cluster SET maintenance = 0, writes_armed = 0, revision = revision + 1"
             + " WHERE name = 'acme-train'");
-    until("the cluster", () -> !client.state().getBoolean("writes_armed"));
-
     change(
         PoolStore.CHANGED, "demo-h100", "UPDATE pool SET cap_cents = 500 WHERE name = 'demo-h100'");
-    until("the pool", () -> client.state().getDouble("max_price_cap_per_gpu_hour") == 5);
-
     change(
         SwitchService.CHANGED,
         "",
         "INSERT INTO switch (name, is_on) VALUES ('capacity-writes', 0)");
+    change(
+        SshKeyStore.CHANGED,
+        "acme",
+        "INSERT INTO ssh_key (key_id, org_id, name, public_key, fingerprint, created_at,"
+            + " created_by) VALUES ('k1', 'acme', 'k', 'ssh-ed25519 AAAA', 'SHA256:x', 1, 'x')");
+    change(NodeStore.CHANGED, "demo-h100", "UPDATE node SET cordoned = 1");
+    change(
+        SigningKeys.CHANGED,
+        "new-key",
+        "INSERT INTO signing_key (kid, public_jwk, made_at, expires_at) SELECT 'new-key',"
+            + " replace(public_jwk, kid, 'new-key'), made_at, expires_at FROM signing_key");
+
+    until("the cluster", () -> !client.state().getBoolean("writes_armed"));
+    until("the pool", () -> client.state().getDouble("max_price_cap_per_gpu_hour") == 5);
     JsonObject switches = new JsonObject().put("capacity_writes_armed", false);
     until(
         "the switch",
@@ -105,19 +116,11 @@ class ReplicaFeedTest {
                         .get("/api/operator/switches")
                         .ok()
                         .getBoolean("capacity_writes_armed")));
-
-    change(
-        SshKeyStore.CHANGED,
-        "acme",
-        "INSERT INTO ssh_key (key_id, org_id, name, public_key, fingerprint, created_at,"
-            + " created_by) VALUES ('k1', 'acme', 'k', 'ssh-ed25519 AAAA', 'SHA256:x', 1, 'x')");
     until(
         "the ssh key",
         () ->
             client.caller().get("/api/vm/orgs/acme/ssh-keys").ok().getJsonArray("keys").size()
                 == 1);
-
-    change(NodeStore.CHANGED, "demo-h100", "UPDATE node SET cordoned = 1");
     until(
         "the nodes",
         () ->
@@ -129,12 +132,6 @@ class ReplicaFeedTest {
                     .getJsonObject(0)
                     .getInteger("free_nodes")
                 == 0);
-
-    change(
-        SigningKeys.CHANGED,
-        "new-key",
-        "INSERT INTO signing_key (kid, public_jwk, made_at, expires_at) SELECT 'new-key',"
-            + " replace(public_jwk, kid, 'new-key'), made_at, expires_at FROM signing_key");
     until(
         "the signing key",
         () -> bourse.with(null).get("/oauth/jwks.json").ok().getJsonArray("keys").size() == 2);
@@ -143,48 +140,47 @@ class ReplicaFeedTest {
   @Test
   void everyTopicOfWhoMayCallIsShownThoughNobodyNotifies() throws Exception {
     ApiClient orgwide = bourse.as("acme", "orgwide");
+    ApiClient bare = bourse.as("acme", "bare");
+    bare.get("/api/whoami").ok();
+    ApiClient dave = bourse.asMember("globex", "dave");
+    dave.get("/api/checkpoints").ok();
+    ApiClient alice = bourse.asMember("acme", "alice");
+    alice.get("/api/checkpoints").ok();
+    ApiClient operator = bourse.operator();
+    operator.get("/api/operator/switches").ok();
+    String orgwideId = orgwide.actor().substring("token:".length());
+
+    // Several at once: each would be found at the next look at the feed.
     change(
         Tokens.ORGANIZATION_CHANGED,
         "acme",
         "UPDATE org SET display = 'Other Name' WHERE org_id = 'acme'");
+    change(Members.CHANGED, "globex", "UPDATE member SET suspended_at = 1 WHERE username = 'dave'");
+    change(
+        Revocations.MEMBER_CHANGED,
+        "acme/alice",
+        "INSERT INTO member_cutoff VALUES ('acme', 'alice', 9999999999, 9999999999999)");
+    change(
+        Operators.CHANGED,
+        bourse.operatorToken().split("_", -1)[1],
+        "UPDATE operator_token SET revoked_at = 1");
     until(
         "the organization",
         () -> orgwide.get("/api/whoami").ok().getString("org_display").equals("Other Name"));
+    until("the member", () -> isRefused(dave, "/api/checkpoints"));
+    until("what a member had", () -> isRefused(alice, "/api/checkpoints"));
+    until("the operator", () -> isRefused(operator, "/api/operator/switches"));
 
     change(
         Tokens.CHANGED,
-        orgwide.actor().substring("token:".length()),
-        "UPDATE token SET revoked_at = 1 WHERE 'token:' || token_id = '" + orgwide.actor() + "'");
+        orgwideId,
+        "UPDATE token SET revoked_at = 1 WHERE token_id = '" + orgwideId + "'");
     until("the token", () -> isRefused(orgwide, "/api/whoami"));
-
-    ApiClient bare = bourse.as("acme", "bare");
-    bare.get("/api/whoami").ok();
     change(
         Tokens.ORGANIZATION_CHANGED,
         "acme",
         "UPDATE token SET revoked_at = 1 WHERE org_id = 'acme'");
     until("all its tokens", () -> isRefused(bare, "/api/whoami"));
-
-    ApiClient dave = bourse.asMember("globex", "dave");
-    dave.get("/api/checkpoints").ok();
-    change(Members.CHANGED, "globex", "UPDATE member SET suspended_at = 1 WHERE username = 'dave'");
-    until("the member", () -> isRefused(dave, "/api/checkpoints"));
-
-    ApiClient alice = bourse.asMember("acme", "alice");
-    alice.get("/api/checkpoints").ok();
-    change(
-        Revocations.MEMBER_CHANGED,
-        "acme/alice",
-        "INSERT INTO member_cutoff VALUES ('acme', 'alice', 9999999999, 9999999999999)");
-    until("what a member had", () -> isRefused(alice, "/api/checkpoints"));
-
-    ApiClient operator = bourse.operator();
-    operator.get("/api/operator/switches").ok();
-    change(
-        Operators.CHANGED,
-        new JsonObject().put("t", bourse.operatorToken()).getString("t").split("_", -1)[1],
-        "UPDATE operator_token SET revoked_at = 1");
-    until("the operator", () -> isRefused(operator, "/api/operator/switches"));
   }
 
   /** Ends all sessions of the service and lets it make no other, or lets it again. */

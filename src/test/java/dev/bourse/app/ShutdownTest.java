@@ -139,7 +139,7 @@ class ShutdownTest {
     Path data = RunningBourse.newFolder();
     Path log = data.resolve("log");
     List<String> settings = new ArrayList<>(SETTINGS);
-    settings.add("drain-delay=2s");
+    settings.add("drain-delay=500ms");
     ExecutorService clients = Executors.newFixedThreadPool(POSTING);
     AtomicInteger answered = new AtomicInteger();
     int begun;
@@ -154,7 +154,7 @@ class ShutdownTest {
       for (int i = 0; i < POSTING; i++) {
         loads.add(clients.submit(() -> post(URI.create(child.baseUrl()), token, answered)));
       }
-      RunningBourse.until("some answers", () -> answered.get() > 200);
+      RunningBourse.until("some answers", () -> answered.get() > 50);
       begun = Files.readString(log).length();
       assertEquals(TERMINATED, child.terminate());
       for (Future<?> load : loads) {

@@ -26,9 +26,9 @@ class StoreAwayTest {
                 1,
                 "store.url=" + server.newDatabase(),
                 "store.query-timeout=1s",
-                "store.probe-interval=100ms",
-                "store.away-after=1s",
-                "store.stale-after=3s")) {
+                "store.probe-interval=50ms",
+                "store.away-after=500ms",
+                "store.stale-after=1s")) {
       ClusterClient client = bourse.market().redA();
       until("it is ready at first", () -> bourse.unready().isEmpty());
       server.stop();

@@ -128,7 +128,7 @@ class SshReachTest extends SshNodesFixture {
     Files.writeString(cat, "#!/bin/sh\nexec sleep 50\n");
     assertTrue(cat.toFile().setExecutable(true));
     Setting setting = new Setting();
-    setting.connectMillis = 1_000;
+    setting.connectMillis = 400;
     setting.commandMillis = 600_000;
 
     long from = System.nanoTime();

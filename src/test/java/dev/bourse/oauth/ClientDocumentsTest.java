@@ -47,6 +47,7 @@ class ClientDocumentsTest {
   private final AtomicInteger fetched = new AtomicInteger();
 
   private volatile Consumer<HttpServerRequest> behaviour = this::document;
+  private long timeoutMillis = ClientDocuments.TIMEOUT_MILLIS;
   private HttpServer server;
   private String address;
   private ClientDocuments documents;
@@ -90,7 +91,8 @@ class ClientDocumentsTest {
         new HttpClientOptions().setTrustOptions(CERTIFICATE.trustOptions()),
         new OAuthConfig(allowedHosts),
         clock,
-        resolver);
+        resolver,
+        timeoutMillis);
   }
 
   private JsonObject metadata() {
@@ -174,18 +176,23 @@ class ClientDocumentsTest {
 
   @Test
   void aHostThatDoesNotAnswerIsNotWaitedFor() {
+    timeoutMillis = 200;
+    documents = documents(Set.of("localhost"));
     behaviour = request -> {};
     refused("could not be fetched");
   }
 
   @Test
   void aHostThatAnswersByDripsIsCutOff() throws Exception {
+    // Each drip comes well within the timeout, which counts for the whole answer.
+    timeoutMillis = 600;
+    documents = documents(Set.of("localhost"));
     Promise<Void> closed = Promise.promise();
     behaviour =
         request -> {
           request.connection().closeHandler(gone -> closed.tryComplete());
           request.response().setChunked(true).write(" ");
-          vertx.setPeriodic(100, timer -> request.response().write(" "));
+          vertx.setPeriodic(50, timer -> request.response().write(" "));
         };
     refused("could not be fetched");
     await(closed.future().timeout(60, TimeUnit.SECONDS));

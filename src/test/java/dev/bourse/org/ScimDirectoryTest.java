@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** The SCIM directory against a real server that answers, stalls, lies and goes away. */
 class ScimDirectoryTest {
-  private static final long TIMEOUT_MILLIS = 1_000;
+  private static final long TIMEOUT_MILLIS = 400;
   private static final Long SEEN = 1_795_162_364_103L;
   private static final long REST_MILLIS = 10_000;
   private static final long KEPT_MILLIS = 30_000;
