@@ -17,13 +17,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends what waits in queues, by the {@link Schedule}. All of it is on one event loop; of several
- * processes the one that has the lease does it. Every second it looks for more.
+ * processes the one that has the lease does it. At each look it renews the lease and looks for more.
  */
 public final class DeliveryRounds {
   private static final Logger LOG = LoggerFactory.getLogger(DeliveryRounds.class);
-
-  /** How often the lease is renewed and what waits is looked for. */
-  private static final long LOOK_MILLIS = 1_000;
 
   /** A receiver that does not answer must not keep the service from stopping. */
   private static final long STOP_MILLIS = 3_000;
@@ -53,11 +50,13 @@ public final class DeliveryRounds {
    * How long the work may take.
    *
    * @param name what is delivered
+   * @param lookMillis the time between two looks, which is also the pause after a failure of the
+   *     store; milliseconds in tests
    * @param leaseMillis how long a process that ended keeps others from delivering
    * @param leastLeftMillis an attempt must end before another process may make the same: it begins
    *     with so much of the lease left
    */
-  public record Terms(String name, long leaseMillis, long leastLeftMillis) {}
+  public record Terms(String name, long lookMillis, long leaseMillis, long leastLeftMillis) {}
 
   private final Vertx vertx;
   private final Context context;
@@ -103,7 +102,7 @@ public final class DeliveryRounds {
   public void start() {
     context.runOnContext(
         turn -> {
-          timer = vertx.setPeriodic(LOOK_MILLIS, tick -> look());
+          timer = vertx.setPeriodic(terms.lookMillis(), tick -> look());
           look();
         });
   }
@@ -227,7 +226,7 @@ public final class DeliveryRounds {
                         if (done.failed()) {
                           LOG.debug("{} waits for the store: {}", queue, done.cause().toString());
                           // The store is away, which whatever came meanwhile does not change.
-                          long due = clock.millis() + LOOK_MILLIS;
+                          long due = clock.millis() + terms.lookMillis();
                           schedule.postponed(queue, due, due);
                         } else {
                           done.result().run();

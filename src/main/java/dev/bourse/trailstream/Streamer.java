@@ -23,8 +23,8 @@ import java.util.random.RandomGenerator;
  * is on one event loop; of several processes the one that has the lease does it.
  */
 final class Streamer implements DeliveryRounds.Work {
-  private static final DeliveryRounds.Terms TERMS =
-      new DeliveryRounds.Terms("trail-streams", 60_000, BatchSender.ATTEMPT_MILLIS + 5_000);
+  static final DeliveryRounds.Terms TERMS =
+      new DeliveryRounds.Terms("trail-streams", 1_000, 60_000, BatchSender.ATTEMPT_MILLIS + 5_000);
 
   /** How often all streams are looked through; what is new is known without that. */
   private static final long SWEEP_MILLIS = 30_000;
@@ -62,6 +62,7 @@ final class Streamer implements DeliveryRounds.Work {
   Streamer(
       Vertx vertx,
       Database database,
+      DeliveryRounds.Terms terms,
       BatchSender sender,
       StreamSwitchOff switchOff,
       Retries retries,
@@ -77,7 +78,7 @@ final class Streamer implements DeliveryRounds.Work {
     this.nanoTime = nanoTime;
     this.random = random;
     this.rounds =
-        new DeliveryRounds(vertx, database, TERMS, schedule, this, clock, nanoTime, random);
+        new DeliveryRounds(vertx, database, terms, schedule, this, clock, nanoTime, random);
   }
 
   void start() {

@@ -63,6 +63,7 @@ public final class TrailStreams {
         new Streamer(
             vertx,
             database,
+            Streamer.TERMS,
             sender,
             new StreamSwitchOff(new MemberMails(database, ports.mail()), ports.baseUrl()),
             new Retries(ports.retryMillis()),

@@ -48,8 +48,8 @@ final class Courier implements DeliveryRounds.Work {
   private static final long SWEEP_MILLIS = 30_000;
 
   /** The lease has the name that it had when nothing else was delivered. */
-  private static final DeliveryRounds.Terms TERMS =
-      new DeliveryRounds.Terms("delivery", 40_000, SignedSender.ATTEMPT_MILLIS + 5_000);
+  static final DeliveryRounds.Terms TERMS =
+      new DeliveryRounds.Terms("delivery", 1_000, 40_000, SignedSender.ATTEMPT_MILLIS + 5_000);
 
   /** When there may be room for an attempt that was not made for the lack of it. */
   private static final long ROOM_MILLIS = 1_000;
@@ -96,6 +96,7 @@ final class Courier implements DeliveryRounds.Work {
   Courier(
       Vertx vertx,
       Database database,
+      DeliveryRounds.Terms terms,
       SignedSender sender,
       SwitchOff switchOff,
       Retries retries,
@@ -114,7 +115,7 @@ final class Courier implements DeliveryRounds.Work {
     this.nanoTime = nanoTime;
     this.random = random;
     this.rounds =
-        new DeliveryRounds(vertx, database, TERMS, schedule, this, clock, nanoTime, random);
+        new DeliveryRounds(vertx, database, terms, schedule, this, clock, nanoTime, random);
   }
 
   void start() {

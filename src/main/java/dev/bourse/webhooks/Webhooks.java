@@ -58,6 +58,7 @@ public final class Webhooks {
         new Courier(
             vertx,
             database,
+            Courier.TERMS,
             new SignedSender(secrets, client, ports.clock()),
             switchOff,
             new Retries(config.retryMillis()),

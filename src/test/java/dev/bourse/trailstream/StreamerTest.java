@@ -12,6 +12,7 @@ import dev.bourse.audit.Sealer;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.DeliveryRounds;
 import dev.bourse.delivery.MemberMails;
 import dev.bourse.delivery.Retries;
 import dev.bourse.delivery.SigningSecrets;
@@ -33,6 +34,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +45,11 @@ import org.junit.jupiter.api.Test;
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class StreamerTest extends StoreFixture {
   private static final long DAY = Duration.ofDays(1).toMillis();
+
+  /** The terms of the service, except that no test waits a second for the next look. */
+  private static final DeliveryRounds.Terms TERMS =
+      new DeliveryRounds.Terms(
+          Streamer.TERMS.name(), 5, Streamer.TERMS.leaseMillis(), Streamer.TERMS.leastLeftMillis());
 
   private final List<Streamer> streamers = new ArrayList<>();
   private TrailStreamStore store;
@@ -80,6 +88,7 @@ class StreamerTest extends StoreFixture {
         new Streamer(
             vertx,
             database,
+            TERMS,
             new BatchSender(vertx, secrets, client, clock),
             new StreamSwitchOff(
                 new MemberMails(
@@ -89,7 +98,7 @@ class StreamerTest extends StoreFixture {
                 () -> "https://bourse.example"),
             new Retries(3 * DAY),
             clock,
-            System::nanoTime,
+            () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()),
             new Random(3));
     streamers.add(streamer);
     streamer.start();
@@ -183,6 +192,29 @@ class StreamerTest extends StoreFixture {
       assertTrue(mails().get(0).contains("To: ann@acme.example"), mails().get(0));
       // A command would have to name all options of the stream, and quote what members named.
       assertFalse(mails().get(0).contains("--destination"), mails().get(0));
+    }
+  }
+
+  @Test
+  void aBatchThatIsRefusedIsTriedAgainWithTheSameIdAndBytesBeforeTheNext() throws Exception {
+    AtomicInteger refusals = new AtomicInteger(2);
+    try (Receiver receiver = new Receiver(m -> refusals.getAndDecrement() > 0 ? 500 : 200)) {
+      batches(2);
+      stream(receiver.url());
+      streamer();
+      for (int tries = 1; tries <= 2; tries++) {
+        String refused = "tries = " + tries;
+        eventually("attempt " + tries + " is stored", () -> count(refused) == 1);
+        assertEquals(tries, receiver.received().size());
+        clock.advance(integers("SELECT next_try_at FROM trail_stream").get(0) - clock.millis());
+      }
+      eventually("all is taken", () -> count("writes_batch = 2 AND tries = 0") == 1);
+      List<Receiver.Received> all = receiver.received();
+      String first = "msg_trail_acme_writes_1";
+      assertEquals(
+          List.of(first, first, first, "msg_trail_acme_writes_2"),
+          all.stream().map(Receiver.Received::id).toList());
+      assertEquals(1, all.stream().limit(3).map(Receiver.Received::text).distinct().count());
     }
   }
 

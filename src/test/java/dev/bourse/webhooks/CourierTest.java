@@ -15,6 +15,7 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryClient;
+import dev.bourse.delivery.DeliveryRounds;
 import dev.bourse.delivery.MemberMails;
 import dev.bourse.delivery.Retries;
 import dev.bourse.delivery.SigningSecrets;
@@ -38,6 +39,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -48,6 +51,11 @@ import org.junit.jupiter.api.Test;
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class CourierTest extends StoreFixture {
   private static final long DAY = Duration.ofDays(1).toMillis();
+
+  /** The terms of the service, except that no test waits a second for the next look. */
+  private static final DeliveryRounds.Terms TERMS =
+      new DeliveryRounds.Terms(
+          Courier.TERMS.name(), 5, Courier.TERMS.leaseMillis(), Courier.TERMS.leastLeftMillis());
 
   private final List<Courier> couriers = new ArrayList<>();
   private WebhookStore store;
@@ -95,11 +103,12 @@ class CourierTest extends StoreFixture {
         new Courier(
             vertx,
             database,
+            TERMS,
             new SignedSender(secrets, client, clock),
             switchOff,
             new Retries(3 * DAY),
             clock,
-            System::nanoTime,
+            () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()),
             new Random(3));
     couriers.add(courier);
     courier.start();
@@ -371,6 +380,33 @@ class CourierTest extends StoreFixture {
     }
   }
 
+  @Test
+  void whatAReceiverRefusesIsTriedAgainWithTheSameIdBeforeWhatFollows() throws Exception {
+    cluster();
+    AtomicInteger refusals = new AtomicInteger(2);
+    try (Receiver receiver = new Receiver(m -> refusals.getAndDecrement() > 0 ? 500 : 200)) {
+      endpoint("whe_1", receiver.url());
+      grants(2);
+      courier();
+      for (int tries = 1; tries <= 2; tries++) {
+        String refused = "webhook_delivery WHERE outcome IS NULL AND tries = " + tries;
+        eventually("attempt " + tries + " is stored", () -> count(refused) == 1);
+        assertEquals(tries, receiver.received().size());
+        clock.advance(
+            integers("SELECT MAX(due_at) FROM webhook_delivery").get(0) - clock.millis());
+      }
+      receiver.await(2);
+      List<String> ids = receiver.received().stream().map(Receiver.Received::id).toList();
+      assertEquals(4, ids.size());
+      assertEquals(Set.of(ids.get(0)), Set.copyOf(ids.subList(0, 3)));
+      assertEquals(2, Set.copyOf(ids).size());
+      eventually(
+          "both are stored as delivered",
+          () -> count("webhook_delivery WHERE outcome = 'delivered'") == 2);
+      assertEquals(1, count("webhook_delivery WHERE tries = 3"));
+    }
+  }
+
   /** Else a receiver that is gone would be called each second until the mail server is back. */
   @Test
   void anEndpointIsSwitchedOffThoughNoMailCanWaitAnyMore() throws Exception {
@@ -465,7 +501,12 @@ class CourierTest extends StoreFixture {
       loseNextAnswer();
       courier();
       eventually(
-          "all is delivered", () -> count("webhook_delivery WHERE outcome = 'delivered'") == 60);
+          "all is delivered",
+          () -> {
+            // A sweep finds the queue, which the lost answer would have named.
+            clock.advance(1_000);
+            return count("webhook_delivery WHERE outcome = 'delivered'") == 60;
+          });
       assertEquals(60, count("webhook_delivery"));
     }
   }
@@ -480,8 +521,8 @@ class CourierTest extends StoreFixture {
             List.of(
                 WebhookStore.tried(
                     "whe_1", "msg_1", "test", "{}", new Attempt(200, null), clock.millis()))));
-    courier();
     grants(1);
+    courier();
     eventually("it waits", () -> count("webhook_delivery WHERE outcome IS NULL") == 1);
     await(upkeep.step(clock.millis() + 7 * DAY - 1));
     assertEquals(2, count("webhook_delivery"));

@@ -89,6 +89,7 @@ public final class DeliveryRate {
         new Courier(
             vertx,
             database,
+            Courier.TERMS,
             new SignedSender(secrets, client, clock),
             new SwitchOff(
                 new MemberMails(

@@ -88,8 +88,8 @@ class WebhooksApiTest extends WebhookFixture {
   }
 
   @Test
-  void whatAReceiverRefusesIsTriedAgainWithTheSameIdBeforeWhatFollows() {
-    AtomicInteger refusals = new AtomicInteger(2);
+  void whatAReceiverRefusesShowsWhyAndComesWithTheSameIdBeforeWhatFollows() {
+    AtomicInteger refusals = new AtomicInteger(1);
     Receiver receiver = receiver(new Receiver(m -> refusals.getAndDecrement() > 0 ? 500 : 200));
     JsonObject endpoint = endpoint(receiver.url(), "grant", "reclaim");
     comeAndGo(market.redA(), 1);
@@ -100,12 +100,16 @@ class WebhooksApiTest extends WebhookFixture {
     assertEquals("pending", waiting.getString("state"));
     assertEquals("answered with status 500: status 500", waiting.getString("fault"));
     assertEquals(500, waiting.getInteger("response_status"));
+    // A new address is tried at once; CourierTest tests the pause before a retry.
+    member.patch(path(endpoint), new JsonObject().put("url", receiver.url() + "/moved")).ok();
     receiver.await(2);
     List<Received> all = receiver.received();
-    assertEquals(List.of("grant", "grant", "grant", "reclaim"), types(all));
+    assertEquals(List.of("grant", "grant", "reclaim"), types(all));
     assertEquals(2, all.stream().map(Received::id).distinct().count());
-    assertEquals("delivered", deliveries(endpoint).get(1).getString("state"));
-    assertEquals(3, deliveries(endpoint).get(1).getInteger("attempts"));
+    until(
+        "both show as delivered",
+        () ->
+            deliveries(endpoint).stream().allMatch(d -> d.getString("state").equals("delivered")));
   }
 
   @Test
