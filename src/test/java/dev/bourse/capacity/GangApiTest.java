@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Times;
 import dev.bourse.testing.CapacityApiFixture;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.McpClient;
@@ -125,6 +126,48 @@ class GangApiTest extends CapacityApiFixture {
                   .anyMatch(entry -> String.valueOf(entry.getString("note")).contains("min_gpus")));
       assertEquals(List.of(), red.active());
     }
+  }
+
+  /** Starts two services, so that the market learns of the gang from the store. */
+  @Test
+  void itsPatienceGoesOnOverARestart() {
+    SteppingClock clock = SteppingClock.midMonth();
+    RunningBourse first =
+        RunningBourse.withMarkets(
+            1, clock, "market.gang-patience=1h", "nodes.simulated.provision-delay=10m");
+    ClusterClient red = first.market().redA();
+    red.addKey();
+    red.put(order(red, 2, 2, 5)).ok();
+    until("it is granted", () -> red.allocations().size() == 2);
+    first.stop();
+    clock.step(40 * MINUTE);
+    try (RunningBourse again = first.restarted()) {
+      ClusterClient gang = TestMarket.of(again, 1).redA();
+      assertEquals(2, gang.allocations().size());
+      long wentOn = clock.millis();
+      clock.step(20 * MINUTE);
+      until("its grants are unwound", () -> !unwound(gang).isEmpty());
+      long lastGrant =
+          gang.activity().stream()
+              .filter(e -> String.valueOf(e.getString("note")).startsWith("granted"))
+              .mapToLong(e -> Times.parse(e.getString("ts")).orElseThrow())
+              .max()
+              .orElseThrow();
+      Set<Long> at = Set.copyOf(unwound(gang));
+      assertEquals(1, at.size(), "all at one moment: " + at);
+      long unwoundAt = at.iterator().next();
+      assertTrue(unwoundAt >= lastGrant + 60 * MINUTE, unwoundAt + " after " + lastGrant);
+      assertTrue(unwoundAt < wentOn + 60 * MINUTE, "by the patience from the restart");
+      assertEquals(List.of(), gang.active());
+    }
+  }
+
+  /** When grants were unwound because the minimum was not complete in time. */
+  private static List<Long> unwound(ClusterClient gang) {
+    return gang.activity().stream()
+        .filter(e -> String.valueOf(e.getString("note")).contains("min_gpus"))
+        .map(e -> Times.parse(e.getString("ts")).orElseThrow())
+        .toList();
   }
 
   /** A gang that has one of two nodes ready pays nothing for it, however long it waits. */

@@ -13,6 +13,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EventReader;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -27,34 +28,64 @@ import org.junit.jupiter.api.Test;
 /** Notice before a rival takes a node, as clusters, organizations and operators see it. */
 @ReplayedOnPostgres
 class NoticeApiTest {
+  private static final Duration NOTICE = Duration.ofHours(1);
   private static final Duration TICK = Duration.ofMillis(50);
 
   /** What a busy machine may add to a tick. */
   private static final Duration SLACK = Duration.ofSeconds(20);
 
-  private static RunningBourse bourse;
+  /** A service whose notices end while a test waits. */
+  private static RunningBourse hasty;
 
-  /** One whose notices no test waits for. */
+  /** A service whose notices outlast every test. */
   private static RunningBourse patient;
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(4, "market.protection=0", "market.notice=3s");
-    patient = RunningBourse.withMarkets(6, "market.protection=0", "market.notice=1h");
+    hasty = RunningBourse.withMarkets(1, "market.protection=0", "market.notice=500ms");
+    patient = RunningBourse.withMarkets(7, "market.protection=0", "market.notice=1h");
   }
 
   @AfterAll
   static void stop() {
-    bourse.close();
+    hasty.close();
     patient.close();
   }
 
   @Test
-  void whoLetsItRunLosesTheNodeWhenItIsOverAndTheRivalGetsIt() {
-    TestMarket market = bourse.market();
+  void whoRaisesItsCeilingInTimeKeepsTheNode() {
+    TestMarket market = patient.market();
     ClusterClient red = market.redA();
     List<String> held = red.hold(TestMarket.NODES, 2);
-    try (EventReader reader = follow(bourse, red)) {
+    try (EventReader reader = follow(patient, red)) {
+      bid(market.blueA(), 5);
+      until("red is given notice", () -> !reader.of("notice").isEmpty());
+      JsonObject notice = reader.of("notice").get(0).data();
+      assertTrue(held.contains(notice.getString("public_ip")));
+      assertEquals("outbid", notice.getString("reason"));
+      Duration given = Duration.between(time(notice, "noticed_at"), time(notice, "reclaim_at"));
+      assertTrue(given.compareTo(NOTICE.minus(SLACK)) > 0 && given.compareTo(NOTICE) <= 0);
+      red.declare(TestMarket.NODES, 6);
+      until("it is withdrawn", () -> !reader.of("notice-withdrawn").isEmpty());
+      assertEquals(
+          notice.getString("public_ip"),
+          reader.of("notice-withdrawn").get(0).data().getString("public_ip"));
+      // That the end of a withdrawn notice takes nothing is tested where time is virtual, in
+      // NoticesTest and by the simulation.
+      assertTrue(noticed(red).isEmpty());
+      assertEquals(held, red.active());
+      assertEquals(List.of(), reader.of("reclaim"));
+      assertEquals(1, reader.of("notice").size());
+      assertEquals(0, market.blueA().active().size());
+    }
+  }
+
+  @Test
+  void whoLetsItRunLosesTheNodeWhenItIsOverAndTheRivalGetsIt() {
+    TestMarket market = hasty.market();
+    ClusterClient red = market.redA();
+    List<String> held = red.hold(TestMarket.NODES, 2);
+    try (EventReader reader = follow(hasty, red)) {
       ClusterClient blue = bid(market.blueA(), 5);
       until("red is given notice", () -> !reader.of("notice").isEmpty());
       JsonObject notice = reader.of("notice").get(0).data();
