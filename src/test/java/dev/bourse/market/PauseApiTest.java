@@ -15,8 +15,10 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
@@ -27,6 +29,8 @@ import org.junit.jupiter.api.Test;
 /** An operator pauses a market: it goes on publishing, and grants and takes nothing. */
 @ReplayedOnPostgres
 class PauseApiTest {
+  private static final SteppingClock CLOCK = SteppingClock.midMonth();
+
   private static RunningBourse bourse;
 
   /** One whose notices no test waits for. */
@@ -34,7 +38,7 @@ class PauseApiTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(8, "market.protection=0");
+    bourse = RunningBourse.withMarkets(8, CLOCK, "market.protection=0");
     patient = RunningBourse.withMarkets(1, "market.protection=0", "market.notice=1h");
   }
 
@@ -152,8 +156,9 @@ class PauseApiTest {
     red.untilHeld(2);
     long before = accrued(market);
     until("it is billed on", () -> accrued(market) > before);
-    JsonObject ending = red.order(2, 2).put("until", Instant.now().plusSeconds(3).toString());
-    red.put(ending).ok();
+    Instant end = CLOCK.instant().plus(Duration.ofMinutes(10));
+    red.put(red.order(2, 2).put("until", end.toString())).ok();
+    CLOCK.step(Duration.ofMinutes(10).toMillis());
     red.untilHeld(0);
   }
 

@@ -22,7 +22,7 @@ final class Completion {
   /** Besides the library's own repetitions of what it takes for passing; then the caller asks. */
   private static final int TRIES = 4;
 
-  private static final long FIRST_PAUSE_MILLIS = 500;
+  static final long FIRST_PAUSE_MILLIS = 500;
 
   /** What failed after so long is not asked for again here: the next request does that. */
   private static final long LONG_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -31,12 +31,17 @@ final class Completion {
   private final S3Rows rows;
   private final S3Calls calls;
   private final Workers workers;
+  private final long firstPauseMillis;
 
-  Completion(Vertx vertx, S3Rows rows, S3Calls calls, Workers workers) {
+  /**
+   * @param firstPauseMillis the pause after the first try, which doubles with each further one
+   */
+  Completion(Vertx vertx, S3Rows rows, S3Calls calls, Workers workers, long firstPauseMillis) {
     this.vertx = vertx;
     this.rows = rows;
     this.calls = calls;
     this.workers = workers;
+    this.firstPauseMillis = firstPauseMillis;
   }
 
   /**
@@ -45,7 +50,7 @@ final class Completion {
    */
   Future<Void> complete(S3Rows.Upload upload) {
     return rows.parts(upload.id())
-        .compose(parts -> attempt(upload, parts, TRIES, FIRST_PAUSE_MILLIS))
+        .compose(parts -> attempt(upload, parts, TRIES, firstPauseMillis))
         .compose(whole -> rows.completed(upload))
         .recover(e -> e instanceof PartsLost ? discard(upload, e) : Future.failedFuture(e));
   }

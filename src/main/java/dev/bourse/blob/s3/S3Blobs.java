@@ -35,6 +35,7 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.retries.api.RetryStrategy;
 
 /** Blobs as objects of a bucket, known by rows of the database that processes share. */
 public final class S3Blobs implements BlobStore {
@@ -91,10 +92,23 @@ public final class S3Blobs implements BlobStore {
 
   /** Opens the store when it can be used; fails with {@link S3Unusable} that says why not. */
   public static Future<S3Blobs> open(Ground ground, S3Config config, BlobConfig bounds) {
-    return open(ground, config, bounds, PART_BYTES);
+    return open(
+        ground, config, bounds, PART_BYTES, S3Calls.RETRIES, Completion.FIRST_PAUSE_MILLIS);
   }
 
-  static Future<S3Blobs> open(Ground ground, S3Config config, BlobConfig bounds, int partBytes) {
+  /**
+   * Opens the store with parts and pauses of the caller's choice.
+   *
+   * @param retries when the library repeats a call
+   * @param completionPauseMillis the first pause between two tries to complete an upload
+   */
+  static Future<S3Blobs> open(
+      Ground ground,
+      S3Config config,
+      BlobConfig bounds,
+      int partBytes,
+      RetryStrategy retries,
+      long completionPauseMillis) {
     Vertx vertx = ground.vertx();
     Workers workers = new Workers(vertx.getOrCreateContext(), bounds, CALL_THREADS);
     S3Rows rows = new S3Rows(ground.database(), config.name(), ground.clock());
@@ -105,7 +119,7 @@ public final class S3Blobs implements BlobStore {
                   ground.spools(),
                   PosixFilePermissions.asFileAttribute(
                       PosixFilePermissions.fromString("rwx------")));
-              S3Calls calls = new S3Calls(config, ground.listener());
+              S3Calls calls = new S3Calls(config, ground.listener(), retries);
               try {
                 calls.check();
               } catch (S3Unusable e) {
@@ -122,7 +136,7 @@ public final class S3Blobs implements BlobStore {
                         rows,
                         new S3Lists(ground.database(), config.name()),
                         calls,
-                        new Completion(vertx, rows, calls, workers),
+                        new Completion(vertx, rows, calls, workers, completionPauseMillis),
                         new Finishing(vertx, rows, ground.clock()),
                         workers,
                         new Semaphore(EARLY_PARTS),

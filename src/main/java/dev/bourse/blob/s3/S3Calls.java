@@ -26,16 +26,17 @@ import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.exception.SdkException;
-import software.amazon.awssdk.core.retry.RetryMode;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.http.SdkHttpClient;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3Configuration;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
@@ -72,10 +73,10 @@ final class S3Calls implements AutoCloseable {
   private static final Duration FIRST_CALL = Duration.ofSeconds(30);
 
   /**
-   * Three tries with pauses that double, and none once most calls fail: a store that is down is not
-   * asked three times as much.
+   * Makes three tries with pauses that double, and only one when most calls fail, so that a store
+   * that is down is not asked three times as often.
    */
-  private static final RetryMode TRIES = RetryMode.STANDARD;
+  static final RetryStrategy RETRIES = AwsRetryStrategy.standardRetryStrategy();
 
   private static final String BINARY = "application/octet-stream";
 
@@ -107,6 +108,10 @@ final class S3Calls implements AutoCloseable {
    * @param listener told of all calls but those of {@link #check}
    */
   S3Calls(S3Config config, CallListener listener) {
+    this(config, listener, RETRIES);
+  }
+
+  S3Calls(S3Config config, CallListener listener, RetryStrategy retries) {
     this.config = config;
     this.listener = listener;
     AwsCredentialsProvider credentials = credentials(config);
@@ -129,7 +134,10 @@ final class S3Calls implements AutoCloseable {
             .httpClient(http)
             .overrideConfiguration(
                 settings ->
-                    settings.retryStrategy(TRIES).apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
+                    settings
+                        .retryStrategy(retries)
+                        .apiCallAttemptTimeout(TRY)
+                        .apiCallTimeout(CALL))
             .build();
     S3Presigner.Builder signing =
         S3Presigner.builder()

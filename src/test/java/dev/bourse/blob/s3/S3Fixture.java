@@ -31,6 +31,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.retries.api.BackoffStrategy;
+import software.amazon.awssdk.retries.api.RetryStrategy;
 
 /** Object stores over one database and one server, each as a process of its own would have it. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
@@ -41,6 +44,13 @@ abstract class S3Fixture {
   static final int BLOCK = BlobStore.BLOCK_BYTES;
   static final Inspector NONE = (bytes, from, to) -> {};
   static final BlobConfig BOUNDS = new BlobConfig(2, 8, 4, 8, 256, 0);
+
+  /** The retries of the service without their pauses, which no test waits for. */
+  private static final RetryStrategy RETRIES =
+      AwsRetryStrategy.standardRetryStrategy().toBuilder()
+          .backoffStrategy(BackoffStrategy.retryImmediately())
+          .throttlingBackoffStrategy(BackoffStrategy.retryImmediately())
+          .build();
 
   static final S3Server SERVER = S3Server.s3proxy();
 
@@ -96,7 +106,9 @@ abstract class S3Fixture {
                     (operation, outcome, nanos) -> {}),
                 config(port),
                 BOUNDS,
-                PART));
+                PART,
+                RETRIES,
+                1));
     opened.add(process);
     return process;
   }
