@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends what waits in queues, by the {@link Schedule}. All of it is on one event loop; of several
- * processes the one that has the lease does it. At each look it renews the lease and looks for more.
+ * processes the one that has the lease does it. At each look it renews the lease and looks for
+ * more.
  */
 public final class DeliveryRounds {
   private static final Logger LOG = LoggerFactory.getLogger(DeliveryRounds.class);

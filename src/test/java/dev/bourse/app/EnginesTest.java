@@ -37,7 +37,9 @@ class EnginesTest {
     }
   }
 
-  /** Returns true if a class file names one of the types: its constants hold their names as text. */
+  /**
+   * Returns true if a class file names one of the types: its constants hold their names as text.
+   */
   private static boolean names(Path file, Class<?>... types) {
     try {
       String constants = Files.readString(file, StandardCharsets.ISO_8859_1);

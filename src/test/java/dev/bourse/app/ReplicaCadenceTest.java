@@ -35,7 +35,10 @@ class ReplicaCadenceTest {
       for (int version = 0; version < 4; version++) {
         ClusterClient writer = both.get(version % 2);
         JsonObject order =
-            writer.order(0, 2).put("max_price_per_gpu_hour", 2 + version).put("expected_version", version);
+            writer
+                .order(0, 2)
+                .put("max_price_per_gpu_hour", 2 + version)
+                .put("expected_version", version);
         writer.put(order).ok();
         for (ClusterClient next : both) {
           JsonObject refusal =

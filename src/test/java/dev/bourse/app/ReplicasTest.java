@@ -238,12 +238,10 @@ class ReplicasTest {
   /** Processes among which upkeep is divided. */
   private long processes() {
     return await(
-        second
-            .database()
-            .read(
-                "SELECT COUNT(*) AS n FROM upkeep_process",
-                List.of(),
-                row -> row.integer("n")))
+            second
+                .database()
+                .read(
+                    "SELECT COUNT(*) AS n FROM upkeep_process", List.of(), row -> row.integer("n")))
         .get(0);
   }
 

@@ -13,7 +13,6 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EventReader;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
-import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

@@ -34,8 +34,7 @@ class OffboardingTest extends StoreFixture {
 
   private void addMemberWithTokens() throws Exception {
     List<Statement> statements = new ArrayList<>();
-    statements.add(
-        RosterStore.insert(Member.joining("acme", "ann", "ann@acme.example", "Ann", 1)));
+    statements.add(RosterStore.insert(Member.joining("acme", "ann", "ann@acme.example", "Ann", 1)));
     for (int i = 0; i < TOKENS; i++) {
       statements.addAll(
           TokenStore.minted(

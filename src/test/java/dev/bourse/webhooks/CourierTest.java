@@ -392,8 +392,7 @@ class CourierTest extends StoreFixture {
         String refused = "webhook_delivery WHERE outcome IS NULL AND tries = " + tries;
         eventually("attempt " + tries + " is stored", () -> count(refused) == 1);
         assertEquals(tries, receiver.received().size());
-        clock.advance(
-            integers("SELECT MAX(due_at) FROM webhook_delivery").get(0) - clock.millis());
+        clock.advance(integers("SELECT MAX(due_at) FROM webhook_delivery").get(0) - clock.millis());
       }
       receiver.await(2);
       List<String> ids = receiver.received().stream().map(Receiver.Received::id).toList();

@@ -73,9 +73,7 @@ class WebhookReplicaTest {
       ClusterClient second = pair.client(pair.second(), CLUSTER);
       second.declare(1, 3);
       second.untilHeld(1);
-      until(
-          "the other goes on",
-          () -> told(receiver).size() == happened(pair).size());
+      until("the other goes on", () -> told(receiver).size() == happened(pair).size());
       assertEquals(happened(pair), told(receiver));
       for (Received message : receiver.received()) {
         assertEquals("msg_cluster_" + message.data().getLong("id"), message.id());

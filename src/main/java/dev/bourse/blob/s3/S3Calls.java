@@ -134,10 +134,7 @@ final class S3Calls implements AutoCloseable {
             .httpClient(http)
             .overrideConfiguration(
                 settings ->
-                    settings
-                        .retryStrategy(retries)
-                        .apiCallAttemptTimeout(TRY)
-                        .apiCallTimeout(CALL))
+                    settings.retryStrategy(retries).apiCallAttemptTimeout(TRY).apiCallTimeout(CALL))
             .build();
     S3Presigner.Builder signing =
         S3Presigner.builder()

@@ -218,9 +218,9 @@ class CompletionTest {
   }
 
   /**
-   * Loads the script and presses Tab at the end of each line. Its {@code bourse} sends the arguments
-   * to this process over standard error and reads the answer from standard input, so that no JVM
-   * starts.
+   * Loads the script and presses Tab at the end of each line. Its {@code bourse} sends the
+   * arguments to this process over standard error and reads the answer from standard input, so that
+   * no JVM starts.
    */
   private List<String> inBash(String... lines) throws IOException, InterruptedException {
     StringWriter script = new StringWriter();
