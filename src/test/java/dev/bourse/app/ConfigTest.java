@@ -261,4 +261,29 @@ class ConfigTest extends ConfigFixture {
     assertEquals(3_000, config.market().tickMillis());
     assertEquals(9, config.edge().edgePerMinute());
   }
+
+  @Test
+  void variablesOfOtherProgramsAreIgnored() throws Config.Faulty {
+    Map<String, String> environment =
+        Map.ofEntries(
+            Map.entry("BOURSE_URL", "http://localhost:8080"),
+            Map.entry("BOURSE_TOKEN", "brs_x"),
+            Map.entry("BOURSE_OPERATOR_TOKEN", "bop_x"),
+            Map.entry("BOURSE_PROFILE", "work"),
+            Map.entry("BOURSE_CLUSTER", "acme-train"),
+            Map.entry("BOURSE_PORT", "tcp://10.0.0.7:8080"),
+            Map.entry("BOURSE_SERVICE_HOST", "10.0.0.7"),
+            Map.entry("BOURSE_SERVICE_PORT", "8080"),
+            Map.entry("BOURSE_SERVICE_PORT_HTTP", "8080"),
+            Map.entry("BOURSE_PORT_8080_TCP", "tcp://10.0.0.7:8080"),
+            Map.entry("BOURSE_PORT_8080_TCP_ADDR", "10.0.0.7"),
+            Map.entry("BOURSE_PORT_8080_TCP_PORT", "8080"),
+            Map.entry("BOURSE_PORT_8080_TCP_PROTO", "tcp"));
+
+    Config config = Config.from(new Settings(Map.of(), environment), DATA, List.of());
+
+    assertEquals(
+        Config.from(new Settings(Map.of(), Map.of()), DATA, List.of()).edge().port(),
+        config.edge().port());
+  }
 }

@@ -4,16 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.net.httpserver.HttpServer;
 import dev.bourse.app.commands.Main;
-import dev.bourse.core.Ports;
 import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -140,40 +137,6 @@ class StartFailureTest {
   }
 
   @Test
-  void anAddressThatIsNotThisMachinesIsNamed() throws Exception {
-    assertRefused(
-        serve(List.of(), Map.of(), "--port", "0", "--set", "host=203.0.113.1"),
-        "203.0.113.1",
-        "(host, port)");
-  }
-
-  @Test
-  void variablesThatAreForOthersAreNoneOfItsBusiness() throws Exception {
-    Ended ended =
-        serve(
-            List.of(),
-            Map.ofEntries(
-                Map.entry("BOURSE_URL", "http://localhost:8080"),
-                Map.entry("BOURSE_TOKEN", "brs_x"),
-                Map.entry("BOURSE_OPERATOR_TOKEN", "bop_x"),
-                Map.entry("BOURSE_PROFILE", "work"),
-                Map.entry("BOURSE_CLUSTER", "acme-train"),
-                Map.entry("BOURSE_PORT", "tcp://10.0.0.7:8080"),
-                Map.entry("BOURSE_SERVICE_HOST", "10.0.0.7"),
-                Map.entry("BOURSE_SERVICE_PORT", "8080"),
-                Map.entry("BOURSE_SERVICE_PORT_HTTP", "8080"),
-                Map.entry("BOURSE_PORT_8080_TCP", "tcp://10.0.0.7:8080"),
-                Map.entry("BOURSE_PORT_8080_TCP_ADDR", "10.0.0.7"),
-                Map.entry("BOURSE_PORT_8080_TCP_PORT", "8080"),
-                Map.entry("BOURSE_PORT_8080_TCP_PROTO", "tcp")),
-            "--port",
-            "0",
-            "--set",
-            "drain-delay=0");
-    assertTrue(ended.out().contains("ready http://"), ended.log());
-  }
-
-  @Test
   void noFolderForTemporaryFilesIsNeeded() throws Exception {
     Ended ended =
         serve(
@@ -185,6 +148,17 @@ class StartFailureTest {
             "drain-delay=0");
     assertTrue(ended.out().contains("ready http://"), ended.log());
     assertFalse(ended.log().matches("(?s).*\\bWARN\\b.*"), ended.log());
+  }
+
+  @Test
+  void aSecretKeyThatIsMissingIsNamed() throws Exception {
+    String key = "5".repeat(64);
+    Ended first = serve(List.of(), Map.of("BOURSE_SECRET_KEY", key), "--demo", "--port", "0");
+    assertTrue(first.out().contains("ready http://"), first.log());
+    assertRefused(
+        serve(List.of(), Map.of(), "--demo", "--port", "0"),
+        "encrypted with secret key aa78830e, which is not given",
+        "secret.give-up=");
   }
 
   private Ended serveOn(String store, String secret) throws Exception {
@@ -210,54 +184,5 @@ class StartFailureTest {
     assertRefused(
         serveOn(S3Server.s3proxy().store("no-such-bucket"), S3Server.SECRET_KEY),
         "cannot start: s3://no-such-bucket/bourse/: there is no bucket 'no-such-bucket' at http");
-  }
-
-  @Test
-  void credentialsThatTheObjectStoreRefusesAreSaidToBe() throws Exception {
-    S3Server server = S3Server.s3proxy();
-    assertRefused(
-        serveOn(server.store(server.newBucket()), "another-secret"),
-        "cannot start: s3://",
-        "refuses the credentials for bucket");
-  }
-
-  @Test
-  void anEndpointThatIsNoObjectStoreIsNamed() throws Exception {
-    HttpServer other =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    other.createContext(
-        "/",
-        exchange -> {
-          exchange.sendResponseHeaders(200, 2);
-          exchange.getResponseBody().write(new byte[] {'o', 'k'});
-          exchange.close();
-        });
-    other.start();
-    try {
-      assertRefused(
-          serveOn(S3Server.store("models", other.getAddress().getPort()), "secret"),
-          "cannot start: s3://models/bourse/: http://127.0.0.1:",
-          "is no S3 service");
-    } finally {
-      other.stop(0);
-    }
-  }
-
-  @Test
-  void anObjectStoreThatDoesNotAnswerIsNamed() throws Exception {
-    int port = Ports.free();
-    assertRefused(
-        serveOn(S3Server.store("models", port), "secret"),
-        "cannot start: s3://models/bourse/: http://127.0.0.1:" + port + " cannot be reached");
-  }
-
-  @Test
-  void anObjectStoreThatTakesConnectionsAndSaysNothingIsNamed() throws Exception {
-    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-      assertRefused(
-          serveOn(S3Server.store("models", silent.getLocalPort()) + "&timeout=1", "secret"),
-          "cannot start: s3://models/bourse/: http://127.0.0.1:" + silent.getLocalPort(),
-          "takes connections and does not answer");
-    }
   }
 }

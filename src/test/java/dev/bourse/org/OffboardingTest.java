@@ -10,6 +10,7 @@ import dev.bourse.access.Token;
 import dev.bourse.access.Tokens;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.store.Statement;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -77,7 +78,7 @@ class OffboardingTest extends StoreFixture {
                     "CREATE TRIGGER fault BEFORE %s BEGIN SELECT RAISE(ABORT, 'fault'); END"
                         .formatted(step)))));
 
-    fails(RuntimeException.class, roster.remove("operator:first", "acme", "ann"));
+    fails(SQLException.class, roster.remove("operator:first", "acme", "ann"));
     assertEquals(List.of(1L, (long) TOKENS, 0L), stored());
 
     await(database.commit(List.of(Statement.of("DROP TRIGGER fault"))));

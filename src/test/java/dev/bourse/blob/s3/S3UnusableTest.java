@@ -1,0 +1,87 @@
+package dev.bourse.blob.s3;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.bourse.testing.S3Server;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a start says of an object store that cannot be used. */
+class S3UnusableTest {
+  private final Path folder;
+
+  S3UnusableTest(@TempDir Path folder) {
+    this.folder = folder;
+  }
+
+  private void assertUnusable(String store, String secret, String reason) throws IOException {
+    Path credentials =
+        Files.writeString(
+            folder.resolve("credentials"),
+            "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
+                .formatted(S3Server.ACCESS_KEY, secret));
+    S3Config config = S3Config.parse(store, Optional.of(credentials));
+    try (S3Calls calls = new S3Calls(config, (operation, outcome, nanos) -> {})) {
+      S3Unusable unusable = assertThrows(S3Unusable.class, calls::check);
+      assertTrue(unusable.getMessage().contains(reason), unusable.getMessage());
+    }
+  }
+
+  @Test
+  void credentialsThatTheObjectStoreRefusesAreNamed() throws Exception {
+    S3Server server = S3Server.s3proxy();
+    assertUnusable(
+        server.store(server.newBucket()), "another-secret", "refuses the credentials for bucket");
+  }
+
+  @Test
+  void anEndpointThatIsNoObjectStoreIsNamed() throws Exception {
+    HttpServer other =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    other.createContext(
+        "/",
+        exchange -> {
+          exchange.sendResponseHeaders(200, 2);
+          exchange.getResponseBody().write(new byte[] {'o', 'k'});
+          exchange.close();
+        });
+    other.start();
+    try {
+      assertUnusable(
+          S3Server.store("models", other.getAddress().getPort()), "secret", "is no S3 service");
+    } finally {
+      other.stop(0);
+    }
+  }
+
+  @Test
+  void anEndpointThatRefusesConnectionsIsNamed() throws Exception {
+    int port;
+    try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = closed.getLocalPort();
+    }
+    assertUnusable(
+        S3Server.store("models", port),
+        "secret",
+        "s3://models/bourse/: http://127.0.0.1:" + port + " cannot be reached");
+  }
+
+  @Test
+  void anEndpointThatAcceptsConnectionsAndDoesNotAnswerIsNamed() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      assertUnusable(
+          S3Server.store("models", silent.getLocalPort()) + "&timeout=1",
+          "secret",
+          "takes connections and does not answer");
+    }
+  }
+}
