@@ -1,20 +1,16 @@
 package dev.bourse.access;
 
-import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.contract.Contract;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
-import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
-import java.util.EnumSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
@@ -60,47 +56,6 @@ class AccessApiTest {
     assertUnauthorized(bourse.with("brs_" + live.split("_", -1)[1] + "_" + unknown.secret()));
     bourse.with(live).get("/api/whoami").ok();
     bourse.with(null).get("/api/whoami", "Authorization", "bearer " + live).ok();
-  }
-
-  @Test
-  void anExpiredAndARevokedTokenAreRefused() {
-    RunningBourse first = RunningBourse.demo();
-    Random random = new Random(2);
-    TokenSecret expired = TokenSecret.mint(random);
-    TokenSecret revoked = TokenSecret.mint(random);
-    TokenSecret live = TokenSecret.mint(random);
-    long now = System.currentTimeMillis();
-    await(
-        first
-            .database()
-            .commit(
-                List.of(
-                    AccessStore.insert(token(expired, now - 1)),
-                    AccessStore.insert(token(revoked, now + 600_000)),
-                    AccessStore.insert(token(live, now + 600_000)),
-                    Statement.of(
-                        "UPDATE token SET revoked_at = ? WHERE token_id = ?",
-                        now,
-                        revoked.tokenId()))));
-    try (RunningBourse second = first.restarted()) {
-      assertUnauthorized(second.with(expired.text()));
-      assertUnauthorized(second.with(revoked.text()));
-      assertTrue(
-          second.with(live.text()).get("/api/whoami").ok().getString("expires_at").endsWith("Z"));
-    }
-  }
-
-  private static Token token(TokenSecret secret, long expiresAtMillis) {
-    return new Token(
-        secret.tokenId(),
-        "acme",
-        secret.tokenId(),
-        HexFormat.of().formatHex(secret.sha256()),
-        EnumSet.noneOf(Scope.class),
-        null,
-        "alice",
-        expiresAtMillis - 1000,
-        expiresAtMillis);
   }
 
   @Test

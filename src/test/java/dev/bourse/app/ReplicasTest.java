@@ -6,8 +6,6 @@ import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.access.OperatorTokenAdminApiTest;
-import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.ApiClient;
@@ -208,11 +206,6 @@ class ReplicasTest {
     }
   }
 
-  @Test
-  void operatorsWhoRevokeThemselvesAtBothLeaveOne() throws Exception {
-    OperatorTokenAdminApiTest.assertRacingRevokesLeaveOne(first, second);
-  }
-
   private static String operatorOf(RunningBourse service) {
     try {
       return new JsonObject(Files.readString(service.data().resolve("operator.json")))
@@ -250,24 +243,6 @@ class ReplicasTest {
     return service.with(
         new JsonObject(Files.readString(first.data().resolve("operator.json")))
             .getString("operator_token"));
-  }
-
-  @Test
-  void whatAnOperatorSetsAtOneHoldsAtTheOtherWithinASecond() throws Exception {
-    until("the other is ready", () -> client(second).version() == 0);
-    operator(first)
-        .patch(
-            "/api/operator/clusters/acme-train",
-            new JsonObject().put("writes_armed", false).put("max_price_cap_per_gpu_hour", 5))
-        .ok();
-    within(1, "told", () -> client(second).state().getDouble("max_price_cap_per_gpu_hour") == 5);
-    client(second).put(client(second).order(0, 2)).refused(ErrorCode.CAPACITY_WRITES_DISABLED);
-
-    operator(second)
-        .patch(
-            "/api/operator/pools/demo-h100", new JsonObject().put("max_price_cap_per_gpu_hour", 4))
-        .ok();
-    until("told", () -> client(first).state().getDouble("max_price_cap_per_gpu_hour") == 4);
   }
 
   @Test

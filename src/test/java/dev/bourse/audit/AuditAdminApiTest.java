@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.RunningBourse;
@@ -112,15 +111,6 @@ class AuditAdminApiTest {
     RunningBourse.until(
         "the read is recorded", () -> !details(list("?org=globex&reads=1")).isEmpty());
     assertEquals(List.of(), details(list("?org=globex&reads=0")));
-  }
-
-  @Test
-  void anUnknownOrganizationHasNoTrailAndOddParametersAreRefused() throws Exception {
-    bourse.operator().get(PATH + "?org=nobody").refused(ErrorCode.NOT_FOUND);
-    assertEquals(404, export("?org=nobody", "text/csv").statusCode());
-    for (String query : List.of("?reads=2", "?limit=many", "?before=0", "?org=")) {
-      bourse.operator().get(PATH + query).refused(ErrorCode.BAD_REQUEST);
-    }
   }
 
   @Test

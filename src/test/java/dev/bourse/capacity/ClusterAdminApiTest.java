@@ -218,18 +218,6 @@ class ClusterAdminApiTest {
   }
 
   @Test
-  void aNameIsTakenOnce() {
-    TestMarket market = bourse.market();
-    JsonObject refusal =
-        operator
-            .post(CLUSTERS, newCluster(market.redA().cluster(), market.blue(), market.name()))
-            .refused(ErrorCode.CONFLICT);
-    assertEquals("exists", refusal.getString("reason"));
-    assertEquals(market.red(), read(market.redA()).getString("org"));
-    assertEquals(List.of(), platformRows(market.redA().cluster()));
-  }
-
-  @Test
   void aRetiredOrganizationGetsNoCluster() {
     TestMarket market = bourse.market();
     RunningBourse.await(

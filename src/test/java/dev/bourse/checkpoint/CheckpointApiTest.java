@@ -1,7 +1,6 @@
 package dev.bourse.checkpoint;
 
 import static dev.bourse.testing.FilesFixture.FAMILY;
-import static dev.bourse.testing.FilesFixture.FEED;
 import static dev.bourse.testing.FilesFixture.announce;
 import static dev.bourse.testing.FilesFixture.approve;
 import static dev.bourse.testing.FilesFixture.bytes;
@@ -308,20 +307,6 @@ class CheckpointApiTest {
       member.delete(item(id)).ok();
       announce(member, publication(freshName(), OTHERS, "org"));
       assertEquals(OTHERS.length, member.get(FAMILY).ok().getLong("used_bytes"));
-    }
-  }
-
-  @Test
-  void switchedOffTheWholeFamilyIsNotFound() {
-    try (RunningBourse off = RunningBourse.demo("checkpoints.enabled=false")) {
-      ApiClient member = off.asMember("acme", "alice");
-      member.get(FAMILY).refused(ErrorCode.NOT_FOUND);
-      member.post(FAMILY, publication("x", BYTES, "org")).refused(ErrorCode.NOT_FOUND);
-      member.get(item("ckp_1")).refused(ErrorCode.NOT_FOUND);
-      member.delete(item("ckp_1")).refused(ErrorCode.NOT_FOUND);
-      off.with(null).get(FEED).refused(ErrorCode.NOT_FOUND);
-      off.with(null).send("PUT", "/upload/x", null).refused(ErrorCode.NOT_FOUND);
-      off.operator().get("/api/operator/reviews").refused(ErrorCode.NOT_FOUND);
     }
   }
 }

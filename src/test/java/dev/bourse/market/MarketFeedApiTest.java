@@ -18,7 +18,6 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -110,16 +109,6 @@ class MarketFeedApiTest extends MarketApiFixture {
         depth.getJsonArray("levels"));
     assertFalse(depth.encode().contains("red"), "it names nobody");
     assertFalse(answer.header("etag").isEmpty());
-  }
-
-  @Test
-  void depthAndHistoryAreOfPoolsThatExist() {
-    ApiClient caller = bourse.as("s1-red", "bare");
-    for (String path : List.of("/api/market/depth", "/api/market/history")) {
-      caller.get(path + "?pool=nowhere").refused(ErrorCode.NOT_FOUND);
-      caller.get(path).refused(ErrorCode.BAD_REQUEST);
-    }
-    caller.get("/api/market/history?pool=s1&hours=0.4").refused(ErrorCode.BAD_REQUEST);
   }
 
   @Test

@@ -245,17 +245,6 @@ class MemberAdminApiTest {
   }
 
   @Test
-  void anUnknownMemberIsNotFoundAndNothingIsRecorded() {
-    int before = bourse.audit(orgId, false).size();
-    operator
-        .patch(members + "/nobody", new JsonObject().put("name", "x"))
-        .refused(ErrorCode.NOT_FOUND);
-    operator.delete(members + "/nobody").refused(ErrorCode.NOT_FOUND);
-    operator.delete(members + "/alice").refused(ErrorCode.NOT_FOUND);
-    assertEquals(before, bourse.audit(orgId, false).size());
-  }
-
-  @Test
   void aRuleIsAddedOnceListedAndRemoved() {
     HttpAnswer answer = operator.post(rules, rule("domain", "X.Example"));
     assertEquals(201, answer.status());

@@ -119,17 +119,6 @@ class OrgAdminApiTest {
   }
 
   @Test
-  void anIdThatIsTakenIsRefused() {
-    created("taken");
-    assertEquals(
-        "exists",
-        operator
-            .post(ORGS, OrgApiFixture.org("taken"))
-            .refused(ErrorCode.CONFLICT)
-            .getString("reason"));
-  }
-
-  @Test
   void aBadOrganizationIsRefusedNamingTheFieldAndItsValue() {
     for (String id : List.of("", "-a", "a-", "A", "a b", "a/b", "x".repeat(64))) {
       JsonObject refusal =
@@ -165,17 +154,6 @@ class OrgAdminApiTest {
     assertEquals(
         List.of("display=Crimson", "kind=public_research"),
         bourse.audit(market.red(), false).stream().map(AuditRow::detail).toList());
-  }
-
-  @Test
-  void anUnknownOrganizationIsNotFound() {
-    String nobody = ORGS + "/nobody";
-    operator.get(nobody).refused(ErrorCode.NOT_FOUND);
-    operator.patch(nobody, new JsonObject().put("display", "x")).refused(ErrorCode.NOT_FOUND);
-    operator.delete(nobody).refused(ErrorCode.NOT_FOUND);
-    for (String list : List.of("/members", "/rules", "/tokens")) {
-      operator.get(nobody + list).refused(ErrorCode.NOT_FOUND);
-    }
   }
 
   @Test

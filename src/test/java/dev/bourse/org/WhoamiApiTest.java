@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.ReplayedOnPostgres;
@@ -92,10 +91,5 @@ class WhoamiApiTest {
     JsonObject whoami = bourse.as("openlab", "bare").get("/api/whoami").ok();
     assertEquals(new JsonArray(), whoami.getJsonArray("scopes"));
     assertEquals("public_research", whoami.getString("org_kind"));
-  }
-
-  @Test
-  void whoamiTakesNoParameters() {
-    bourse.as("acme", "bare").get("/api/whoami?cluster=acme-train").refused(ErrorCode.BAD_REQUEST);
   }
 }

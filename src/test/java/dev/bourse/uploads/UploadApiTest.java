@@ -303,9 +303,4 @@ class UploadApiTest {
       RunningBourse.until("the bytes are deleted", () -> second.files("uploads").isEmpty());
     }
   }
-
-  @Test
-  void unknownSessionsAreGone() {
-    anybody.sendBytes("PUT", "/upload/nobody-knows", new byte[5]).refused(ErrorCode.GONE);
-  }
 }

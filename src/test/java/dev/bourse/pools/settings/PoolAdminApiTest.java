@@ -178,14 +178,6 @@ class PoolAdminApiTest {
   }
 
   @Test
-  void aNameIsTakenOnce() {
-    TestMarket market = bourse.market();
-    JsonObject refusal = operator.post(POOLS, newPool(market.name())).refused(ErrorCode.CONFLICT);
-    assertEquals("exists", refusal.getString("reason"));
-    assertEquals("lab", operator.get(POOLS + "/" + market.name()).ok().getString("site"));
-  }
-
-  @Test
   void poolsAreListedByNameAPageAtATime() {
     JsonObject all = operator.get(POOLS + "?limit=500").ok();
     JsonObject head = operator.get(POOLS + "?limit=2").ok();
