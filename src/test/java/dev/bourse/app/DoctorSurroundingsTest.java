@@ -203,19 +203,6 @@ class DoctorSurroundingsTest {
   }
 
   @Test
-  void aServerThatTakesNoWritesIsAFaultAndItsKeysAreLookedAt() throws Exception {
-    String url = SharedPostgres.server().newDatabase();
-    CommandRun.of("migrate", "--set", "store.url=" + url).succeeded();
-    String database = url.substring(url.lastIndexOf('/') + 1);
-    SharedPostgres.server()
-        .execute("ALTER DATABASE " + database + " SET default_transaction_read_only = on");
-    CommandRun run = run(PATIENT, "store.url=" + url);
-    assertTrue(saw(is("fault", run, "database"), "takes no writes"), run.out());
-    assertTrue(saw(is("warning", run, "secret key"), "no secret.key is given"), run.out());
-    assertEquals(4, run.code());
-  }
-
-  @Test
   void anObjectStoreIsTriedAndLeftAsItWas() {
     S3Server server = S3Server.s3proxy();
     String bucket = server.newBucket();

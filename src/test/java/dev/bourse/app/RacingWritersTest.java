@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.audit.AuditRow;
 import dev.bourse.testing.ClusterClient;
-import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Of writers that saw the same version, one wins. */
-@EachEngine
+@OneEngine("ReplicasTest races the writers of two services on PostgreSQL")
 class RacingWritersTest {
   private static final int WRITES = 200;
   private static final int WRITERS = 2;

@@ -13,8 +13,6 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
-import java.sql.Connection;
-import java.sql.DriverManager;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -80,24 +78,5 @@ class StoreFaultTest {
   private static boolean isStored(Database database, Statement statement) {
     return await(
         database.commit(List.of(statement)).map(stored -> true).otherwise(refused -> false));
-  }
-
-  @Test
-  void whileTheStoreIsTakenWritesAreRefusedAndLaterTheyDo() throws Exception {
-    try (RunningBourse bourse = RunningBourse.withMarkets(1)) {
-      ClusterClient client = bourse.market().redA();
-      client.addKey();
-      JsonObject order = client.order(1, 2);
-      try (Connection other =
-              DriverManager.getConnection("jdbc:sqlite:" + bourse.data().resolve("bourse.db"));
-          java.sql.Statement taking = other.createStatement()) {
-        taking.execute("BEGIN IMMEDIATE");
-        client.put(order).refused(ErrorCode.OVERLOADED);
-        assertEquals(0L, client.version());
-        taking.execute("ROLLBACK");
-      }
-      client.put(order).ok();
-      client.untilHeld(1);
-    }
   }
 }
