@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Secrets;
+import dev.bourse.remote.Connections;
+import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.Authority;
 import dev.bourse.testing.Certificates;
-import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
@@ -17,15 +19,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -170,23 +171,31 @@ class ClientCertificateApiTest {
     }
   }
 
-  /** Runs a command in a JVM that trusts the server; gives all it said. */
+  /**
+   * Runs a command in this process, which trusts the server meanwhile, and returns all it printed.
+   */
   private String run(int code, Map<String, String> environment, String... arguments)
       throws Exception {
-    List<String> flags = new ArrayList<>(ChildJvm.FLAGS);
-    flags.add("-Djavax.net.ssl.trustStore=" + trusted());
-    flags.add("-Djavax.net.ssl.trustStorePassword=changeit");
-    ProcessBuilder command = new ProcessBuilder(ChildJvm.command(flags, List.of(arguments)));
-    command.environment().keySet().removeIf(name -> name.startsWith("BOURSE_"));
-    command.environment().putAll(environment);
-    command.environment().put("HOME", folder.toString());
-    command.environment().put("XDG_CONFIG_HOME", folder.resolve("config").toString());
-    Process process = command.redirectErrorStream(true).start();
-    process.getOutputStream().close();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertTrue(process.waitFor(60, TimeUnit.SECONDS), said);
-    assertEquals(code, process.exitValue(), said);
-    return said;
+    SSLContext before = SSLContext.getDefault();
+    SSLContext.setDefault(none());
+    System.setProperty("javax.net.ssl.trustStore", trusted().toString());
+    System.setProperty("javax.net.ssl.trustStorePassword", "changeit");
+    try {
+      if (arguments[0].equals("admin")) {
+        AdminRun run = AdminRun.of(environment, Arrays.copyOfRange(arguments, 1, arguments.length));
+        assertEquals(code, run.exitCode(), run.out() + run.err());
+        return run.out() + run.err();
+      }
+      MemberShell shell = new MemberShell(folder.resolve("config"));
+      environment.forEach(shell::with);
+      MemberShell.Outcome run = shell.run(arguments).ended(code);
+      return run.out() + run.err();
+    } finally {
+      System.clearProperty("javax.net.ssl.trustStore");
+      System.clearProperty("javax.net.ssl.trustStorePassword");
+      SSLContext.setDefault(before);
+      Connections.close();
+    }
   }
 
   private Path trusted() throws IOException, GeneralSecurityException {

@@ -5,10 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.app.commands.Main;
+import dev.bourse.core.FailureText;
+import dev.bourse.core.Ports;
+import dev.bourse.core.Settings;
 import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
+import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -16,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +36,9 @@ class StartFailureTest {
   StartFailureTest(@TempDir Path folder) {
     this.folder = folder;
   }
+
+  private static final Map<String, String> USUAL =
+      Map.of("port", "0", "management.port", "0", "drain-delay", "0");
 
   private record Ended(int code, String out, String log) {}
 
@@ -65,6 +73,45 @@ class StartFailureTest {
     return new Ended(process.exitValue(), read(out), read(log));
   }
 
+  /**
+   * Starts the service in this process, and returns what a process would say of its failure: the
+   * text that {@code serve} logs before it ends with its exit code for expected failures.
+   */
+  private String refusal(boolean demo, String... settings) throws Exception {
+    Map<String, String> values = new HashMap<>(USUAL);
+    for (String setting : settings) {
+      String[] pair = setting.split("=", 2);
+      values.put(pair[0], pair[1]);
+    }
+    try {
+      start(demo, values);
+    } catch (Exception e) {
+      assertTrue(Main.isExpected(e), e::toString);
+      String said = FailureText.of(e);
+      assertFalse(said.contains("Exception"), said);
+      return said;
+    }
+    throw new AssertionError("it starts");
+  }
+
+  private void start(boolean demo, Map<String, String> settings) throws Exception {
+    Config config =
+        Config.from(new Settings(settings, Map.of()), folder.resolve("data"), List.of());
+    Vertx vertx = Bourse.newVertx(config);
+    Bourse bourse = new Bourse(vertx, config, demo);
+    try {
+      bourse.start().await(60, TimeUnit.SECONDS);
+    } finally {
+      bourse.stop().eventually(vertx::close).await(60, TimeUnit.SECONDS);
+    }
+  }
+
+  private static void assertNames(String said, String... parts) {
+    for (String part : parts) {
+      assertTrue(said.contains(part), part + " in " + said);
+    }
+  }
+
   private static String read(Path file) {
     try {
       return Files.readString(file, StandardCharsets.UTF_8);
@@ -86,9 +133,9 @@ class StartFailureTest {
   void aTakenManagementPortIsNamedWithItsSetting() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = String.valueOf(taken.getLocalPort());
-      assertRefused(
-          serve(List.of(), Map.of(), "--demo", "--port", "0", "--set", "management.port=" + port),
-          "cannot start: port " + port,
+      assertNames(
+          refusal(true, "management.port=" + port),
+          "port " + port,
           "management.port");
     }
   }
@@ -111,15 +158,15 @@ class StartFailureTest {
     Path file =
         Files.writeString(
             folder.resolve("world.yaml"), world.replace("held_nodes: 2", "held_nodes: 99"));
-    assertRefused(
-        serve(List.of(), Map.of(), "--port", "0", "--set", "world=" + file),
-        "cannot start: pool demo-h100: its clusters hold more nodes than it has");
+    assertNames(
+        refusal(false, "world=" + file),
+        "pool demo-h100: its clusters hold more nodes than it has");
   }
 
   @Test
   void aWorldFileThatIsNotThereIsNamed() throws Exception {
-    assertRefused(
-        serve(List.of(), Map.of(), "--port", "0", "--set", "world=/nowhere/world.yaml"),
+    assertNames(
+        refusal(false, "world=/nowhere/world.yaml"),
         "/nowhere/world.yaml: there is no such file or folder");
   }
 
@@ -127,13 +174,13 @@ class StartFailureTest {
   void aFileThatIsNoStoreIsNamed() throws Exception {
     Files.createDirectories(folder.resolve("data"));
     Files.writeString(folder.resolve("data").resolve("bourse.db"), "this is no store\n".repeat(99));
-    assertRefused(serve(List.of(), Map.of(), "--port", "0"), "cannot start: the store");
+    assertNames(refusal(false), "the store");
   }
 
   @Test
   void aDataFolderThatIsAFileIsNamed() throws Exception {
     Files.writeString(folder.resolve("data"), "");
-    assertRefused(serve(List.of(), Map.of(), "--port", "0"), "is not a folder");
+    assertNames(refusal(false), "is not a folder");
   }
 
   @Test
@@ -153,36 +200,33 @@ class StartFailureTest {
   @Test
   void aSecretKeyThatIsMissingIsNamed() throws Exception {
     String key = "5".repeat(64);
-    Ended first = serve(List.of(), Map.of("BOURSE_SECRET_KEY", key), "--demo", "--port", "0");
-    assertTrue(first.out().contains("ready http://"), first.log());
-    assertRefused(
-        serve(List.of(), Map.of(), "--demo", "--port", "0"),
-        "encrypted with secret key aa78830e, which is not given",
-        "secret.give-up=");
+    Map<String, String> settings = new HashMap<>(USUAL);
+    settings.put("secret.key", key);
+    start(true, settings);
+    String wanted = "encrypted with secret key aa78830e, which is not given";
+    assertNames(refusal(true), wanted, "secret.give-up=");
+    String another = refusal(true, "secret.key=" + "6".repeat(64));
+    assertNames(another, wanted);
+    assertFalse(another.contains("6666"), another);
+    String faulty = refusal(true, "secret.key=" + key + "55");
+    assertNames(faulty, "secret.key: 'key 1 of 1, not shown' is not acceptable");
+    assertFalse(faulty.contains("5555"), faulty);
   }
 
-  private Ended serveOn(String store, String secret) throws Exception {
+  private String refusalOn(String store, String secret) throws Exception {
     Path credentials =
         Files.writeString(
             folder.resolve("credentials"),
             "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
                 .formatted(S3Server.ACCESS_KEY, secret));
-    return serve(
-        List.of(),
-        Map.of(),
-        "--demo",
-        "--port",
-        "0",
-        "--set",
-        "checkpoints.store=" + store,
-        "--set",
-        "checkpoints.s3-credentials-file=" + credentials);
+    return refusal(
+        true, "checkpoints.store=" + store, "checkpoints.s3-credentials-file=" + credentials);
   }
 
   @Test
   void aBucketThatIsNotThereIsNamed() throws Exception {
-    assertRefused(
-        serveOn(S3Server.s3proxy().store("no-such-bucket"), S3Server.SECRET_KEY),
-        "cannot start: s3://no-such-bucket/bourse/: there is no bucket 'no-such-bucket' at http");
+    assertNames(
+        refusalOn(S3Server.s3proxy().store("no-such-bucket"), S3Server.SECRET_KEY),
+        "s3://no-such-bucket/bourse/: there is no bucket 'no-such-bucket' at http");
   }
 }

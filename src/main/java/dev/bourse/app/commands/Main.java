@@ -72,7 +72,7 @@ public final class Main {
   }
 
   /** Whether a failure is of the surroundings, so that its message says all there is to know. */
-  static boolean isExpected(Throwable failure) {
+  public static boolean isExpected(Throwable failure) {
     return failure instanceof Config.Faulty
         || failure instanceof ExportFault
         || failure instanceof IOException
