@@ -43,7 +43,7 @@ class ClientCertificateApiTest {
 
   ClientCertificateApiTest(@TempDir Path folder) {
     this.folder = folder;
-    server = Certificates.make(folder, "EC", 30);
+    server = Certificates.make("EC", 30);
   }
 
   private RunningBourse serve() throws IOException {

@@ -45,7 +45,7 @@ class ConfigFaultsTest extends ConfigFixture {
   @Test
   void whoeverSpeaksTlsIsNotCalledByHttp(@TempDir Path folder) throws Exception {
     Map<String, String> values = new LinkedHashMap<>();
-    for (String setting : Certificates.make(folder, "EC", 30).write(folder)) {
+    for (String setting : Certificates.make("EC", 30).write(folder)) {
       values.put(setting.split("=", 2)[0], setting.split("=", 2)[1]);
     }
     values.put("base-url", "https://x.example");

@@ -43,7 +43,7 @@ class TlsApiTest {
 
   TlsApiTest(@TempDir Path folder) {
     this.folder = folder;
-    pem = Certificates.make(folder, "RSA", 30);
+    pem = Certificates.make("RSA", 30);
   }
 
   private static HttpClient client(Certificates.Pem... trusted) {
@@ -110,7 +110,7 @@ class TlsApiTest {
   @Test
   void aCertificateThatWasRenewedIsTakenByItself() throws Exception {
     try (RunningBourse bourse = RunningBourse.demo(pem.write(folder))) {
-      Certificates.Pem other = Certificates.make(folder, "EC", 90);
+      Certificates.Pem other = Certificates.make("EC", 90);
       other.write(folder);
       until("it is shown", () -> other.certificate().equals(shown(bourse, pem, other)));
     }

@@ -38,7 +38,7 @@ class KeyChecksTest {
   @Test
   void aCertificateIsWarnedOfTwoWeeksBeforeItEnds(@TempDir Path folder) throws Exception {
     Map<String, String> settings = new HashMap<>();
-    for (String setting : Certificates.make(folder, "EC", 30).write(folder)) {
+    for (String setting : Certificates.make("EC", 30).write(folder)) {
       int equals = setting.indexOf('=');
       settings.put(setting.substring(0, equals), setting.substring(equals + 1));
     }
@@ -52,7 +52,7 @@ class KeyChecksTest {
   void anAuthorityOfClientsThatEndsBeforeIsWarnedOfToo(@TempDir Path folder) throws Exception {
     Map<String, String> settings = new HashMap<>();
     List<String> given =
-        new ArrayList<>(List.of(Certificates.make(folder, "EC", 30).write(folder)));
+        new ArrayList<>(List.of(Certificates.make("EC", 30).write(folder)));
     given.add(new Authority("ours", Duration.ofDays(20)).write(folder, "tls.client.ca"));
     given.forEach(one -> settings.put(one.split("=", 2)[0], one.split("=", 2)[1]));
     TlsConfig tls = TlsConfig.from(new Settings(settings, Map.of())).orElseThrow();

@@ -46,7 +46,7 @@ class ClientCertificateTest {
 
   @BeforeAll
   static void make() {
-    server = Certificates.make(certificates, "EC", 30);
+    server = Certificates.make("EC", 30);
   }
 
   @AfterEach
@@ -251,7 +251,7 @@ class ClientCertificateTest {
       assertFalse(fixture.edge.renewCertificate(fixture.vertx).await());
       assertTrue(asked(fixture, showing(authority.issue("agent"))).startsWith("HTTP/1.1 200"));
     }
-    Pem renewed = Certificates.make(folder, "EC", 300);
+    Pem renewed = Certificates.make("EC", 300);
     renewed.write(folder);
     assertTrue(fixture.edge.renewCertificate(fixture.vertx).await());
     SSLContext context = Authority.showing(authority.issue("agent"), renewed);

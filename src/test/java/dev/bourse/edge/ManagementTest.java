@@ -52,7 +52,7 @@ class ManagementTest {
 
   @BeforeAll
   static void make() {
-    server = Certificates.make(certificates, "EC", 30);
+    server = Certificates.make("EC", 30);
   }
 
   @AfterEach

@@ -326,7 +326,7 @@ class ProxyProtocolTest {
   }
 
   private EdgeFixture secure(EdgeConfig config) throws IOException {
-    Pem pem = Certificates.make(folder, "EC", 30);
+    Pem pem = Certificates.make("EC", 30);
     pem.write(folder);
     trusted = pem;
     return serve(

@@ -59,7 +59,7 @@ class TlsTest {
 
   @BeforeAll
   static void make() {
-    pem = Certificates.make(certificates, "EC", 30);
+    pem = Certificates.make("EC", 30);
     trust = Certificates.trusting(pem);
   }
 
@@ -253,7 +253,7 @@ class TlsTest {
     until("it streams", () -> !sinks.isEmpty());
     assertFalse(fixture.edge.renewCertificate(fixture.vertx).await(), "nothing has changed");
 
-    Pem other = Certificates.make(folder, "RSA", 300);
+    Pem other = Certificates.make("RSA", 300);
     other.write(folder);
     assertTrue(fixture.edge.renewCertificate(fixture.vertx).await());
     assertFalse(fixture.edge.renewCertificate(fixture.vertx).await(), "it is taken once");
@@ -282,7 +282,7 @@ class TlsTest {
   @Test
   void aPairThatCannotBeUsedLeavesTheOldOneInUse() throws Exception {
     EdgeFixture fixture = serve();
-    Pem other = Certificates.make(folder, "EC", 300);
+    Pem other = Certificates.make("EC", 300);
     for (String half : List.of("", other.text().substring(0, 200), other.text())) {
       Files.writeString(Certificates.certificateFile(folder), half);
       assertFalse(fixture.edge.renewCertificate(fixture.vertx).await());

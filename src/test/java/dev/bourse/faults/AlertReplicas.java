@@ -88,7 +88,7 @@ final class AlertReplicas {
     world = new FaultWorld(run, "alerts-postgres");
     url = server.newDatabase();
     certificates = Files.createDirectories(world.folder().resolve("tls"));
-    certificate = Certificates.make(certificates, "EC", CERTIFICATE_DAYS);
+    certificate = Certificates.make("EC", CERTIFICATE_DAYS);
     first = add("first", run.seed());
     second = add("second", run.seed() + 1, certificate.write(certificates));
     clock = new FakeClock(world.folder(), first);
@@ -190,7 +190,7 @@ final class AlertReplicas {
             "a certificate of " + ENDING_DAYS + " days put in place of one of " + CERTIFICATE_DAYS,
             Set.of("BourseCertificateEnds"),
             Set.of(),
-            () -> Certificates.make(certificates, "EC", ENDING_DAYS).write(certificates),
+            () -> Certificates.make("EC", ENDING_DAYS).write(certificates),
             () -> certificate.write(certificates)));
   }
 

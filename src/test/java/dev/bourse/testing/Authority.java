@@ -28,6 +28,8 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Base64;
 import java.util.HexFormat;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
@@ -39,7 +41,7 @@ import javax.net.ssl.X509KeyManager;
 
 /**
  * An authority that issues certificates of clients, made here byte by byte (X.509, RFC 5280): the
- * JDK's keytool takes a second for each, and four calls for one that another signs.
+ * JDK's keytool would take a process for each, and four for one that another signs.
  */
 public final class Authority {
   private static final String ALIAS = "client";
@@ -47,10 +49,33 @@ public final class Authority {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'").withZone(ZoneOffset.UTC);
 
-  // ecdsa-with-SHA256, commonName, basicConstraints
-  private static final byte[] SIGNED_WITH = element(0x30, element(0x06, hex("2a8648ce3d040302")));
+  /** How keys of each kind sign: the name for the JDK, and the algorithm identifier. */
+  private static final Map<String, Signing> SIGNING =
+      Map.of(
+          "EC", new Signing("SHA256withECDSA", algorithm("2a8648ce3d040302")),
+          "RSA",
+              new Signing(
+                  "SHA256withRSA", algorithm("2a864886f70d01010b", element(0x05, new byte[0]))),
+          "Ed25519", new Signing("Ed25519", algorithm("2b6570")));
+
+  private record Signing(String name, byte[] identifier) {}
+
+  // commonName, basicConstraints, subjectAltName
   private static final byte[] COMMON_NAME = element(0x06, hex("550403"));
   private static final byte[] CONSTRAINTS = element(0x06, hex("551d13"));
+  private static final byte[] ALTERNATIVES = element(0x06, hex("551d11"));
+
+  /** The extension that names this machine: dNSName localhost, iPAddress 127.0.0.1. */
+  static final byte[] THIS_MACHINE =
+      element(
+          0x30,
+          ALTERNATIVES,
+          element(
+              0x04,
+              element(
+                  0x30,
+                  element(0x82, "localhost".getBytes(StandardCharsets.US_ASCII)),
+                  element(0x87, new byte[] {127, 0, 0, 1}))));
 
   private final String name;
   private final KeyPair keys;
@@ -66,7 +91,7 @@ public final class Authority {
    */
   public Authority(String name, Duration left) {
     this.name = name;
-    this.keys = newKeys();
+    this.keys = newKeys("EC");
     this.pem = sign(name, keys, true, left);
   }
 
@@ -91,7 +116,7 @@ public final class Authority {
    * @param left until it ends; negative when it has
    */
   public Pem issue(String client, Duration left) {
-    return sign(client, newKeys(), false, left);
+    return sign(client, newKeys("EC"), false, left);
   }
 
   /** One of a client that lasts a day. */
@@ -99,10 +124,12 @@ public final class Authority {
     return issue(client, Duration.ofDays(1));
   }
 
-  private static KeyPair newKeys() {
+  static KeyPair newKeys(String kind) {
     try {
-      KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-      generator.initialize(new ECGenParameterSpec("secp256r1"));
+      KeyPairGenerator generator = KeyPairGenerator.getInstance(kind);
+      if (kind.equals("EC")) {
+        generator.initialize(new ECGenParameterSpec("secp256r1"));
+      }
       return generator.generateKeyPair();
     } catch (GeneralSecurityException e) {
       throw new AssertionError(e);
@@ -113,26 +140,48 @@ public final class Authority {
     Instant end = Instant.now().plus(left);
     byte[] constraints =
         element(0x30, isAuthority ? element(0x01, new byte[] {(byte) 0xff}) : new byte[0]);
+    return sign(
+        name,
+        keys,
+        subject,
+        of,
+        end.minus(Duration.ofDays(400)),
+        end,
+        element(0x30, CONSTRAINTS, element(0x04, constraints)));
+  }
+
+  /** Signs a certificate with one extension. */
+  static Pem sign(
+      String issuer,
+      KeyPair by,
+      String subject,
+      KeyPair of,
+      Instant begin,
+      Instant end,
+      byte[] extension) {
+    String kind = by.getPrivate().getAlgorithm();
+    Signing signing = Objects.requireNonNull(SIGNING.get(kind.equals("EdDSA") ? "Ed25519" : kind));
     byte[] content =
         element(
             0x30,
             element(0xa0, element(0x02, new byte[] {2})),
             element(0x02, BigInteger.valueOf(SERIALS.getAndIncrement()).toByteArray()),
-            SIGNED_WITH,
-            name(name),
-            element(0x30, time(end.minus(Duration.ofDays(400))), time(end)),
+            signing.identifier(),
+            name(issuer),
+            element(0x30, time(begin), time(end)),
             name(subject),
             of.getPublic().getEncoded(),
-            element(0xa3, element(0x30, element(0x30, CONSTRAINTS, element(0x04, constraints)))));
+            element(0xa3, element(0x30, extension)));
     try {
-      Signature signature = Signature.getInstance("SHA256withECDSA");
-      signature.initSign(keys.getPrivate());
+      Signature signature = Signature.getInstance(signing.name());
+      signature.initSign(by.getPrivate());
       signature.update(content);
       byte[] signed = element(0x03, new byte[1], signature.sign());
       Certificate certificate =
           CertificateFactory.getInstance("X.509")
               .generateCertificate(
-                  new ByteArrayInputStream(element(0x30, content, SIGNED_WITH, signed)));
+                  new ByteArrayInputStream(
+                      element(0x30, content, signing.identifier(), signed)));
       return new Pem(
           certificate,
           Certificates.pem("CERTIFICATE", certificate.getEncoded()),
@@ -140,6 +189,11 @@ public final class Authority {
     } catch (GeneralSecurityException e) {
       throw new AssertionError(e);
     }
+  }
+
+  private static byte[] algorithm(String identifier, byte[]... parameters) {
+    byte[] named = element(0x06, hex(identifier));
+    return parameters.length == 0 ? element(0x30, named) : element(0x30, named, parameters[0]);
   }
 
   private static byte[] name(String text) {

@@ -1,21 +1,19 @@
 package dev.bourse.testing;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyPair;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
-import java.util.ArrayList;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Base64;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Certificates for this machine that sign themselves, made by the JDK's keytool. */
+/** Certificates for this machine that sign themselves, made in this process. */
 public final class Certificates {
   private static final char[] PASSWORD = "changeit".toCharArray();
 
@@ -41,44 +39,16 @@ public final class Certificates {
   }
 
   /**
-   * Makes one of so many days.
+   * Makes a certificate for {@code localhost} and 127.0.0.1 that signs itself.
    *
-   * @param kind {@code EC} or {@code RSA}
+   * @param kind {@code EC}, {@code RSA} or {@code Ed25519}
+   * @param days until it ends; negative if it has ended, after one day
    */
-  public static Pem make(Path folder, String kind, int days) {
-    try {
-      Path file = Files.createTempDirectory(folder, "keys").resolve("store.p12");
-      List<String> command = new ArrayList<>();
-      command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-      // Most of its second is its start.
-      command.addAll(List.of("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"));
-      command.add("-J-Dkeystore.pkcs12.keyPbeIterationCount=10");
-      command.addAll(List.of("-genkeypair", "-alias", "it", "-keyalg", kind));
-      command.addAll(List.of("-keystore", file.toString(), "-storetype", "PKCS12"));
-      command.addAll(List.of("-storepass", new String(PASSWORD), "-dname", "CN=localhost"));
-      command.addAll(List.of("-ext", "san=dns:localhost,ip:127.0.0.1"));
-      command.addAll(List.of("-startdate", days < 0 ? days - 1 + "d" : "-1d"));
-      command.addAll(List.of("-validity", String.valueOf(Math.max(1, days + 1))));
-      Process keytool = new ProcessBuilder(command).redirectErrorStream(true).start();
-      String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      if (!keytool.waitFor(60, TimeUnit.SECONDS) || keytool.exitValue() != 0) {
-        throw new AssertionError(said);
-      }
-      KeyStore store = KeyStore.getInstance("PKCS12");
-      try (InputStream in = Files.newInputStream(file)) {
-        store.load(in, PASSWORD);
-      }
-      Certificate certificate = store.getCertificate("it");
-      return new Pem(
-          certificate,
-          pem("CERTIFICATE", certificate.getEncoded()),
-          pem("PRIVATE KEY", store.getKey("it", PASSWORD).getEncoded()));
-    } catch (IOException | GeneralSecurityException e) {
-      throw new AssertionError(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new AssertionError(e);
-    }
+  public static Pem make(String kind, int days) {
+    KeyPair keys = Authority.newKeys(kind);
+    Instant end = Instant.now().plus(Duration.ofDays(days));
+    Instant begin = (days < 0 ? end : Instant.now()).minus(Duration.ofDays(1));
+    return Authority.sign("localhost", keys, "localhost", keys, begin, end, Authority.THIS_MACHINE);
   }
 
   public static String pem(String kind, byte[] encoded) {

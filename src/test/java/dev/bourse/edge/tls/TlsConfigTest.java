@@ -25,7 +25,7 @@ class TlsConfigTest {
 
   TlsConfigTest(@TempDir Path folder) throws IOException {
     this.folder = folder;
-    ec = Certificates.make(folder, "EC", 30);
+    ec = Certificates.make("EC", 30);
     ec.write(folder);
     certificate = Certificates.certificateFile(folder);
     key = Certificates.keyFile(folder);
@@ -50,7 +50,7 @@ class TlsConfigTest {
   @Test
   void aKeyIsTakenInTheOlderFormOfEachAlgorithmToo() throws IOException {
     assertEquals("EC", TlsFixture.config(certificate, key).pair().key().getAlgorithm());
-    for (Certificates.Pem pem : List.of(ec, Certificates.make(folder, "RSA", 30))) {
+    for (Certificates.Pem pem : List.of(ec, Certificates.make("RSA", 30))) {
       pem.write(folder);
       Key usual = TlsFixture.config(certificate, key).pair().key();
       String kind = usual.getAlgorithm();
@@ -116,15 +116,15 @@ class TlsConfigTest {
 
   @Test
   void aKeyOfAnotherCertificateIsNamed() throws IOException {
-    Files.writeString(key, Certificates.make(folder, "EC", 30).key());
+    Files.writeString(key, Certificates.make("EC", 30).key());
     assertRefused("tls.key: '" + key + "'", "the private key of the certificate in " + certificate);
-    Files.writeString(key, Certificates.make(folder, "RSA", 30).key());
+    Files.writeString(key, Certificates.make("RSA", 30).key());
     assertRefused("tls.key: '" + key + "'", "is not EC");
   }
 
   @Test
   void aChainThatDoesNotLeadFromOneToTheNextIsNamed() throws IOException {
-    Files.writeString(certificate, ec.text() + Certificates.make(folder, "RSA", 30).text());
+    Files.writeString(certificate, ec.text() + Certificates.make("RSA", 30).text());
     // All of them are named localhost here, so these two do.
     assertEquals(2, TlsFixture.config(certificate, key).pair().chain().size());
     Files.writeString(certificate, ec.text().repeat(17));
@@ -179,7 +179,7 @@ class TlsConfigTest {
 
   @Test
   void aCertificateOfAnotherAlgorithmIsNamed() throws IOException {
-    Certificates.make(folder, "Ed25519", 30).write(folder);
+    Certificates.make("Ed25519", 30).write(folder);
     assertRefused("tls.cert: '" + certificate + "'", "an RSA or EC key");
   }
 }
