@@ -34,8 +34,9 @@ final class EdgeVerticle extends AbstractVerticle {
     LoopContext loop = new LoopContext(edge, context);
     RequestRouter router = new RequestRouter(vertx, loop);
     endStreams = loop.streams()::end;
-    long sweepMillis =
-        Math.max(20, Math.min(SWEEP_MILLIS, edge.config().limits().headMillis() / 2));
+    EdgeLimits limits = edge.config().limits();
+    long shortestMillis = Math.min(limits.headMillis(), limits.lingerMillis());
+    long sweepMillis = Math.max(20, Math.min(SWEEP_MILLIS, shortestMillis / 2));
     vertx.setPeriodic(sweepMillis, tick -> loop.sweep());
     vertx.setPeriodic(STREAM_CHECK_MILLIS, tick -> loop.streams().endRefused());
     HttpServerOptions options = options(edge.config());

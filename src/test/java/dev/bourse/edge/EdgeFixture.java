@@ -120,9 +120,13 @@ public final class EdgeFixture implements AutoCloseable {
     return Contract.SERVED.stream().map(Contract::load).toList();
   }
 
+  /** Enough for a client in this process to read a refusal. */
+  static final long LINGER_MILLIS = 500;
+
   /** The defaults on a free port of the loopback, without budgets. */
   static EdgeConfig unlimited() {
-    return new EdgeConfig("127.0.0.1", 0, "", 0, 0, 0, Set.of(), EdgeLimits.standard());
+    EdgeLimits limits = EdgeLimits.standard().withLinger(LINGER_MILLIS);
+    return new EdgeConfig("127.0.0.1", 0, "", 0, 0, 0, Set.of(), limits);
   }
 
   /** Without budgets too; clients that are slow are cut off within a second. */
@@ -142,6 +146,7 @@ public final class EdgeFixture implements AutoCloseable {
             300,
             512,
             65_536,
+            LINGER_MILLIS,
             DownloadPace.standard()));
   }
 

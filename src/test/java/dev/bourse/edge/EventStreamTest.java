@@ -57,7 +57,7 @@ class EventStreamTest {
                 0,
                 0,
                 Set.of(),
-                new EdgeLimits(room, 300, 60_000, 300, 512, 65_536, DownloadPace.standard())),
+                new EdgeLimits(room, 300, 60_000, 300, 512, 65_536, 500, DownloadPace.standard())),
             new Sources(
                 Clock.systemUTC(), () -> System.nanoTime() + skippedNanos.get(), new Random(1)));
     fixture.behave(

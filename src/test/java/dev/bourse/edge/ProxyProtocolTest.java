@@ -235,7 +235,7 @@ class ProxyProtocolTest {
   void aHeaderThatDoesNotComeIsNotAwaitedForLong() throws Exception {
     EdgeLimits hasty =
         new EdgeLimits(
-            ProcessLimits.ofProcess(), 300, 600, 300, 512, 65_536, DownloadPace.standard());
+            ProcessLimits.ofProcess(), 300, 600, 300, 512, 65_536, 500, DownloadPace.standard());
     EdgeFixture fixture = serve(config(hasty, 0));
     assertEquals("", connect(fixture).untilClosed());
     assertEquals("", connect(fixture).send("PROXY TC").untilClosed());
@@ -396,6 +396,7 @@ class ProxyProtocolTest {
             300,
             512,
             65_536,
+            500,
             DownloadPace.standard());
     EdgeFixture fixture = secure(config(few, 0));
     List<RawClient> first = new ArrayList<>();

@@ -267,7 +267,7 @@ class StreamedAnswerTest {
             i == 0
                 ? fixture
                     .vertx
-                    .timer(3, TimeUnit.SECONDS)
+                    .timer(1, TimeUnit.SECONDS)
                     .map(late -> Optional.of(Buffer.buffer("late\n")))
                 : end());
     try (RawClient client = new RawClient(fixture.port())) {

@@ -10,6 +10,8 @@ package dev.bourse.edge.limits;
  * @param bodyGraceMillis a body may be slower than {@code minBodyBytesPerSecond} for so long
  * @param minBodyBytesPerSecond mean rate of a body after the grace
  * @param maxBodyBytes longest JSON body
+ * @param lingerMillis how long a client may go on sending after an early refusal, so that it can read
+ *     the refusal
  * @param pace how slowly stored bytes may be taken
  */
 public record EdgeLimits(
@@ -19,6 +21,7 @@ public record EdgeLimits(
     long bodyGraceMillis,
     int minBodyBytesPerSecond,
     int maxBodyBytes,
+    long lingerMillis,
     DownloadPace pace) {
 
   /** Longest request line in bytes; the longest legitimate one has some 400. */
@@ -32,7 +35,8 @@ public record EdgeLimits(
         || keepAliveMillis < headMillis
         || bodyGraceMillis < 1
         || minBodyBytesPerSecond < 1
-        || maxBodyBytes < 1) {
+        || maxBodyBytes < 1
+        || lingerMillis < 1) {
       throw new IllegalArgumentException("a limit is out of range");
     }
   }
@@ -48,7 +52,7 @@ public record EdgeLimits(
 
   /** The same with room of one's own. */
   public static EdgeLimits in(ProcessLimits room) {
-    return new EdgeLimits(room, 10_000, 75_000, 10_000, 512, 65_536, DownloadPace.standard());
+    return new EdgeLimits(room, 10_000, 75_000, 10_000, 512, 65_536, 2_000, DownloadPace.standard());
   }
 
   /** The same limits with another pace of downloads. */
@@ -60,6 +64,20 @@ public record EdgeLimits(
         bodyGraceMillis,
         minBodyBytesPerSecond,
         maxBodyBytes,
+        lingerMillis,
         other);
+  }
+
+  /** The same limits with another time to read a refusal. */
+  public EdgeLimits withLinger(long otherMillis) {
+    return new EdgeLimits(
+        room,
+        headMillis,
+        keepAliveMillis,
+        bodyGraceMillis,
+        minBodyBytesPerSecond,
+        maxBodyBytes,
+        otherMillis,
+        pace);
   }
 }

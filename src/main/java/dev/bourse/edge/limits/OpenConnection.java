@@ -17,11 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OpenConnection {
   /**
-   * How long a client may go on sending after an early refusal, so that it can read the refusal.
-   */
-  private static final long LINGER_MILLIS = 2_000;
-
-  /**
    * How long the connection of a throttled client stays open: somewhat longer than the second or so
    * after which it may come back.
    */
@@ -320,7 +315,7 @@ public final class OpenConnection {
     closing = true;
     pending = null;
     readingBody = false;
-    deadlineMillis = nowMillis() + LINGER_MILLIS;
+    deadlineMillis = nowMillis() + limits.lingerMillis();
   }
 
   /** Closes a connection; requests that it still brings are not served. */
@@ -329,7 +324,7 @@ public final class OpenConnection {
     closed = true;
     readingBody = false;
     paidMillis = NEVER;
-    deadlineMillis = nowMillis() + LINGER_MILLIS;
+    deadlineMillis = nowMillis() + limits.lingerMillis();
     http.close();
   }
 
