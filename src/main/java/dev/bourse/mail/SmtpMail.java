@@ -47,7 +47,14 @@ public final class SmtpMail implements MailSender {
   private final Promise<Void> idle = Promise.promise();
 
   public SmtpMail(Vertx vertx, MailConfig.Smtp smtp, String from) {
-    this(vertx, smtp, from, USUAL_PAUSES_MILLIS, SmtpServer.ATTEMPT_MILLIS, null);
+    this(
+        vertx,
+        smtp,
+        from,
+        USUAL_PAUSES_MILLIS,
+        SmtpServer.ATTEMPT_MILLIS,
+        SmtpServer.CLOSE_MILLIS,
+        null);
   }
 
   /**
@@ -59,10 +66,11 @@ public final class SmtpMail implements MailSender {
       String from,
       List<Long> pausesMillis,
       long attemptMillis,
+      long closeMillis,
       @Nullable TrustOptions trusted) {
     this.vertx = vertx;
     this.context = vertx.getOrCreateContext();
-    this.server = new SmtpServer(vertx, smtp, from, attemptMillis, trusted);
+    this.server = new SmtpServer(vertx, smtp, from, attemptMillis, closeMillis, trusted);
     this.pausesMillis = List.copyOf(pausesMillis);
   }
 

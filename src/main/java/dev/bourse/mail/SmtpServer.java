@@ -28,13 +28,16 @@ final class SmtpServer {
   static final long ATTEMPT_MILLIS = 30_000;
 
   /** How long a stop waits for mails under way: the server's last word is usually there at once. */
-  private static final long CLOSE_MILLIS = 3_000;
+  static final long CLOSE_MILLIS = 3_000;
 
   private final MailClient client;
   private final String from;
   private final long attemptMillis;
+  private final long closeMillis;
 
   /**
+   * @param attemptMillis the longest one attempt may take
+   * @param closeMillis the longest a stop waits for mails under way
    * @param trusted whose certificates are trusted; null for those the Java platform trusts
    */
   SmtpServer(
@@ -42,6 +45,7 @@ final class SmtpServer {
       MailConfig.Smtp smtp,
       String from,
       long attemptMillis,
+      long closeMillis,
       @Nullable TrustOptions trusted) {
     io.vertx.ext.mail.MailConfig options = options(smtp);
     if (trusted != null) {
@@ -50,6 +54,7 @@ final class SmtpServer {
     this.client = MailClient.create(vertx, options);
     this.from = from;
     this.attemptMillis = attemptMillis;
+    this.closeMillis = closeMillis;
   }
 
   private static io.vertx.ext.mail.MailConfig options(MailConfig.Smtp smtp) {
@@ -122,7 +127,7 @@ final class SmtpServer {
    * @param idle completes when nothing is under way
    */
   Future<Void> close(Future<Void> idle) {
-    return idle.timeout(CLOSE_MILLIS, TimeUnit.MILLISECONDS)
+    return idle.timeout(closeMillis, TimeUnit.MILLISECONDS)
         .compose(nothingUnderWay -> client.close())
         .onFailure(e -> LOG.debug("the mail client was not closed: {}", shown(e)))
         .otherwiseEmpty();

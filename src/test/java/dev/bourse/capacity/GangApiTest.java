@@ -170,7 +170,10 @@ class GangApiTest extends CapacityApiFixture {
         .toList();
   }
 
-  /** A gang that has one of two nodes ready pays nothing for it, however long it waits. */
+  /**
+   * A gang that has one of two nodes ready pays nothing for it, however long it waits. The wipe of
+   * the other takes 3 s, in which the test has to find the gang waiting.
+   */
   @Test
   void itIsBilledFromTheMomentItsMinimumWasActive() {
     SteppingClock clock = SteppingClock.midMonth();

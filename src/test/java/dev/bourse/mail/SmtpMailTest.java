@@ -45,6 +45,7 @@ class SmtpMailTest {
         "bourse@bourse.example",
         List.of(pauses),
         30_000,
+        100,
         null);
   }
 

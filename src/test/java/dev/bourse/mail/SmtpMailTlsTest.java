@@ -115,6 +115,7 @@ class SmtpMailTlsTest {
             "bourse@bourse.example",
             List.of(pauses),
             30_000,
+            100,
             certificate.trustOptions());
     sender = made;
     return made;

@@ -67,6 +67,7 @@ class StoredMailTest extends StoreFixture {
                 new MailConfig.Smtp("127.0.0.1", port, "", "", MailConfig.Security.NONE),
                 "bourse@bourse.example",
                 30_000,
+                100,
                 null),
             pauses,
             20,

@@ -191,7 +191,7 @@ class McpWaitApiTest extends McpApiFixture {
 
   @Test
   void aServiceThatStopsAnswersThoseWhoWait() {
-    RunningBourse stopping = RunningBourse.demo("drain-delay=2s");
+    RunningBourse stopping = RunningBourse.demo("drain-delay=1s");
     McpClient carol = McpClient.of(stopping, "openlab", "carol");
     CompletableFuture<JsonObject> wait =
         CompletableFuture.supplyAsync(() -> carol.ok("capacity_read", waiting("openlab-main")));

@@ -446,6 +446,7 @@ class TrailStreamApiTest {
     }
   }
 
+  /** Starts two object stores. */
   @Test
   void anObjectStoreGetsAnObjectForEachBatch() {
     batches(2);

@@ -44,6 +44,7 @@ class WebhookReplicaTest {
     cluster.untilHeld(0);
   }
 
+  /** Starts two processes. */
   @Test
   void nothingIsLostOrOutOfOrderWhenTheProcessThatDeliversIsKilled() throws Exception {
     try (Receiver receiver = new Receiver();

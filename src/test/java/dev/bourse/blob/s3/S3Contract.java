@@ -56,7 +56,9 @@ abstract class S3Contract extends BlobStoreContract {
                 (operation, outcome, nanos) -> {}),
             S3Config.parse(server.store(bucket), Optional.of(credentials)),
             SMALL,
-            PART));
+            PART,
+            S3Fixture.RETRIES,
+            1));
   }
 
   private Database database() throws Exception {

@@ -149,6 +149,7 @@ class S3FaultsTest extends S3Fixture {
     holdsOnly(keys.toArray(String[]::new));
   }
 
+  /** Sends 6 MB for each of some 20 steps, because the server takes no smaller parts. */
   @Test
   void aProcessThatDiesBetweenAnyTwoStepsIsSucceededByAnother() throws Exception {
     List<String> keys = new ArrayList<>();
@@ -209,6 +210,7 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(List.of());
   }
 
+  /** Sends 6 MB for each of a dozen commits, because the server takes no smaller parts. */
   @Test
   void anUploadWhoseCommitsAnswerIsLostGoesOnWhicheverItIs() throws Exception {
     List<String> keys = new ArrayList<>();

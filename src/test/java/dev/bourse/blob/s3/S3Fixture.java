@@ -46,7 +46,7 @@ abstract class S3Fixture {
   static final BlobConfig BOUNDS = new BlobConfig(2, 8, 4, 8, 256, 0);
 
   /** The retries of the service without their pauses, which no test waits for. */
-  private static final RetryStrategy RETRIES =
+  static final RetryStrategy RETRIES =
       AwsRetryStrategy.standardRetryStrategy().toBuilder()
           .backoffStrategy(BackoffStrategy.retryImmediately())
           .throttlingBackoffStrategy(BackoffStrategy.retryImmediately())
