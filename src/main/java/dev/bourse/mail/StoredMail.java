@@ -74,8 +74,7 @@ public final class StoredMail implements MailSender {
         vertx,
         new OutboxRows(database),
         keyring,
-        new SmtpServer(
-            vertx, smtp, from, SmtpServer.ATTEMPT_MILLIS, SmtpServer.CLOSE_MILLIS, null),
+        new SmtpServer(vertx, smtp, from, SmtpServer.ATTEMPT_MILLIS, SmtpServer.CLOSE_MILLIS, null),
         SmtpMail.USUAL_PAUSES_MILLIS,
         POLL_MILLIS,
         random);

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.app.commands.Main;
 import dev.bourse.core.FailureText;
-import dev.bourse.core.Ports;
 import dev.bourse.core.Settings;
 import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.OneEngine;
@@ -133,10 +132,7 @@ class StartFailureTest {
   void aTakenManagementPortIsNamedWithItsSetting() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = String.valueOf(taken.getLocalPort());
-      assertNames(
-          refusal(true, "management.port=" + port),
-          "port " + port,
-          "management.port");
+      assertNames(refusal(true, "management.port=" + port), "port " + port, "management.port");
     }
   }
 

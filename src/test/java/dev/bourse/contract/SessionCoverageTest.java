@@ -52,7 +52,9 @@ class SessionCoverageTest {
         .map(call -> DynamicTest.dynamicTest(call.operationId(), () -> rule.accept(call)));
   }
 
-  /** The first operation of each set of schemes and method, which is all that a session's gate sees. */
+  /**
+   * The first operation of each set of schemes and method, which is all that a session's gate sees.
+   */
   private static final Set<String> EXAMPLES =
       Set.copyOf(
           ContractCase.ALL.stream()

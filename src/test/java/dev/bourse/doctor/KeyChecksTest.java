@@ -51,8 +51,7 @@ class KeyChecksTest {
   @Test
   void anAuthorityOfClientsThatEndsBeforeIsWarnedOfToo(@TempDir Path folder) throws Exception {
     Map<String, String> settings = new HashMap<>();
-    List<String> given =
-        new ArrayList<>(List.of(Certificates.make("EC", 30).write(folder)));
+    List<String> given = new ArrayList<>(List.of(Certificates.make("EC", 30).write(folder)));
     given.add(new Authority("ours", Duration.ofDays(20)).write(folder, "tls.client.ca"));
     given.forEach(one -> settings.put(one.split("=", 2)[0], one.split("=", 2)[1]));
     TlsConfig tls = TlsConfig.from(new Settings(settings, Map.of())).orElseThrow();

@@ -180,8 +180,7 @@ public final class Authority {
       Certificate certificate =
           CertificateFactory.getInstance("X.509")
               .generateCertificate(
-                  new ByteArrayInputStream(
-                      element(0x30, content, signing.identifier(), signed)));
+                  new ByteArrayInputStream(element(0x30, content, signing.identifier(), signed)));
       return new Pem(
           certificate,
           Certificates.pem("CERTIFICATE", certificate.getEncoded()),

@@ -187,7 +187,11 @@ class WorldFileTest {
     // The comments make the file as long as one of five times as many clusters.
     String comment = "x".repeat(300);
     for (int i = 0; i < 10_000; i++) {
-      yaml.append("      - {name: c").append(i).append(", pool: p} # ").append(comment).append('\n');
+      yaml.append("      - {name: c")
+          .append(i)
+          .append(", pool: p} # ")
+          .append(comment)
+          .append('\n');
     }
 
     assertTrue(yaml.length() > 3 * 1024 * 1024, "shorter than the parser takes by itself");

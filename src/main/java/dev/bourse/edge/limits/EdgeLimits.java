@@ -10,8 +10,8 @@ package dev.bourse.edge.limits;
  * @param bodyGraceMillis a body may be slower than {@code minBodyBytesPerSecond} for so long
  * @param minBodyBytesPerSecond mean rate of a body after the grace
  * @param maxBodyBytes longest JSON body
- * @param lingerMillis how long a client may go on sending after an early refusal, so that it can read
- *     the refusal
+ * @param lingerMillis how long a client may go on sending after an early refusal, so that it can
+ *     read the refusal
  * @param pace how slowly stored bytes may be taken
  */
 public record EdgeLimits(
@@ -52,7 +52,8 @@ public record EdgeLimits(
 
   /** The same with room of one's own. */
   public static EdgeLimits in(ProcessLimits room) {
-    return new EdgeLimits(room, 10_000, 75_000, 10_000, 512, 65_536, 2_000, DownloadPace.standard());
+    return new EdgeLimits(
+        room, 10_000, 75_000, 10_000, 512, 65_536, 2_000, DownloadPace.standard());
   }
 
   /** The same limits with another pace of downloads. */
