@@ -33,9 +33,13 @@ import org.jspecify.annotations.Nullable;
 public final class Bourse {
   private static final LongSupplier MONOTONIC = System::nanoTime;
 
+  /** Two small files are read so often. */
+  private static final long CERTIFICATE_MILLIS = 10_000;
+
   private final ShutdownHooks stops = new ShutdownHooks();
   private final KeysFiles files;
   private final StoreOpening store;
+  private final long certificateMillis;
   private final ServiceContext context;
   private final Replication replication;
   private @Nullable Database database;
@@ -49,13 +53,15 @@ public final class Bourse {
         demo,
         SqliteConfig.defaults(),
         new Timekeeper(Clock.systemUTC(), MONOTONIC, config.confirmAfterMillis()),
-        UnaryOperator.identity());
+        UnaryOperator.identity(),
+        CERTIFICATE_MILLIS);
   }
 
   /**
    * @param bounds those of the embedded store
    * @param time the time; it is not started
    * @param around wraps the engine of the store, for tests that record or fail its statements
+   * @param certificateMillis how soon a certificate that was renewed is in use
    */
   Bourse(
       Vertx vertx,
@@ -63,7 +69,9 @@ public final class Bourse {
       boolean demo,
       SqliteConfig bounds,
       Timekeeper time,
-      UnaryOperator<Database> around) {
+      UnaryOperator<Database> around,
+      long certificateMillis) {
+    this.certificateMillis = certificateMillis;
     SecureRandom random = new SecureRandom();
     Signals signals = new Signals();
     Traces traces = traces(vertx, config, time.clock(), random, signals);
@@ -113,7 +121,7 @@ public final class Bourse {
         context.signals(),
         ((VertxInternal) context.vertx()).nettyEventLoopGroup(),
         context.nanoTime());
-    Serving door = new Serving(context, files);
+    Serving door = new Serving(context, files, certificateMillis);
     serving = door;
     return door.managed()
         .compose(managed -> store.open(replication))

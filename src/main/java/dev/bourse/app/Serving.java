@@ -38,20 +38,22 @@ final class Serving {
 
   private static final long RETRY_FULL_MILLIS = 60_000;
 
-  /** How soon a certificate that was renewed is in use. */
-  private static final long CERTIFICATE_MILLIS = 10_000;
-
   private static final Logger LOG = LoggerFactory.getLogger(Serving.class);
 
   private final ServiceContext context;
   private final KeysFiles files;
+  private final long certificateMillis;
   private final Readiness readiness = new Readiness();
   private final ManagementVerticle management;
   private final Future<Void> managing;
   private final Future<List<Contract>> loading;
   private @Nullable Edge edge;
 
-  Serving(ServiceContext context, KeysFiles files) {
+  /**
+   * @param certificateMillis how soon a certificate that was renewed is in use
+   */
+  Serving(ServiceContext context, KeysFiles files, long certificateMillis) {
+    this.certificateMillis = certificateMillis;
     this.context = context;
     this.files = files;
     this.loading = context.vertx().executeBlocking(Contract::served, false);
@@ -156,7 +158,7 @@ final class Serving {
     if (context.config().edge().tls().isPresent()) {
       context.keepUp(
           "taking a certificate that was renewed",
-          CERTIFICATE_MILLIS,
+          certificateMillis,
           () ->
               Future.join(api.renewCertificate(context.vertx()), management.renewCertificate())
                   .map(false));

@@ -19,6 +19,9 @@ import java.util.function.UnaryOperator;
 
 /** The whole service in the process of a test: what tests of other packages may reach of it. */
 public final class EmbeddedService {
+  /** Often enough that no test waits for the next look at a certificate. */
+  private static final long CERTIFICATE_MILLIS = 100;
+
   private final Vertx vertx;
   private final Bourse bourse;
 
@@ -48,7 +51,7 @@ public final class EmbeddedService {
     Timekeeper time =
         new Timekeeper(clock, System::nanoTime, config.confirmAfterMillis(), asksServer);
     vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(config.eventLoops()));
-    bourse = new Bourse(vertx, config, demo, bounds, time, around);
+    bourse = new Bourse(vertx, config, demo, bounds, time, around, CERTIFICATE_MILLIS);
   }
 
   /** Starts everything; the service answers when this succeeds. */

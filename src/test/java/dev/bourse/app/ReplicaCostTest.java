@@ -89,6 +89,8 @@ class ReplicaCostTest {
     assertTrue(asked < writes / 2, asked + " statements for " + writes + " writes");
   }
 
+  // Takes seconds: two looks, each a second after the one before. With a shorter lease a busy
+  // machine would lose it.
   @Test
   void whoWaitsForALeaseShowsThePricesOfItsHolderAndReadsNoNodesForThem() throws Exception {
     until("the holder has told them", () -> statements("SELECT quote FROM lease%") > 0);

@@ -198,6 +198,7 @@ class ReplicaFeedTest {
     }
   }
 
+  // Takes seconds: two readings end with their timeout, which has to be long enough for a start.
   @Test
   void aDatabaseThatWasSetBackIsGoneByAfterTheSessionsCameBack() throws Exception {
     ClusterClient client = client();

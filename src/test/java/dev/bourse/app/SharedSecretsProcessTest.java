@@ -77,6 +77,7 @@ class SharedSecretsProcessTest {
         .getJsonArray("keys");
   }
 
+  // Takes seconds: three JVMs start one after another, with two secret keys.
   @Test
   void nothingHasToBeCopiedAndNothingIsLostWithADataFolder() throws Exception {
     String url = SharedPostgres.server().newStore();

@@ -48,6 +48,7 @@ class ShutdownTest {
   /** What a process ended by SIGTERM exits with. */
   private static final int TERMINATED = 128 + 15;
 
+  // Takes seconds: a JVM and a service start one after the other.
   @Test
   void terminationKeepsEveryAnsweredWriteAndRead() throws Exception {
     Path data = RunningBourse.newFolder();
@@ -134,6 +135,7 @@ class ShutdownTest {
     }
   }
 
+  // Takes seconds: a JVM with the flags of the launcher starts.
   @Test
   void clientsThatPostThroughAStopAreAnsweredOrToldBeforeTheySend() throws Exception {
     Path data = RunningBourse.newFolder();

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A process that is cut off from its database says so, and in time lets nobody in. */
 @OneEngine("only a server can go away while the service stays")
 class StoreAwayTest {
+  // Takes seconds: a server of its own starts, stops and starts again.
   @Test
   void withoutItsDatabaseItIsNotReadyAndThenTrustsNoTokenUntilItIsBack(@TempDir Path folder)
       throws Exception {

@@ -28,7 +28,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A process with the launcher's flags goes on answering whoever asks, whatever others begin. */
+/**
+ * A process with the launcher's flags goes on answering whoever asks, whatever others begin.
+ *
+ * <p>Each test takes seconds: a JVM with these flags starts, and thousands of connections are made,
+ * more than it has room for.
+ */
 @OneEngine("no request of the flood reaches the store")
 class FloodTest {
   private static final int CONNECTIONS = 9_000;

@@ -194,7 +194,7 @@ class HostileTest {
     fixture.behave(
         call ->
             fixture.vertx.timer(50, TimeUnit.MILLISECONDS).map(EdgeFixture.encoded("{}", "\"v\"")));
-    String asked = "\r\nHost: a\r\nAuthorization: Bearer all\r\n";
+    String asked = "\r\nHost: a\r\nAuthorization: Bearer all\r\nConnection: close\r\n";
     try {
       for (String request :
           new String[] {

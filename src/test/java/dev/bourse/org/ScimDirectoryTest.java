@@ -142,6 +142,7 @@ class ScimDirectoryTest {
     assertEquals(4, server.filters.size());
   }
 
+  // Takes two seconds: the timeout, which has to be long enough for the answer at the end.
   @Test
   void aDirectoryThatStallsCostsTheTimeoutOnceAndIsThenLeftAlone() throws Exception {
     server.addUser("alice", "alice@acme.example", "Alice", true);

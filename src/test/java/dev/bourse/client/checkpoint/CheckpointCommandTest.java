@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.client.MemberCommands;
-import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.testing.AnswerLosingProxy;
 import dev.bourse.testing.ChildJvm;
 import dev.bourse.testing.FilesFixture;
@@ -26,7 +24,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -34,9 +31,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.AutoComplete;
-import picocli.CommandLine;
-import picocli.CommandLine.Model.CommandSpec;
 
 /** Publishing and fetching files from a command line. */
 @OneEngine("a command speaks HTTP; UploadApiTest and SetApiTest are of each")
@@ -206,6 +200,7 @@ class CheckpointCommandTest {
     alice().run("checkpoint", "list", "--limit", "0").ended(2);
   }
 
+  // Takes seconds: a file longer than a stretch, tens of MiB, is hashed, sent and read back.
   @Test
   void aLongFileGoesInPiecesAndALostConnectionIsTriedAgain() throws Exception {
     Path model = file("lost.bin", FilesFixture.bytes(LONG, 4));
@@ -223,6 +218,7 @@ class CheckpointCommandTest {
     assertEquals(List.of(), alice().uploads());
   }
 
+  // Takes seconds: a file long enough for an upload session is hashed, sent and read back.
   @Test
   void aCommitWhoseAnswerIsLostIsFoundToBeDone() throws Exception {
     byte[] bytes = FilesFixture.bytes(33 << 20, 15);
@@ -442,19 +438,6 @@ class CheckpointCommandTest {
   void aNameThatWouldHideTheFileIsNotTakenOver() {
     String id = published(".profile", FilesFixture.bytes(10, 11));
     alice().run("checkpoint", "pull", id).ended(2).says("give -o");
-  }
-
-  @Test
-  void shellsCanCompleteTheCommands() {
-    CommandLine line =
-        MemberCommands.addTo(
-            new CommandLine(CommandSpec.create().name("bourse")),
-            CommandEnvironment.ofProcess(),
-            Optional.empty());
-    String script = AutoComplete.bash("bourse", line);
-    for (String word : List.of("login", "logout", "push", "--content-type", "--token-file")) {
-      assertTrue(script.contains(word), word);
-    }
   }
 
   @Test
