@@ -307,6 +307,7 @@ class LapseApiTest {
     return caller.get("/api/k8s/metrics").ok().getInteger("nodes_active");
   }
 
+  /** Starts two services. */
   @Test
   void aMarketThatDidNotRunEndsItAtOnceWhenItRunsAgain() {
     SteppingClock clock = SteppingClock.midMonth();

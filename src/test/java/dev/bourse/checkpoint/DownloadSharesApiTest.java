@@ -175,6 +175,7 @@ class DownloadSharesApiTest {
     assertEquals(200, dave.fetch("GET", content(globex)).statusCode());
   }
 
+  /** Starts an object store and a service. */
   @Test
   void oneAddressThatReadsOneFileOfAnObjectStoreOftenKeepsNobodyElseFromDownloading() {
     S3Server objects = S3Server.s3proxy();
@@ -199,6 +200,7 @@ class DownloadSharesApiTest {
     }
   }
 
+  /** Waits for a window of 2 s, which a fast reader has to keep up with on a busy machine. */
   @Test
   void whoTakesAFileTooSlowlyIsCutOffAndWhoTakesItFastIsNot() {
     try (RunningBourse hasty =

@@ -83,6 +83,7 @@ class SetCrashTest extends SetFixture {
             });
   }
 
+  /** Publishes a set twice for each step at which a process can die. */
   @Test
   void readersHaveTheOldSetOrTheNewOneWholeAndTheNextPublicationEnds() throws Exception {
     dieAtEveryStep(
@@ -99,6 +100,7 @@ class SetCrashTest extends SetFixture {
         });
   }
 
+  /** Publishes a set twice for each step at which a process can die. */
   @Test
   void aFileAndACommitCutShortAtAnyStepAreEndedByTheNextWithoutItsBytesSentAgain()
       throws Exception {

@@ -123,6 +123,7 @@ class ActivityApiTest {
     assertFalse(page.getBoolean("more"));
   }
 
+  /** Declares 405 times, because a source is read 400 rows deep. */
   @Test
   void whoShowsOnlyRequestsOfThatOrigin() {
     ClusterClient client = bourse.market().redFixed();

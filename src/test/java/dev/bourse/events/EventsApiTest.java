@@ -116,6 +116,7 @@ class EventsApiTest {
     }
   }
 
+  /** Starts two services. */
   @Test
   void whoComesBackIsToldWhatItMissedEvenAfterARestart() {
     try (RunningBourse first = RunningBourse.withMarkets(1)) {

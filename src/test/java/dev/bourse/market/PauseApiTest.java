@@ -232,6 +232,7 @@ class PauseApiTest {
         0, AdminRun.on(bourse, "pools", "update", market.name(), "--paused", "false").exitCode());
   }
 
+  /** Starts two services. */
   @Test
   void aRestartGoesOnPausedAtThePriceThatStood() {
     try (RunningBourse first = RunningBourse.withMarkets(1, "market.protection=0")) {

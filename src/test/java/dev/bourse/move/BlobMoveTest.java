@@ -218,6 +218,7 @@ class BlobMoveTest extends CheckpointFixture {
     fails(BlobGone.class, next.read(key(id)));
   }
 
+  /** Moves a file for each step at which a process can die. */
   @Test
   void aProcessThatDiesAtAnyStepLeavesWhatAnotherFinishes() throws Exception {
     for (int calls = 0; calls < 60; calls++) {

@@ -34,6 +34,7 @@ class MoveApiTest {
 
   @TempDir private Path folder;
 
+  /** Starts an object store and four services, one after the other. */
   @Test
   void filesGoFromTheDiskToAnObjectStoreAndBackAndAreReadableAllTheTime() throws Exception {
     S3Server objects = S3Server.s3proxy();

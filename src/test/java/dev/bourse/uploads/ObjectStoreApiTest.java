@@ -62,6 +62,7 @@ class ObjectStoreApiTest {
         "bytes " + from + "-" + (until - 1) + "/" + BYTES.length);
   }
 
+  /** Sends and reads parts of 16 MiB. */
   @Test
   void aFileOfSeveralPartsIsPublishedReadInRangesAndDeleted() {
     JsonObject announced =

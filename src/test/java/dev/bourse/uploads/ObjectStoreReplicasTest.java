@@ -44,6 +44,8 @@ import org.junit.jupiter.api.Test;
 @OneEngine("several processes share a store on PostgreSQL alone")
 class ObjectStoreReplicasTest {
   private static final int PART = 16 * 1024 * 1024;
+
+  /** More than a part, so that each test sends 19 MB and reads them back, which takes seconds. */
   private static final byte[] BYTES = bytes(PART + 3_000_000, 8);
 
   private static String database;

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 class SilentObjectStoreTest {
   private static final byte[] BYTES = bytes(200_000, 5);
 
+  /** Waits 2 s for each of three tries: a busy machine may keep a store silent for one. */
   @Test
   void requestsForBytesAreRefusedInTimeAndNothingElseNotices() throws Exception {
     S3Server server = S3Server.s3proxy();

@@ -121,6 +121,7 @@ class UploadApiTest {
     incomplete(2_000, send(anybody, session, 500, 2_000));
   }
 
+  /** Starts two services. */
   @Test
   void anUploadGoesOnAfterARestart() {
     RunningBourse first = RunningBourse.demo();
@@ -267,6 +268,7 @@ class UploadApiTest {
     }
   }
 
+  /** Starts two services. */
   @Test
   void aSessionOfWhoeverMayNotPublishAnyMoreEndsAtOnceAndForGoodAndItsStorageIsReturned() {
     RunningBourse first = RunningBourse.demo("checkpoints.deletion-delay=0s");

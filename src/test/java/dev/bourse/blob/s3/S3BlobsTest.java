@@ -150,6 +150,7 @@ class S3BlobsTest extends S3Fixture {
     holdsOnly("k.3");
   }
 
+  /** Keeps 80 pieces, each of them in requests of its own to the server. */
   @Test
   void aTailOfManyPiecesIsKeptAsOne() throws Exception {
     byte[] bytes = random(3, 80 * 1_000);
