@@ -90,7 +90,7 @@ public final class Bourse {
             traces);
     // The last that ends: what ends before may be traced.
     stops.push(traces::close);
-    replication = new Replication(vertx, MONOTONIC);
+    replication = new Replication(vertx, MONOTONIC, config.storeWatch().compareMillis());
     files = new KeysFiles(config, demo);
     store = new StoreOpening(context, bounds, around, files);
   }

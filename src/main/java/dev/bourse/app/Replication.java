@@ -34,17 +34,14 @@ import org.slf4j.LoggerFactory;
  * {@link ChangeLane}. What is heard before the parts are there waits for them, so that listening
  * can begin before the first read.
  *
- * <p>Every few minutes all that is held is compared with all that is stored. That finds nothing: it
- * is the last net under the feed, and what it catches is logged and counted as a fault.
+ * <p>At an interval all that is held is compared with all that is stored. A difference means that
+ * the feed missed a change, so it is logged and counted as a fault.
  *
  * <p>The embedded store tells nothing, for one process alone has it; but what this process stored
  * and could not read back is read again here whatever the store.
  */
 final class Replication implements ChangeListener {
   private static final Logger LOG = LoggerFactory.getLogger(Replication.class);
-
-  /** How often everything is compared. A hundred thousand clusters are some seconds of a reader. */
-  static final long INSPECTION_MILLIS = 300_000;
 
   /** Moments that wait for what was told before them; past these the latest take their place. */
   private static final int MOST_MARKS = 64;
@@ -76,6 +73,7 @@ final class Replication implements ChangeListener {
   private final AtomicLong untold = new AtomicLong();
   private final LongAdder retries = new LongAdder();
   private final LongSupplier nanoTime;
+  private final long compareMillis;
   private final AtomicLong knownAsOf;
 
   // On the context alone.
@@ -84,9 +82,11 @@ final class Replication implements ChangeListener {
 
   /**
    * @param nanoTime the monotonic clock
+   * @param compareMillis how often everything is compared with a shared store
    */
-  Replication(Vertx vertx, LongSupplier nanoTime) {
+  Replication(Vertx vertx, LongSupplier nanoTime, long compareMillis) {
     this.nanoTime = nanoTime;
+    this.compareMillis = compareMillis;
     knownAsOf = new AtomicLong(nanoTime.getAsLong());
     context = vertx.getOrCreateContext();
     Steps steps = new Steps();
@@ -117,7 +117,7 @@ final class Replication implements ChangeListener {
     }
     context.runOnContext(v -> mirrors.forEach((topic, mirror) -> lane(topic).start(mirror)));
     if (isShared) {
-      context.owner().setPeriodic(INSPECTION_MILLIS, timer -> inspect());
+      context.owner().setPeriodic(compareMillis, timer -> inspect());
     }
   }
 

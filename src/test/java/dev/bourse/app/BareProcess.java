@@ -128,7 +128,8 @@ public final class BareProcess {
             new ShutdownHooks(),
             new Signals(),
             Traces.OFF);
-    Replication replication = new Replication(platform.vertx(), platform.nanoTime());
+    Replication replication =
+        new Replication(platform.vertx(), platform.nanoTime(), config.storeWatch().compareMillis());
     opened.listen(replication);
     Database told = new NotifyingDatabase(opened, replication::changedHere);
     return time.start(platform.vertx(), opened)

@@ -123,6 +123,7 @@ class ConfigTest extends ConfigFixture {
     values.put("nodes.ssh.wipe-command", "wipe");
     values.put("nodes.ssh.max-concurrent", "5");
     values.put("store.url", "sqlite");
+    values.put("store.compare-interval", "30s");
     values.put("world", "w.yaml");
 
     Config config = config(values);
@@ -156,6 +157,7 @@ class ConfigTest extends ConfigFixture {
     assertEquals(90_000, config.market().noticeMillis());
     assertEquals(3_000, config.market().leaseMillis());
     assertEquals(30_000, config.market().probeIntervalMillis());
+    assertEquals(30_000, config.storeWatch().compareMillis());
     assertEquals(
         new CheckpointConfig(
             false,

@@ -37,15 +37,13 @@ final class AlertReplicas {
           "store.probe-interval=500ms",
           "store.away-after=6s",
           "store.stale-after=8s",
+          "store.compare-interval=2s",
           "store.connect-timeout=5s",
           "store.acquire-timeout=5s",
           "store.query-timeout=10s");
 
-  /** The rule asks for more than two within its window. */
-  private static final int RESTARTS = 3;
-
   /** What else may be so while processes are killed and started: a busy machine is slow at it. */
-  private static final Set<String> AT_STARTS =
+  static final Set<String> AT_STARTS =
       Set.of("BourseDown", "BourseMarketUntended", "BourseLoopHangs");
 
   /**
@@ -83,9 +81,9 @@ final class AlertReplicas {
   private int reserveCents = 100;
   private @Nullable StoppedLoop stopped;
 
-  AlertReplicas(Run run) throws IOException, SQLException {
+  AlertReplicas(Run run, String name) throws IOException, SQLException {
     server = run.postgres();
-    world = new FaultWorld(run, "alerts-postgres");
+    world = new FaultWorld(run, name);
     url = server.newDatabase();
     certificates = Files.createDirectories(world.folder().resolve("tls"));
     certificate = Certificates.make("EC", CERTIFICATE_DAYS);
@@ -115,8 +113,8 @@ final class AlertReplicas {
     return ports;
   }
 
-  /** What is tried, in turn; first what starts the first, which {@link #slowTrial} counts from. */
-  List<AlertTrial> trials() {
+  /** Faults of the database and of the network to it. */
+  List<AlertTrial> databaseTrials() {
     return List.of(
         AlertTrial.of(
             "ticks' prices refused by the database, both replicas killed and started",
@@ -155,8 +153,8 @@ final class AlertReplicas {
             () -> server.execute(url, "DROP TRIGGER linger ON probe; DROP FUNCTION linger()")));
   }
 
-  /** What is tried once nobody cuts the first off from the database any more. */
-  List<AlertTrial> laterTrials() {
+  /** Faults of a process, its clock and its files. */
+  List<AlertTrial> processTrials() {
     return List.of(
         AlertTrial.of(
             "a clock of one replica set a minute ahead",
@@ -170,12 +168,6 @@ final class AlertReplicas {
             STANDING_STILL,
             second::freeze,
             second::thaw),
-        AlertTrial.of(
-            "a process killed and started " + RESTARTS + " times",
-            Set.of("BourseRestarts"),
-            AT_STARTS,
-            this::restart,
-            AlertTrial.Step.NONE),
         AlertTrial.of(
             "an event loop's thread stopped",
             Set.of("BourseLoopHangs"),
@@ -191,23 +183,17 @@ final class AlertReplicas {
             Set.of("BourseCertificateEnds"),
             Set.of(),
             () -> Certificates.make("EC", ENDING_DAYS).write(certificates),
-            () -> certificate.write(certificates)));
-  }
-
-  /**
-   * What shows only when the first compares everything, five minutes after its start, unless it was
-   * cut off from the database meanwhile.
-   */
-  AlertTrial slowTrial() {
-    return AlertTrial.of(
-        "a token revoked in the database, past the service",
-        Set.of("BourseChangesUntold"),
-        Set.of(),
-        () ->
-            server.execute(
-                url,
-                "UPDATE token SET revoked_at = 1 WHERE org_id = 'openlab' AND name = 'readonly'"),
-        AlertTrial.Step.NONE);
+            () -> certificate.write(certificates)),
+        AlertTrial.of(
+            "a token revoked in the database, past the service",
+            Set.of("BourseChangesUntold"),
+            Set.of(),
+            () ->
+                server.execute(
+                    url,
+                    "UPDATE token SET revoked_at = 1"
+                        + " WHERE org_id = 'openlab' AND name = 'readonly'"),
+            AlertTrial.Step.NONE));
   }
 
   /** What the market has to store is refused, and it has something to store. */
@@ -255,15 +241,6 @@ final class AlertReplicas {
     networks.get(0).set(Fault.RESET);
     networks.get(0).set(Fault.NONE);
     LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
-  }
-
-  private void restart() throws InterruptedException {
-    for (int i = 0; i < RESTARTS; i++) {
-      second.kill();
-      second.start();
-      // Until Prometheus has seen that it was started.
-      LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2 * AlertRules.SCRAPE_SECONDS));
-    }
   }
 
   /** Whether the second still tells its numbers: else the loop is the one that does. */

@@ -48,6 +48,9 @@ final class AlertSite {
           // They are this machine, and nobody's but this run's.
           "nodes.ssh.end-sessions-command=true");
 
+  /** The rule asks for more than two within its window. */
+  private static final int RESTARTS = 3;
+
   /** More hours than usage may be behind. */
   private static final long HOURS_AHEAD = 6;
 
@@ -70,8 +73,9 @@ final class AlertSite {
   private final Random random;
   private int steps;
 
-  AlertSite(Run run) throws IOException, InterruptedException, GeneralSecurityException {
-    world = new FaultWorld(run, "alerts-sqlite");
+  AlertSite(Run run, String name)
+      throws IOException, InterruptedException, GeneralSecurityException {
+    world = new FaultWorld(run, name);
     random = new Random(run.seed());
     disk = Mount.inMemory(world.folder().resolve("disk"), DISK_MIB);
     isMounted = Mount.impossible(world.folder()).isEmpty() && disk.mount();
@@ -136,9 +140,9 @@ final class AlertSite {
         () -> capacity(CLUSTER).encode().contains("\"state\":\"active\""));
   }
 
-  /** Where the process tells its numbers. */
-  int port() {
-    return port;
+  /** The management port of the process. */
+  List<Integer> ports() {
+    return List.of(port);
   }
 
   /** What cannot be tried on this machine, and why. */
@@ -146,17 +150,15 @@ final class AlertSite {
     return isMounted ? List.of() : List.of("a full disk: this machine lets nobody mount one");
   }
 
-  /** What is tried, in turn. */
-  List<AlertTrial> trials() {
-    List<AlertTrial> trials = new ArrayList<>();
-    trials.add(
+  /** Faults of a machine and of a published file, and restarts. */
+  List<AlertTrial> machineTrials() {
+    return List.of(
         AlertTrial.of(
             "a machine cut off",
             Set.of("BourseNodesUnreachable"),
             Set.of(),
             () -> network.set(Fault.RESET),
-            () -> network.set(Fault.NONE)));
-    trials.add(
+            () -> network.set(Fault.NONE)),
         AlertTrial.of(
             "a machine whose scratch disk is gone, which so cannot be cleaned",
             Set.of("BourseNodesQuarantined"),
@@ -168,14 +170,24 @@ final class AlertSite {
             () -> {
               Files.move(machines.resolve("gone"), scratch());
               operate("POST", "/api/operator/nodes/" + NODE + "/retry", null);
-            }));
-    trials.add(
+            }),
         AlertTrial.of(
             "a byte of a published file changed on the disk",
             Set.of("BourseFilesDamaged"),
             Set.of(),
             this::changeFile,
-            this::changeFile));
+            this::changeFile),
+        AlertTrial.of(
+            "a process killed and started " + RESTARTS + " times",
+            Set.of("BourseRestarts"),
+            AlertReplicas.AT_STARTS,
+            this::restart,
+            AlertTrial.Step.NONE));
+  }
+
+  /** Faults of the clock and of the store. */
+  List<AlertTrial> storeTrials() {
+    List<AlertTrial> trials = new ArrayList<>();
     trials.add(
         new AlertTrial(
             "a clock set over and over, hours ahead",
@@ -289,6 +301,15 @@ final class AlertSite {
     bytes[FILE_BYTES / 2] ^= 1;
     Files.write(stored, bytes);
     operate("POST", "/api/operator/checkpoints/" + item + "/check", null);
+  }
+
+  private void restart() throws InterruptedException {
+    for (int i = 0; i < RESTARTS; i++) {
+      only.kill();
+      only.start();
+      // Until Prometheus has seen that it was started.
+      LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2 * AlertRules.SCRAPE_SECONDS));
+    }
   }
 
   /** Sets the clock to and fro; each time it is not to be trusted for a while. */

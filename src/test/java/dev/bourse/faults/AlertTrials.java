@@ -17,50 +17,48 @@ final class AlertTrials {
   /** An alert that clears by itself while the fault lasts tells nobody of it. */
   private static final int LASTS_SECONDS = 3;
 
-  private final Prometheus prometheus;
   private final AlertWatch watch;
 
   /**
-   * Waits until no alert even begins to fire.
+   * Waits until each process has been scraped and no alert even begins to fire.
    *
    * @param name of the service
    * @param ports where its processes tell their numbers
    */
   AlertTrials(Run run, String name, AlertRules rules, Collection<Integer> ports)
       throws IOException {
-    prometheus = new Prometheus(run.folder().resolve(name), rules.shortened(), ports);
+    Prometheus prometheus = new Prometheus(run.folder().resolve(name), rules.shortened(), ports);
+    FaultWorld.until("Prometheus has scraped each process", 60, prometheus::hasScrapedAll);
     FaultWorld.until("no alert begins to fire before anything is done", 60, prometheus::isQuiet);
     watch = new AlertWatch(prometheus);
   }
 
+  /** Runs them one after the other; in the end no alert even begins to fire. */
   void run(List<AlertTrial> trials) throws Exception {
     for (AlertTrial trial : trials) {
       begin(trial);
-      end(trial, FIRE_SECONDS);
+      end(trial);
     }
+    FaultWorld.until("no alert is left", CLEAR_SECONDS, watch::isQuiet);
   }
 
   /** Brings the fault about, once nothing that it makes fire does by another. */
-  void begin(AlertTrial trial) throws Exception {
+  private void begin(AlertTrial trial) throws Exception {
     FaultWorld.until(
         trial.fires() + " are over", CLEAR_SECONDS, () -> watch.areOver(trial.fires()));
     watch.allow(trial.allowed(), trial.fault());
     trial.breaks().run();
   }
 
-  /**
-   * Waits for all its alerts, takes the fault away, and waits until they have cleared.
-   *
-   * @param seconds within which they fire
-   */
-  void end(AlertTrial trial, int seconds) throws Exception {
+  /** Waits for all its alerts, takes the fault away, and waits until they have cleared. */
+  private void end(AlertTrial trial) throws Exception {
     long began = System.nanoTime();
-    long deadline = began + TimeUnit.SECONDS.toNanos(seconds);
+    long deadline = began + TimeUnit.SECONDS.toNanos(FIRE_SECONDS);
     while (!watch.firing().containsAll(trial.fires())) {
       if (System.nanoTime() > deadline) {
         throw new Violated(
             "%s: of %s only %s fire after %d s"
-                .formatted(trial.fault(), trial.fires(), watch.firing(), seconds));
+                .formatted(trial.fault(), trial.fires(), watch.firing(), FIRE_SECONDS));
       }
       goOn(trial);
     }
@@ -95,11 +93,5 @@ final class AlertTrials {
           "%s: of %s only %s fire still after %d s"
               .formatted(trial.fault(), trial.fires(), watch.firing(), LASTS_SECONDS));
     }
-  }
-
-  /** Waits until no alert even begins to fire; none that nobody allowed has by then. */
-  void finish() {
-    FaultWorld.until("no alert is left", CLEAR_SECONDS, prometheus::isQuiet);
-    watch.firing();
   }
 }

@@ -28,6 +28,7 @@ final class AlertWatch {
   private final TreeMap<String, Long> strange = new TreeMap<>();
 
   private Set<String> firing = Set.of();
+  private boolean isQuiet;
   private String fault = "";
   private String during = "the start";
 
@@ -41,7 +42,7 @@ final class AlertWatch {
   private void look() {
     try {
       while (true) {
-        note(prometheus.firing());
+        note(prometheus.firing(), prometheus.isQuiet());
         TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
       }
     } catch (RuntimeException | InterruptedException e) {
@@ -53,7 +54,7 @@ final class AlertWatch {
     fault = fault.isEmpty() ? what : fault;
   }
 
-  private synchronized void note(Set<String> now) {
+  private synchronized void note(Set<String> now, boolean isQuietNow) {
     long nanos = System.nanoTime();
     Set<String> unasked = new TreeSet<>(now);
     unasked.removeAll(allowed.keySet());
@@ -63,6 +64,7 @@ final class AlertWatch {
       failed(strange.keySet() + " fire: " + during + ", where " + allowed.keySet() + " may");
     }
     firing = now;
+    isQuiet = isQuietNow;
   }
 
   /**
@@ -86,6 +88,11 @@ final class AlertWatch {
       throw new Violated(fault);
     }
     return firing;
+  }
+
+  /** Whether no alert fires or begins to. */
+  synchronized boolean isQuiet() {
+    return firing().isEmpty() && isQuiet;
   }
 
   /** Whether none of these fires. */

@@ -23,6 +23,7 @@ final class Databases implements Scenario {
     FaultWorld world = new FaultWorld(run, "database");
     String url = run.addReplicas(world);
     PostgresServer server = run.postgres();
+    world.calm();
     world.start();
     long began = world.recorder().now();
     for (int i = 0; i < ROUNDS; i++) {

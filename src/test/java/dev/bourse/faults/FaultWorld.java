@@ -150,6 +150,11 @@ final class FaultWorld {
     untilWritten("the first writes", 20);
   }
 
+  /** Has the clients make fewer requests, because faults of this world last for seconds. */
+  void calm() {
+    writers.calm();
+  }
+
   String token(String org) {
     return orgs.getJsonObject(org).getJsonObject("tokens").getString("orgwide");
   }
@@ -222,7 +227,7 @@ final class FaultWorld {
       if (System.nanoTime() > deadline) {
         throw new Violated("not within " + seconds + " s: " + what);
       }
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }
   }
 

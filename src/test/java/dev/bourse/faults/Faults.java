@@ -8,29 +8,38 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletionService;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Runs scenarios and ends with 1 at the first that is violated.
+ * Runs scenarios, some at once because each waits for most of its time, and ends with 1 at the
+ * first that is violated.
  *
  * <p>Arguments: options, names of scenarios (none for all), {@code --} and what starts the service.
  * {@code --folder} is where everything is left, {@code --kills} how often each engine is killed,
  * {@code --seed} what chances are drawn from, {@code --plant} a fault of the run's own, {@code
- * --previous} the jar of the release before, {@code --conf} the folder of what operators are given.
+ * --previous} the jar of the release before, {@code --conf} the folder of what operators are given,
+ * {@code --at-once} how many scenarios run at a time.
  */
 public final class Faults {
   private static final Map<String, Supplier<Scenario>> SCENARIOS = new LinkedHashMap<>();
 
+  // In this order they start: the longest first, so that none is left to run alone.
   static {
-    SCENARIOS.put("kills-sqlite", () -> Kills::ofOneProcess);
+    SCENARIOS.put("network", Networks::new);
+    SCENARIOS.put("database", Databases::new);
     SCENARIOS.put("kills-postgres", () -> Kills::ofReplicas);
+    SCENARIOS.put("clock-postgres", () -> new Clocks(true));
+    SCENARIOS.put("clock-sqlite", () -> new Clocks(false));
     SCENARIOS.put("freezes", Freezes::new);
     SCENARIOS.put("disk-full", FullDisk::new);
     SCENARIOS.put("disk-read-only", ReadOnlyDisk::new);
-    SCENARIOS.put("clock", Clocks::new);
-    SCENARIOS.put("database", Databases::new);
-    SCENARIOS.put("network", Networks::new);
+    SCENARIOS.put("kills-sqlite", () -> Kills::ofOneProcess);
     SCENARIOS.put(ObjectStores.NAME, ObjectStores::new);
     SCENARIOS.put(Upgrades.NAME, Upgrades::new);
     SCENARIOS.put(Alerts.NAME, Alerts::new);
@@ -38,6 +47,7 @@ public final class Faults {
 
   private Path folder = Path.of("target", "faults");
   private int kills = 100;
+  private int atOnce = 1;
   private long seed = System.nanoTime();
   private Plant plant = Plant.NONE;
   private Path previous = Path.of("");
@@ -48,7 +58,7 @@ public final class Faults {
   private Faults() {}
 
   /** See the class. */
-  public static void main(String[] arguments) throws IOException {
+  public static void main(String[] arguments) throws Exception {
     Faults faults = new Faults();
     faults.understand(List.of(arguments));
     System.exit(faults.runAll() ? 0 : 1);
@@ -60,6 +70,7 @@ public final class Faults {
       switch (argument) {
         case "--folder" -> folder = Path.of(arguments.get(++i)).toAbsolutePath();
         case "--kills" -> kills = Integer.parseInt(arguments.get(++i));
+        case "--at-once" -> atOnce = Integer.parseInt(arguments.get(++i));
         case "--seed" -> seed = Long.parseLong(arguments.get(++i));
         case "--plant" -> plant = Plant.of(arguments.get(++i));
         case "--conf" -> conf = Path.of(arguments.get(++i)).toAbsolutePath();
@@ -85,38 +96,51 @@ public final class Faults {
     }
   }
 
-  private boolean runAll() throws IOException {
+  private boolean runAll() throws IOException, InterruptedException, ExecutionException {
     folder = Files.createDirectories(folder.resolve(Long.toString(seed)));
-    Run run = new Run(launch, previous, conf, folder, seed, kills, plant);
+    ExecutorService threads = Executors.newFixedThreadPool(atOnce);
+    CompletionService<Boolean> ended = new ExecutorCompletionService<>(threads);
     for (String name : names) {
-      long began = System.nanoTime();
-      try {
-        Scenario scenario = Objects.requireNonNull(SCENARIOS.get(name)).get();
-        String leftOut = scenario.leftOut();
-        if (!leftOut.isEmpty()) {
-          System.out.println("faults: " + name + ": LEFT OUT: " + leftOut);
-          continue;
-        }
-        runWithin(run, scenario);
-      } catch (Exception e) {
-        System.err.println("faults: " + name + ": FAILED: " + e.getMessage());
-        if (!(e instanceof Violated) || e.getCause() != null) {
-          e.printStackTrace();
-        }
-        System.err.println(
-            "faults: the history is "
-                + run.leave()
-                + ", all else in "
-                + folder
-                + "; again with --seed "
-                + seed
-                + " "
-                + name);
+      ended.submit(() -> runOne(name));
+    }
+    for (int i = 0; i < names.size(); i++) {
+      // Those that still run are taken down when the process exits.
+      if (!ended.take().get()) {
         return false;
       }
-      long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);
-      System.out.println("faults: " + name + " took " + seconds + " s");
     }
+    return true;
+  }
+
+  private boolean runOne(String name) throws IOException {
+    Run run = new Run(launch, previous, conf, folder, seed, kills, plant, name);
+    long began = System.nanoTime();
+    try {
+      Scenario scenario = Objects.requireNonNull(SCENARIOS.get(name)).get();
+      String leftOut = scenario.leftOut();
+      if (!leftOut.isEmpty()) {
+        System.out.println("faults: " + name + ": LEFT OUT: " + leftOut);
+        return true;
+      }
+      runWithin(run, scenario);
+    } catch (Exception e) {
+      System.err.println("faults: " + name + ": FAILED: " + e.getMessage());
+      if (!(e instanceof Violated) || e.getCause() != null) {
+        e.printStackTrace();
+      }
+      System.err.println(
+          "faults: the history is "
+              + run.leave()
+              + ", all else in "
+              + folder
+              + "; again with --seed "
+              + seed
+              + " "
+              + name);
+      return false;
+    }
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);
+    System.out.println("faults: " + name + " took " + seconds + " s");
     return true;
   }
 

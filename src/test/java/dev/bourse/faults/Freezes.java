@@ -1,10 +1,14 @@
 package dev.bourse.faults;
 
 import dev.bourse.history.History.Window;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** SIGSTOP and SIGCONT: of the process that runs the market, with its clients at work. */
@@ -16,18 +20,15 @@ final class Freezes implements Scenario {
     FaultWorld world = new FaultWorld(run, "freezes");
     String url = run.addReplicas(world);
     world.start();
+    Map<String, ServiceProcess> named = named(world);
     try (Connection database = run.postgres().connect(url)) {
       for (int i = 0; i < FREEZES; i++) {
-        // Whoever takes over keeps the market: each is the holder in its turn.
-        ServiceProcess holder = world.process(i % 2);
-        long epoch = number(database, "SELECT epoch FROM lease");
-        holder.freeze();
+        String owner = freezeHolder(named, database);
+        ServiceProcess holder = Objects.requireNonNull(named.get(owner));
         long from = world.recorder().now();
         FaultWorld.until(
-            "the other process takes the market over",
-            20,
-            () -> number(database, "SELECT epoch FROM lease") == epoch + 1);
-        ServiceProcess other = world.process(1 - i % 2);
+            "the other process takes the market over", 20, () -> !owner.equals(owner(database)));
+        ServiceProcess other = world.process(holder == world.process(0) ? 1 : 0);
         int written = world.recorder().writes(other.name());
         FaultWorld.until(
             "the other process takes writes",
@@ -47,6 +48,46 @@ final class Freezes implements Scenario {
       }
     }
     run.judge(world, "SIGSTOP of the market's process and SIGCONT, " + FREEZES + " times");
+  }
+
+  /** Returns each process by the name that leases have for it. */
+  private static Map<String, ServiceProcess> named(FaultWorld world) {
+    Map<String, ServiceProcess> named = new HashMap<>();
+    for (ServiceProcess process : world.processes()) {
+      String url = String.valueOf(process.baseUrl());
+      named.put(
+          Http.ok(url, "GET", "/api/operator/status", world.operatorToken(), null)
+              .getString("process"),
+          process);
+    }
+    return named;
+  }
+
+  /** Freezes the process that holds the market's lease, and returns its name. */
+  private static String freezeHolder(Map<String, ServiceProcess> named, Connection database)
+      throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (System.nanoTime() < deadline) {
+      String owner = owner(database);
+      ServiceProcess holder = Objects.requireNonNull(named.get(owner));
+      holder.freeze();
+      // On a busy machine a process may lose its lease at any moment, even before it has stopped.
+      if (owner.equals(owner(database))) {
+        return owner;
+      }
+      holder.thaw();
+    }
+    throw new Violated("no process keeps the market's lease until it is frozen, within 20 s");
+  }
+
+  private static String owner(Connection database) {
+    try (Statement statement = database.createStatement();
+        ResultSet rows = statement.executeQuery("SELECT owner FROM lease")) {
+      rows.next();
+      return rows.getString(1);
+    } catch (SQLException e) {
+      throw new Violated("the database does not answer", e);
+    }
   }
 
   private static final String HELD_TWICE =

@@ -26,6 +26,7 @@ final class Networks implements Scenario {
       String through = url.replace(":" + run.postgres().port(), ":" + network.port());
       world.add(name, List.of("store.url=" + through));
     }
+    world.calm();
     world.start();
     long began = world.recorder().now();
     for (int i = 0; i < ROUNDS * 2; i++) {

@@ -90,6 +90,14 @@ final class Prometheus {
     return firing;
   }
 
+  /** Whether it has scraped each process at least once. */
+  boolean hasScrapedAll() {
+    JsonArray targets = ask("/api/v1/targets").getJsonArray("activeTargets");
+    return !targets.isEmpty()
+        && targets.stream()
+            .allMatch(target -> ((JsonObject) target).getString("health").equals("up"));
+  }
+
   /** Whether it has looked at every rule, and none holds, not even since just now. */
   boolean isQuiet() {
     JsonArray groups = ask("/api/v1/rules").getJsonArray("groups");

@@ -27,6 +27,9 @@ final class ProxiedClients {
 
   private static final int REQUESTS_A_FILE = 200;
 
+  /** Between two requests of a client, so that processes which start have room on the machine. */
+  private static final long PAUSE_MILLIS = 10;
+
   /** A machine that is busy answers several times as many. */
   private static final int SLOWEST_A_SECOND = 5;
 
@@ -124,6 +127,7 @@ final class ProxiedClients {
             () -> {
               for (int turn = 0; !isOver; turn++) {
                 client.ask(turn);
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
               }
               return null;
             }));

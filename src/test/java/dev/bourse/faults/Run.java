@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the scenarios of one run share. */
+/** One scenario's part of a run: the settings of the run, and a database server of its own. */
 final class Run {
   /** What a server does by itself, and what servers of tests usually leave out. */
   private static final Map<String, String> DURABLE =
@@ -30,6 +30,7 @@ final class Run {
   private final long seed;
   private final int kills;
   private final Plant plant;
+  private final String name;
   private @Nullable PostgresServer postgres;
   private @Nullable FaultWorld world;
 
@@ -38,6 +39,7 @@ final class Run {
    * @param previous the jar of the release before
    * @param conf the folder of what operators are given
    * @param kills how often processes are killed on each engine
+   * @param name of the scenario; no two that run at once have the same
    */
   Run(
       List<String> launch,
@@ -46,7 +48,8 @@ final class Run {
       Path folder,
       long seed,
       int kills,
-      Plant plant) {
+      Plant plant,
+      String name) {
     this.launch = launch;
     this.previous = previous;
     this.conf = conf;
@@ -54,6 +57,12 @@ final class Run {
     this.seed = seed;
     this.kills = kills;
     this.plant = plant;
+    this.name = name;
+  }
+
+  /** Returns the same run with another database server, which faults of this one do not reach. */
+  Run beside(String more) {
+    return new Run(launch, previous, conf, folder, seed, kills, plant, name + "-" + more);
   }
 
   List<String> launch() {
@@ -128,11 +137,11 @@ final class Run {
     return world.folder().resolve("history.jsonl");
   }
 
-  /** The database server of this run. */
+  /** The database server of this scenario. */
   PostgresServer postgres() throws IOException {
     PostgresServer server = postgres;
     if (server == null) {
-      server = PostgresServer.start(folder.resolve("postgres"), DURABLE);
+      server = PostgresServer.start(folder.resolve("postgres-" + name), DURABLE);
       postgres = server;
       Processes.atEnd(this::stopPostgres);
     }

@@ -29,8 +29,14 @@ import org.jspecify.annotations.Nullable;
  * gone. What they do and see is recorded; only what was not sent at all is not.
  */
 final class Writers {
-  /** Between two requests of a client: the machine's cores are the service's as well. */
-  private static final long PAUSE_MICROS = 3_000;
+  /**
+   * Between two requests of a client. An answer takes a third of that, so that at any moment some
+   * of the clients have a request under way, and the machine has room for what else runs.
+   */
+  private static final long PAUSE_MICROS = 8_000;
+
+  /** The same where faults last for seconds: more requests would find nothing more. */
+  private static final long CALM_PAUSE_MICROS = 20_000;
 
   /** A lie is told once in so many requests. */
   private static final int LIE_ONE_IN = 20;
@@ -39,11 +45,17 @@ final class Writers {
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<Future<?>> clients = new ArrayList<>();
   private final long seed;
+  private long pauseMicros = PAUSE_MICROS;
   private volatile boolean isOver;
 
   Writers(FaultWorld world, long seed) {
     this.world = world;
     this.seed = seed;
+  }
+
+  /** Has the clients make fewer requests; before they start. */
+  void calm() {
+    pauseMicros = CALM_PAUSE_MICROS;
   }
 
   /** Two clients for each cluster, one for keys and one for tokens of each organization. */
@@ -118,7 +130,7 @@ final class Writers {
         String token,
         @Nullable JsonObject body,
         Told told) {
-      LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(PAUSE_MICROS));
+      LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(pauseMicros));
       String url = process == null ? null : process.baseUrl();
       if (process == null || url == null) {
         return null;
