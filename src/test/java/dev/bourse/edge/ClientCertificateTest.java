@@ -32,8 +32,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Who has to show a certificate, which are taken, and another authority. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests.
 class ClientCertificateTest {
-  @TempDir private static Path certificates;
-
   private static Pem server;
 
   private final Path folder;

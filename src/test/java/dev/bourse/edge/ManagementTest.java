@@ -38,8 +38,6 @@ class ManagementTest {
   private static final String TOKEN = "0123456789abcdef0123456789abcdef";
   private static final String NEXT = "fedcba9876543210fedcba9876543210";
 
-  @TempDir private static Path certificates;
-
   private static Pem server;
 
   private final Vertx vertx = Vertx.vertx();

@@ -45,8 +45,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** TLS by the service itself: what it speaks, what holds over it, and another certificate. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests.
 class TlsTest {
-  @TempDir private static Path certificates;
-
   private static Pem pem;
   private static SSLContext trust;
 

@@ -49,16 +49,16 @@ public final class Authority {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'").withZone(ZoneOffset.UTC);
 
-  /** How keys of each kind sign: the name for the JDK, and the algorithm identifier. */
-  private static final Map<String, Signing> SIGNING =
-      Map.of(
-          "EC", new Signing("SHA256withECDSA", algorithm("2a8648ce3d040302")),
-          "RSA",
-              new Signing(
-                  "SHA256withRSA", algorithm("2a864886f70d01010b", element(0x05, new byte[0]))),
-          "Ed25519", new Signing("Ed25519", algorithm("2b6570")));
+  /** The JDK's name of the signature that keys of each kind make. */
+  private static final Map<String, String> SIGNATURES =
+      Map.of("EC", "SHA256withECDSA", "RSA", "SHA256withRSA", "Ed25519", "Ed25519");
 
-  private record Signing(String name, byte[] identifier) {}
+  /** The algorithm identifier of the same signature. */
+  private static final Map<String, byte[]> IDENTIFIERS =
+      Map.of(
+          "EC", algorithm("2a8648ce3d040302"),
+          "RSA", algorithm("2a864886f70d01010b", element(0x05, new byte[0])),
+          "Ed25519", algorithm("2b6570"));
 
   // commonName, basicConstraints, subjectAltName
   private static final byte[] COMMON_NAME = element(0x06, hex("550403"));
@@ -159,28 +159,29 @@ public final class Authority {
       Instant begin,
       Instant end,
       byte[] extension) {
-    String kind = by.getPrivate().getAlgorithm();
-    Signing signing = Objects.requireNonNull(SIGNING.get(kind.equals("EdDSA") ? "Ed25519" : kind));
+    String algorithm = by.getPrivate().getAlgorithm();
+    String kind = algorithm.equals("EdDSA") ? "Ed25519" : algorithm;
+    byte[] identifier = Objects.requireNonNull(IDENTIFIERS.get(kind));
     byte[] content =
         element(
             0x30,
             element(0xa0, element(0x02, new byte[] {2})),
             element(0x02, BigInteger.valueOf(SERIALS.getAndIncrement()).toByteArray()),
-            signing.identifier(),
+            identifier,
             name(issuer),
             element(0x30, time(begin), time(end)),
             name(subject),
             of.getPublic().getEncoded(),
             element(0xa3, element(0x30, extension)));
     try {
-      Signature signature = Signature.getInstance(signing.name());
+      Signature signature = Signature.getInstance(SIGNATURES.get(kind));
       signature.initSign(by.getPrivate());
       signature.update(content);
       byte[] signed = element(0x03, new byte[1], signature.sign());
       Certificate certificate =
           CertificateFactory.getInstance("X.509")
               .generateCertificate(
-                  new ByteArrayInputStream(element(0x30, content, signing.identifier(), signed)));
+                  new ByteArrayInputStream(element(0x30, content, identifier, signed)));
       return new Pem(
           certificate,
           Certificates.pem("CERTIFICATE", certificate.getEncoded()),

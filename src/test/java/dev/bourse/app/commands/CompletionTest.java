@@ -231,7 +231,7 @@ class CompletionTest {
             """
             exec 3>&2
             bourse() {
-              printf '%s\n' "$#" "$@" >&3
+              for argument in "$#" "$@"; do echo "$argument" >&3; done
               while IFS= read -r candidate && [ -n "$candidate" ]; do echo "$candidate"; done
             }
             """);
