@@ -32,7 +32,8 @@ class S3UnusableTest {
     S3Config config = S3Config.parse(store, Optional.of(credentials));
     try (S3Calls calls = new S3Calls(config, (operation, outcome, nanos) -> {})) {
       S3Unusable unusable = assertThrows(S3Unusable.class, calls::check);
-      assertTrue(unusable.getMessage().contains(reason), unusable.getMessage());
+      String message = String.valueOf(unusable.getMessage());
+      assertTrue(message.contains(reason), message);
     }
   }
 
