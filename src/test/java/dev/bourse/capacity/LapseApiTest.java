@@ -200,16 +200,6 @@ class LapseApiTest {
     assertNull(declared(client).getValue("until"), "what is declared anew has no end");
   }
 
-  private static String tick(ClusterClient client) {
-    String pool = client.state().getJsonObject("pool").getString("pool");
-    return ClusterClient.objects(client.caller().get("/api/market/feed").ok().getJsonArray("pools"))
-        .stream()
-        .filter(p -> p.getString("pool").equals(pool))
-        .findFirst()
-        .orElseThrow()
-        .getString("tick_at");
-  }
-
   @Test
   void aSpentBudgetEndsItAndIsNotPassed() {
     ClusterClient client = bourse.market().redA();
