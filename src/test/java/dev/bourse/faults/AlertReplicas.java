@@ -46,6 +46,10 @@ final class AlertReplicas {
   static final Set<String> AT_STARTS =
       Set.of("BourseDown", "BourseMarketUntended", "BourseLoopHangs");
 
+  /** The same while prices are refused: after a slow start those from before it are old as well. */
+  private static final Set<String> AT_STARTS_WITHOUT_PRICES =
+      Set.of("BourseDown", "BourseMarketUntended", "BourseLoopHangs", "BourseMarketLate");
+
   /**
    * What else may be so of a process that stood still, or a loop of it: it may have run the market,
    * and had a commit under way that nobody heard the answer to; a scrape may meet it before it is
@@ -119,7 +123,7 @@ final class AlertReplicas {
         AlertTrial.of(
             "ticks' prices refused by the database, both replicas killed and started",
             Set.of("BourseMarketSilent", "BourseTicksFail"),
-            AT_STARTS,
+            AT_STARTS_WITHOUT_PRICES,
             () -> {
               refusePrices();
               first.kill();
