@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class Bourse {
   private static final LongSupplier MONOTONIC = System::nanoTime;
 
-  /** Two small files are read so often. */
+  /** How often the certificate is read again; it is two small files. */
   private static final long CERTIFICATE_MILLIS = 10_000;
 
   private final ShutdownHooks stops = new ShutdownHooks();
@@ -61,7 +61,7 @@ public final class Bourse {
    * @param bounds those of the embedded store
    * @param time the time; it is not started
    * @param around wraps the engine of the store, for tests that record or fail its statements
-   * @param certificateMillis how soon a certificate that was renewed is in use
+   * @param certificateMillis how soon a renewed certificate is in use
    */
   Bourse(
       Vertx vertx,

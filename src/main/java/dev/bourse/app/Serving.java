@@ -50,7 +50,7 @@ final class Serving {
   private @Nullable Edge edge;
 
   /**
-   * @param certificateMillis how soon a certificate that was renewed is in use
+   * @param certificateMillis how soon a renewed certificate is in use
    */
   Serving(ServiceContext context, KeysFiles files, long certificateMillis) {
     this.certificateMillis = certificateMillis;

@@ -72,12 +72,6 @@ final class S3Calls implements AutoCloseable {
   /** A call at the start: whoever starts a service waits for it, and reads why it does not. */
   private static final Duration FIRST_CALL = Duration.ofSeconds(30);
 
-  /**
-   * Makes three tries with pauses that double, and only one when most calls fail, so that a store
-   * that is down is not asked three times as often.
-   */
-  static final RetryStrategy RETRIES = AwsRetryStrategy.standardRetryStrategy();
-
   private static final String BINARY = "application/octet-stream";
 
   /** What services say when there is no room; Amazon's own never is full. */
@@ -108,7 +102,15 @@ final class S3Calls implements AutoCloseable {
    * @param listener told of all calls but those of {@link #check}
    */
   S3Calls(S3Config config, CallListener listener) {
-    this(config, listener, RETRIES);
+    this(config, listener, usualRetries());
+  }
+
+  /**
+   * Returns the retries of one client: three tries with pauses that double, and only one when most
+   * calls of the client fail, so that a store that is down is not asked three times as often.
+   */
+  static RetryStrategy usualRetries() {
+    return AwsRetryStrategy.standardRetryStrategy();
   }
 
   S3Calls(S3Config config, CallListener listener, RetryStrategy retries) {

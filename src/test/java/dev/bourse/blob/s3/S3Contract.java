@@ -57,7 +57,7 @@ abstract class S3Contract extends BlobStoreContract {
             S3Config.parse(server.store(bucket), Optional.of(credentials)),
             SMALL,
             PART,
-            S3Fixture.RETRIES,
+            S3Fixture.retries(),
             1));
   }
 

@@ -45,12 +45,13 @@ abstract class S3Fixture {
   static final Inspector NONE = (bytes, from, to) -> {};
   static final BlobConfig BOUNDS = new BlobConfig(2, 8, 4, 8, 256, 0);
 
-  /** The retries of the service without their pauses, which no test waits for. */
-  static final RetryStrategy RETRIES =
-      AwsRetryStrategy.standardRetryStrategy().toBuilder()
-          .backoffStrategy(BackoffStrategy.retryImmediately())
-          .throttlingBackoffStrategy(BackoffStrategy.retryImmediately())
-          .build();
+  /** Returns the retries of one client as the service has them, without their pauses. */
+  static RetryStrategy retries() {
+    return AwsRetryStrategy.standardRetryStrategy().toBuilder()
+        .backoffStrategy(BackoffStrategy.retryImmediately())
+        .throttlingBackoffStrategy(BackoffStrategy.retryImmediately())
+        .build();
+  }
 
   static final S3Server SERVER = S3Server.s3proxy();
 
@@ -107,7 +108,7 @@ abstract class S3Fixture {
                 config(port),
                 BOUNDS,
                 PART,
-                RETRIES,
+                retries(),
                 1));
     opened.add(process);
     return process;
