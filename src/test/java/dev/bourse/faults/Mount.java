@@ -15,9 +15,15 @@ final class Mount {
   private final Path folder;
   private final List<String> options;
 
-  private Mount(Path folder, List<String> options) throws IOException {
+  /** The file of a disk, or what a file system in memory is called. */
+  private Path source;
+
+  private int mounts;
+
+  private Mount(Path folder, List<String> options, Path source) throws IOException {
     this.folder = Files.createDirectories(folder);
     this.options = options;
+    this.source = source;
     Processes.atEnd(
         () -> {
           try {
@@ -40,7 +46,7 @@ final class Mount {
   }
 
   static Mount inMemory(Path folder, int mib) throws IOException {
-    return new Mount(folder, List.of("-t", "tmpfs", "-o", "size=" + mib + "m", "tmpfs"));
+    return new Mount(folder, List.of("-t", "tmpfs", "-o", "size=" + mib + "m"), Path.of("tmpfs"));
   }
 
   /** On a file that a loop device shows as a disk. */
@@ -52,8 +58,7 @@ final class Mount {
     if (Processes.run("mkfs.ext4", "-q", "-F", image.toString()) != 0) {
       throw new Violated("mkfs.ext4 made no file system in " + image);
     }
-    return new Mount(
-        folder, List.of("-t", "ext4", "-o", "loop,errors=remount-ro", image.toString()));
+    return new Mount(folder, List.of("-t", "ext4", "-o", "loop,errors=remount-ro"), image);
   }
 
   Path folder() {
@@ -61,8 +66,15 @@ final class Mount {
   }
 
   boolean mount() throws IOException, InterruptedException {
+    if (mounts++ > 0 && Files.exists(source)) {
+      // A container that started meanwhile has the file system mounted in its own namespace. There
+      // it stays aborted, and another mount of the same file would be the same file system.
+      Path copy = folder.resolveSibling(folder.getFileName() + "-" + mounts + ".img");
+      source = Files.copy(source, copy);
+    }
     List<String> command = new ArrayList<>(List.of("mount"));
     command.addAll(options);
+    command.add(source.toString());
     command.add(folder.toString());
     return Processes.run(command.toArray(String[]::new)) == 0;
   }
