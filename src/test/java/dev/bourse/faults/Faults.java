@@ -46,7 +46,7 @@ public final class Faults {
   }
 
   private Path folder = Path.of("target", "faults");
-  private int kills = 100;
+  private int kills = Run.ALL_KILLS;
   private int atOnce = 1;
   private long seed = System.nanoTime();
   private Plant plant = Plant.NONE;

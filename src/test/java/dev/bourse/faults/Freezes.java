@@ -17,12 +17,13 @@ final class Freezes implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
+    int freezes = run.rounds(FREEZES);
     FaultWorld world = new FaultWorld(run, "freezes");
     String url = run.addReplicas(world);
     world.start();
     Map<String, ServiceProcess> named = named(world);
     try (Connection database = run.postgres().connect(url)) {
-      for (int i = 0; i < FREEZES; i++) {
+      for (int i = 0; i < freezes; i++) {
         String owner = freezeHolder(named, database);
         ServiceProcess holder = Objects.requireNonNull(named.get(owner));
         long from = world.recorder().now();
@@ -47,7 +48,7 @@ final class Freezes implements Scenario {
         throw new Violated(twice + " nodes were granted to two at a time");
       }
     }
-    run.judge(world, "SIGSTOP of the market's process and SIGCONT, " + FREEZES + " times");
+    run.judge(world, "SIGSTOP of the market's process and SIGCONT, " + freezes + " times");
   }
 
   /** Returns each process by the name that leases have for it. */

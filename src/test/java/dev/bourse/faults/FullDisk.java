@@ -26,6 +26,7 @@ final class FullDisk implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
+    int rounds = run.rounds(ROUNDS);
     FaultWorld world = new FaultWorld(run, "disk-full");
     Mount disk = Mount.inMemory(world.folder().resolve("disk"), DISK_MIB);
     if (!disk.mount()) {
@@ -35,7 +36,7 @@ final class FullDisk implements Scenario {
     world.start();
     Random random = new Random(run.seed());
     Path filler = disk.folder().resolve("filler");
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
       fill(filler, 1 + random.nextInt(64));
       long from = world.recorder().now();
       untilSeen(world, from, "writes are refused for want of room", Kind.WRITE, "storage-full", 20);
@@ -53,7 +54,7 @@ final class FullDisk implements Scenario {
       world.untilWritten("writes go on once there is room", 20);
     }
     run.judge(
-        world, "a disk filled up " + ROUNDS + " times, and the process killed upon each second");
+        world, "a disk filled up " + rounds + " times, and the process killed upon each second");
     disk.unmount();
   }
 

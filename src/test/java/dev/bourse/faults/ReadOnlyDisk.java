@@ -27,6 +27,7 @@ final class ReadOnlyDisk implements Scenario {
 
   @Override
   public void run(Run run) throws Exception {
+    int rounds = run.rounds(ROUNDS);
     FaultWorld world = new FaultWorld(run, "disk-read-only");
     Mount disk = Mount.ofDisk(world.folder().resolve("disk"));
     if (!disk.mount()) {
@@ -34,7 +35,7 @@ final class ReadOnlyDisk implements Scenario {
     }
     ServiceProcess only = world.add("only", disk.folder(), List.of("store.url=sqlite"));
     world.start();
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
       // Not under a flush that is under way: this kernel may call one done that it has cut short.
       only.freeze();
       disk.abort();
@@ -52,7 +53,7 @@ final class ReadOnlyDisk implements Scenario {
       world.untilWritten("writes go on once the disk can be written", 20);
     }
     run.judge(
-        world, "a disk made read-only " + ROUNDS + " times, and mounted anew for the next start");
+        world, "a disk made read-only " + rounds + " times, and mounted anew for the next start");
     disk.unmount();
   }
 }

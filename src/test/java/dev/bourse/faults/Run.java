@@ -23,6 +23,9 @@ final class Run {
   private static final Map<String, String> DURABLE =
       Map.of("fsync", "on", "synchronous_commit", "on", "full_page_writes", "on");
 
+  /** How often processes of each engine are killed unless a run is to be shorter. */
+  static final int ALL_KILLS = 100;
+
   private final List<String> launch;
   private final Path previous;
   private final Path conf;
@@ -108,6 +111,14 @@ final class Run {
 
   int kills() {
     return kills;
+  }
+
+  /**
+   * How many rounds of a fault there are: all of them in a run with all kills, and half in a
+   * shorter one, because each round tries the same again at another moment.
+   */
+  int rounds(int all) {
+    return kills >= ALL_KILLS ? all : all / 2;
   }
 
   Plant plant() {
