@@ -93,12 +93,7 @@ public final class S3Blobs implements BlobStore {
   /** Opens the store when it can be used; fails with {@link S3Unusable} that says why not. */
   public static Future<S3Blobs> open(Ground ground, S3Config config, BlobConfig bounds) {
     return open(
-        ground,
-        config,
-        bounds,
-        PART_BYTES,
-        S3Calls.usualRetries(),
-        Completion.FIRST_PAUSE_MILLIS);
+        ground, config, bounds, PART_BYTES, S3Calls.usualRetries(), Completion.FIRST_PAUSE_MILLIS);
   }
 
   /**
