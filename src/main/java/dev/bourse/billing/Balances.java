@@ -196,21 +196,12 @@ final class Balances {
    */
   long committedMicros(String orgId, Optional<Cluster> instead, long nowMillis) {
     List<SpendLimit.Holder> holders = new ArrayList<>();
-    for (ClusterView view : clustersOf(orgId)) {
+    for (ClusterView view : clusters.ofOrg(orgId)) {
       Cluster cluster =
           instead.filter(c -> c.name().equals(view.cluster().name())).orElse(view.cluster());
       holders.add(new SpendLimit.Holder(cluster, view.pool().gpusPerNode()));
     }
     return SpendLimit.committedMicros(holders, protectionMillis, nowMillis);
-  }
-
-  /** An organization's clusters of every surface. */
-  List<ClusterView> clustersOf(String orgId) {
-    List<ClusterView> views = new ArrayList<>();
-    for (Cluster.Kind kind : Cluster.Kind.values()) {
-      views.addAll(clusters.ofOrg(orgId, kind));
-    }
-    return views;
   }
 
   /** How long a grant made now commits its buyer. */

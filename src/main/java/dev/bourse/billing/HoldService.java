@@ -328,7 +328,7 @@ public final class HoldService implements Holds {
     // What was found out before a payment must not undo what the payment did.
     List<Statement> fences = List.of(AccountStore.fence(orgId, state));
     return BoundedWork.each(
-            balances.clustersOf(orgId).stream()
+            clusters.ofOrg(orgId).stream()
                 .map(ClusterView::cluster)
                 .filter(cluster -> !Objects.equals(cluster.hold(), hold))
                 .map(Cluster::name)

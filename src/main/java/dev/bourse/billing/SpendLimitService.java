@@ -75,10 +75,12 @@ public final class SpendLimitService {
   private SpendOutlook outlook(Balance balance, @Nullable Long limitMicros) {
     String orgId = balance.account().orgId();
     List<SpendOutlook.Exposure> exposures = new ArrayList<>();
-    for (ClusterView view : balances.clustersOf(orgId)) {
-      SpendOutlook.Exposure exposure = exposure(view);
-      if (exposure.maxGpus() > 0) {
-        exposures.add(exposure);
+    for (Cluster.Kind kind : Cluster.Kind.values()) {
+      for (ClusterView view : clusters.ofOrg(orgId, kind)) {
+        SpendOutlook.Exposure exposure = exposure(view);
+        if (exposure.maxGpus() > 0) {
+          exposures.add(exposure);
+        }
       }
     }
     return new SpendOutlook(

@@ -59,18 +59,20 @@ public final class Clusters {
     return view == null ? -1 : view.cluster().revision();
   }
 
+  /** An organization's clusters of every surface, by name. */
+  public Collection<ClusterView> ofOrg(String orgId) {
+    return Collections.unmodifiableCollection(
+        byOrg.getOrDefault(orgId, Collections.emptyNavigableMap()).values());
+  }
+
   /** An organization's clusters of one surface, by name. */
   public List<ClusterView> ofOrg(String orgId, Cluster.Kind kind) {
     List<ClusterView> views = new ArrayList<>();
-    byOrg
-        .getOrDefault(orgId, Collections.emptyNavigableMap())
-        .values()
-        .forEach(
-            view -> {
-              if (view.cluster().kind() == kind) {
-                views.add(view);
-              }
-            });
+    for (ClusterView view : ofOrg(orgId)) {
+      if (view.cluster().kind() == kind) {
+        views.add(view);
+      }
+    }
     return views;
   }
 

@@ -5,7 +5,6 @@ import dev.bourse.access.Principal;
 import dev.bourse.access.TokenLimits;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
-import java.util.Arrays;
 import java.util.function.Function;
 
 /** What callers' declarations are held to, cluster by cluster. */
@@ -42,8 +41,7 @@ public final class Leashes {
       return alone;
     }
     long elsewhere =
-        Arrays.stream(Cluster.Kind.values())
-            .flatMap(kind -> clusters.ofOrg(cluster.orgId(), kind).stream())
+        clusters.ofOrg(cluster.orgId()).stream()
             .map(ClusterView::cluster)
             .filter(other -> !other.isRetired() && !other.name().equals(cluster.name()))
             .map(Cluster::declared)

@@ -97,9 +97,9 @@ public final class QuoteService {
         hold(caller));
   }
 
-  /** Holds are an organization's: what keeps its clusters from winning keeps a new one too. */
+  /** The hold of the caller's organization, which is on all its clusters, VM and Kubernetes. */
   private Optional<Hold> hold(Principal caller) {
-    return clusters.ofOrg(caller.org().orgId(), Cluster.Kind.VM).stream()
+    return clusters.ofOrg(caller.org().orgId()).stream()
         .map(view -> view.cluster().hold())
         .filter(Objects::nonNull)
         .findFirst();

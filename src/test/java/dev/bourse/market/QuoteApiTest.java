@@ -8,8 +8,10 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.MarketApiFixture;
+import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.TestMarket;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -87,6 +89,46 @@ class QuoteApiTest extends MarketApiFixture {
     assertEquals(1, quote.getInteger("nodes_unfilled"));
     assertEquals(0.0, quote.getDouble("cost_per_hour"));
     assertEquals(1.0, quote.getDouble("admission_price_per_gpu_hour"));
+  }
+
+  @Test
+  void aHeldOrganizationWithOnlyAKubernetesClusterWinsNothing() {
+    TestMarket market = bourse.market();
+    untilCleared(market);
+    String org = market.name() + "-pods";
+    ApiClient operator = bourse.operator();
+    created(operator, "/api/operator/orgs", OrgApiFixture.org(org));
+    created(
+        operator,
+        "/api/operator/clusters",
+        new JsonObject()
+            .put("name", org)
+            .put("org", org)
+            .put("pool", market.name())
+            .put("kind", "k8s"));
+    JsonObject token =
+        created(
+            operator,
+            "/api/operator/orgs/" + org + "/tokens",
+            new JsonObject().put("name", "t").put("scopes", new JsonArray()));
+    ApiClient caller = bourse.with(token.getString("token"));
+    assertEquals(1, quote(caller, market, GPUS, "5").ok().getInteger("nodes_won"));
+
+    operator
+        .put(
+            "/api/operator/orgs/" + org + "/hold",
+            new JsonObject().put("stage", "notice").put("reason", "stolen card"))
+        .ok();
+
+    JsonObject held = quote(caller, market, GPUS, "5").ok();
+    assertEquals(0, held.getInteger("nodes_won"));
+    assertEquals(1, held.getInteger("nodes_unfilled"));
+  }
+
+  private static JsonObject created(ApiClient operator, String path, JsonObject order) {
+    HttpAnswer answer = operator.post(path, order);
+    assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
+    return answer.json();
   }
 
   @Test
