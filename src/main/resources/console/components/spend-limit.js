@@ -65,16 +65,20 @@ class SpendLimit extends Element {
   async clear() {
     /** @type {any} */
     let cleared;
+    const { limit_operator_micros: operators } = this.outlook;
     await confirm({
-      title: 'Take the spend limit away?',
-      text: html`<p>Nothing bounds what the organization spends in a month then, but its balance and its ceilings.</p>`,
-      action: 'Take it away',
+      title: 'Delete your spend limit?',
+      text:
+        operators === null
+          ? html`<p>Then only the balance and the ceilings bound what the organization spends in a month.</p>`
+          : html`<p>Then the operator’s limit of ${roughly(operators)} a month is in force.</p>`,
+      action: 'Delete limit',
       danger: true,
       work: async () => (cleared = await call('clearSpendLimit')),
     });
     if (cleared) {
       this.stands(cleared);
-      toast('There is no spend limit any more');
+      toast('Your spend limit is deleted');
     }
   }
 
@@ -95,13 +99,14 @@ class SpendLimit extends Element {
       <section class="sheet" aria-labelledby="limit-now">
         <h2 id="limit-now">${outlook.limit_micros === null ? 'No spend limit is set' : `${roughly(outlook.limit_micros)} a month`}</h2>
         ${outlook.enforced ? nothing : html`<p class="notice warn">The operator does not have spend limits acted upon now: one that is set is recorded, and stops nothing.</p>`}
+        ${outlook.limit_operator_micros === null ? nothing : html`<p class="muted">${whose(outlook)}</p>`}
         ${words(outlook)}
-        ${outlook.limit_micros === null
+        ${outlook.limit_member_micros === null
           ? nothing
-          : html`<div class="actions"><button type="button" class="quiet" @click=${() => this.clear()}>Take the limit away</button></div>`}
+          : html`<div class="actions"><button type="button" class="quiet" @click=${() => this.clear()}>Delete your limit</button></div>`}
       </section>
       <form class="sheet" aria-labelledby="limit-new" @submit=${onSubmit(() => this.set())}>
-        <h2 id="limit-new">${outlook.limit_micros === null ? 'Set a limit' : 'Change the limit'}</h2>
+        <h2 id="limit-new">${outlook.limit_member_micros === null ? 'Set a limit' : 'Change your limit'}</h2>
         ${field(this.form, {
           name: 'limit_usd',
           label: 'Limit',
@@ -118,6 +123,16 @@ class SpendLimit extends Element {
         <div class="actions">${submitButton(this.form, 'Set the limit')}</div>
       </form>`;
   }
+}
+
+/** Both limits and the one in force, where the operator has set one. @param {any} outlook */
+function whose(outlook) {
+  const operators = `The operator allows at most ${roughly(outlook.limit_operator_micros)} a month.`;
+  const own = outlook.limit_member_micros;
+  if (own === null) {
+    return operators;
+  }
+  return `${operators} Your own limit is ${roughly(own)}; the lower one is in force.`;
 }
 
 /** What a limit does to what runs. @param {any} outlook */

@@ -76,15 +76,15 @@ class Organization extends Page {
       <dl class="figures-row">
         ${figure('Balance', roughly(billing.balance_micros), html`as of ${at(billing.as_of)}`)}
         ${figure(`Usage in ${billing.month}`, roughly(billing.month_usage_micros))}
-        ${figure('Spend limit', billing.spend_limit_micros === null ? 'none' : micros(billing.spend_limit_micros), billing.spend_limit_enforced ? 'enforced' : 'recorded only')}
+        ${figure('Spend limit', billing.spend_limit_micros === null ? 'none' : micros(billing.spend_limit_micros), limitNote(billing))}
         ${figure('Hold', billing.hold ? badge(billing.hold.stage, billing.hold.stage === 'grace' ? 'warn' : 'bad') : badge('none', 'good'), billing.hold ? billing.hold.reason : nothing)}
       </dl>
       ${billing.operator_hold ? html`<p class="notice bad" role="status">Held by an operator in stage ${billing.operator_hold.stage}, because: ${billing.operator_hold.reason}.</p>` : nothing}
-      <form class="sheet" @submit=${onSubmit(() => this.setLimit())}><h2>Spend limit</h2>
+      <form class="sheet" @submit=${onSubmit(() => this.setLimit())}><h2>Operator’s spend limit</h2>
         ${field(this.limit, { name: 'limit_usd', label: 'A month', type: 'number', unit: '$', step: '0.01', required: true })}
         ${formFault(this.limit)}
         <div class="actions">${submitButton(this.limit, 'Set limit')}
-          ${billing.spend_limit_micros === null ? nothing : html`<button type="button" class="quiet" @click=${() => this.clearLimit()}>Take the limit away</button>`}</div>
+          ${billing.spend_limit_operator_micros === null ? nothing : html`<button type="button" class="quiet" @click=${() => this.clearLimit()}>Delete limit</button>`}</div>
       </form>
       <form class="sheet" @submit=${onSubmit(() => this.book('creditBilling'))}><h2>Credit or payment</h2>
         <div class="fields-row">
@@ -108,9 +108,9 @@ class Organization extends Page {
 
   async clearLimit() {
     const done = await confirm({
-      title: `Let ${this.params.org} spend without a limit?`,
-      text: html`<p>Only its balance bounds it then.</p>`,
-      action: 'Take the limit away',
+      title: `Delete the operator’s spend limit of ${this.params.org}?`,
+      text: html`<p>Then only its balance and the limit that its members set, if any, bound what it spends.</p>`,
+      action: 'Delete limit',
       work: () => call('unlimitBilling', { path: this.path }),
     });
     if (done) {
@@ -226,6 +226,17 @@ class Organization extends Page {
       await this.refresh();
     }
   }
+}
+
+/** Both limits where there are two, and whether they are acted upon. @param {any} billing */
+function limitNote(billing) {
+  const acted = billing.spend_limit_enforced ? 'enforced' : 'recorded only';
+  const own = billing.spend_limit_member_micros;
+  const operators = billing.spend_limit_operator_micros;
+  if (own !== null && operators !== null) {
+    return `operator ${micros(operators)}, members ${micros(own)}; ${acted}`;
+  }
+  return billing.spend_limit_set_by === null ? acted : `set by ${operators === null ? 'members' : 'an operator'}, ${acted}`;
 }
 
 customElements.define('bourse-organization', Organization);

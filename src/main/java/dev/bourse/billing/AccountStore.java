@@ -19,6 +19,18 @@ final class AccountStore {
   /** What no limit is compared as; limits are never negative. */
   private static final Long NO_LIMIT = -1L;
 
+  /**
+   * The limit that members set. The previous release knows only the limit in force, {@code
+   * limit_micros}, and writes it alone, for members and for operators. A value there that is not
+   * the lower one of the two limits was written by it and counts as the members'.
+   */
+  private static final String MEMBER_LIMIT =
+      """
+      CASE WHEN COALESCE(limit_micros, -1) = COALESCE(CASE WHEN operator_limit_micros IS NULL
+      OR member_limit_micros < operator_limit_micros THEN member_limit_micros
+      ELSE operator_limit_micros END, -1) THEN member_limit_micros ELSE limit_micros END\
+      """;
+
   private static final String HELD =
       """
       SELECT org_id, hold_stage, hold_reason, hold_since, hold_enforced, operator_hold_stage,
@@ -29,7 +41,8 @@ final class AccountStore {
       """
       SELECT o.org_id, o.retired_at, COALESCE(a.micros, 0) AS posted_micros,
       COALESCE(b.posted_through, 0) AS posted_through,
-      COALESCE(q.through, p.through, 0) AS watermark, b.limit_micros,
+      COALESCE(q.through, p.through, 0) AS watermark, %2$s AS own_limit_micros,
+      b.operator_limit_micros,
       b.hold_stage, b.hold_reason, b.hold_since, b.hold_enforced, b.operator_hold_stage,
       b.operator_hold_since, b.operator_hold_reason, b.operator_hold_by,
       CASE WHEN b.month_start = ? THEN b.month_micros ELSE 0 END +
@@ -40,10 +53,10 @@ final class AccountStore {
       WHERE u.org_id = o.org_id LIMIT 1) AS any_line) AS ever_used
       FROM org o LEFT JOIN ledger_account a ON a.account = 'org:' || o.org_id
       LEFT JOIN billing_org b ON b.org_id = o.org_id
-      LEFT JOIN billing_posted p ON p.name = '%s'
+      LEFT JOIN billing_posted p ON p.name = '%1$s'
       LEFT JOIN billing_posted q ON q.name = 'org:' || o.org_id WHERE \
       """
-          .formatted(WatermarkStore.COMMON);
+          .formatted(WatermarkStore.COMMON, MEMBER_LIMIT);
 
   private final Database database;
 
@@ -57,7 +70,7 @@ final class AccountStore {
    * @param postedMicros its balance after all usage up to {@code throughMillis}
    * @param throughMillis usage before it is posted, none after
    * @param postedMonthMicros usage posted for this month's hours
-   * @param limitMicros the monthly spend limit; null for none
+   * @param limits its monthly spend limits
    * @param hold the hold it is under for its money
    * @param operatorHold the hold it is under by an operator's hand
    * @param everUsed whether usage was ever posted for it
@@ -68,16 +81,10 @@ final class AccountStore {
       long postedMicros,
       long throughMillis,
       long postedMonthMicros,
-      @Nullable Long limitMicros,
+      SpendLimits limits,
       HoldState hold,
       OperatorHold operatorHold,
       boolean everUsed) {
-    Account {
-      if (limitMicros != null && limitMicros < 0) {
-        throw new IllegalArgumentException(
-            "spend limit %d of %s: must not be negative".formatted(limitMicros, orgId));
-      }
-    }
 
     /** Both holds. */
     Held held() {
@@ -92,7 +99,7 @@ final class AccountStore {
           postedMicros,
           throughMillis,
           postedMonthMicros,
-          limitMicros,
+          limits,
           other.money(),
           other.byOperator(),
           everUsed);
@@ -183,10 +190,16 @@ final class AccountStore {
         row -> new HeldOrg(row.text("org_id"), new Held(holdState(row), operatorHold(row))));
   }
 
-  /** Organizations with a spend limit. */
+  /**
+   * Organizations with a spend limit. The operator's stays when the previous release clears the
+   * limit in force.
+   */
   Future<List<String>> listLimited() {
     return database.read(
-        "SELECT org_id FROM billing_org WHERE limit_micros IS NOT NULL",
+        """
+        SELECT org_id FROM billing_org WHERE limit_micros IS NOT NULL
+        UNION SELECT org_id FROM billing_org WHERE operator_limit_micros IS NOT NULL\
+        """,
         List.of(),
         row -> row.text("org_id"));
   }
@@ -198,7 +211,8 @@ final class AccountStore {
         row.integer("posted_micros"),
         Math.max(row.integer("posted_through"), row.integer("watermark")),
         row.integer("month_micros"),
-        row.integerOrNull("limit_micros"),
+        new SpendLimits(
+            row.integerOrNull("own_limit_micros"), row.integerOrNull("operator_limit_micros")),
         holdState(row),
         operatorHold(row),
         row.truth("ever_used"));
@@ -232,20 +246,32 @@ final class AccountStore {
         month);
   }
 
-  /** Sets an organization's monthly limit; null for none. */
-  static Statement limit(String orgId, @Nullable Long micros) {
-    return put(orgId, "limit_micros", micros);
+  /**
+   * Puts an organization's limits in the place of those seen, unless they have changed since: then
+   * the commit fails with {@link Overtaken}. The limit in force is stored beside the two, because
+   * the previous release acts upon it.
+   */
+  static List<Statement> limits(String orgId, SpendLimits seen, SpendLimits after) {
+    return List.of(
+        known(orgId),
+        Statement.guarded(
+            Overtaken::new,
+            """
+            UPDATE billing_org SET limit_micros = ?, member_limit_micros = ?,
+            operator_limit_micros = ? WHERE org_id = ? AND COALESCE(%s, -1) = ?
+            AND COALESCE(operator_limit_micros, -1) = ?\
+            """
+                .formatted(MEMBER_LIMIT),
+            after.inForceMicros(),
+            after.memberMicros(),
+            after.operatorMicros(),
+            orgId,
+            orNone(seen.memberMicros()),
+            orNone(seen.operatorMicros())));
   }
 
-  private static Statement put(String orgId, String column, @Nullable Long value) {
-    return Statement.of(
-        """
-        INSERT INTO billing_org (org_id, %1$s) VALUES (?, ?)
-        ON CONFLICT (org_id) DO UPDATE SET %1$s = excluded.%1$s\
-        """
-            .formatted(column),
-        orgId,
-        value);
+  private static Long orNone(@Nullable Long limitMicros) {
+    return limitMicros == null ? NO_LIMIT : limitMicros;
   }
 
   /** Notes that an organization's usage is not posted from here on any more. */
@@ -277,9 +303,11 @@ final class AccountStore {
             """
             UPDATE billing_org SET hold_stage = ?, hold_reason = ?, hold_since = ?,
             hold_enforced = ? WHERE org_id = ? AND hold_stage = ? AND hold_since = ?
-            AND hold_enforced = ? AND COALESCE(limit_micros, -1) = ? AND COALESCE(
+            AND hold_enforced = ? AND COALESCE(%s, -1) = ?
+            AND COALESCE(operator_limit_micros, -1) = ? AND COALESCE(
             (SELECT a.micros FROM ledger_account a WHERE a.account = ?), 0) = ?\
-            """,
+            """
+                .formatted(MEMBER_LIMIT),
             after.stage().name(),
             after.reason() == null ? null : after.reason().label(),
             after.sinceMillis(),
@@ -288,7 +316,8 @@ final class AccountStore {
             before.stage().name(),
             before.sinceMillis(),
             before.enforced(),
-            seen.limitMicros() == null ? NO_LIMIT : seen.limitMicros(),
+            orNone(seen.limits().memberMicros()),
+            orNone(seen.limits().operatorMicros()),
             Ledger.account(orgId),
             seen.postedMicros()));
   }

@@ -33,7 +33,7 @@ record Balance(AccountStore.Account account, Map<Month, Long> accrued, long atMi
   /** What it lacks. A retired organization lacks nothing: there is nothing of it to hold. */
   HoldState.Shortfall shortfall(boolean balanceEnforced, boolean spendLimitEnforced) {
     boolean used = account.everUsed() || !accrued.isEmpty();
-    Long limit = account.limitMicros();
+    Long limit = account.limits().inForceMicros();
     return new HoldState.Shortfall(
         !account.retired() && used && balanceMicros() <= 0,
         !account.retired() && limit != null && monthMicros() >= limit,
@@ -43,7 +43,7 @@ record Balance(AccountStore.Account account, Map<Month, Long> accrued, long atMi
 
   /** What is left of the limit beside a commitment; null without a limit. */
   @Nullable Long remainingMicros(long committedMicros) {
-    Long limit = account.limitMicros();
+    Long limit = account.limits().inForceMicros();
     return limit == null
         ? null
         : (Long) SpendLimit.remainingMicros(limit, monthMicros(), committedMicros);

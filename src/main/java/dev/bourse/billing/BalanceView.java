@@ -27,6 +27,7 @@ public final class BalanceView {
   /** The answer of the contracts. */
   public JsonObject toJson() {
     AccountStore.Account account = balance.account();
+    SpendLimits limits = account.limits();
     return new JsonObject()
         .put("org_id", account.orgId())
         .put("as_of", Times.rfc3339(balance.atMillis()))
@@ -39,7 +40,10 @@ public final class BalanceView {
         .put("month", Month.at(balance.atMillis()).toString())
         .put("month_usage_micros", balance.monthMicros())
         .put("committed_micros", committedMicros)
-        .put("spend_limit_micros", account.limitMicros())
+        .put("spend_limit_micros", limits.inForceMicros())
+        .put("spend_limit_member_micros", limits.memberMicros())
+        .put("spend_limit_operator_micros", limits.operatorMicros())
+        .put("spend_limit_set_by", SpendLimits.Setter.label(limits.setBy()))
         .put("spend_limit_remaining_micros", balance.remainingMicros(committedMicros))
         .put("spend_limit_enforced", switches.spendLimitEnforced())
         .put("billing_hold_enforced", switches.billingHoldEnforced())

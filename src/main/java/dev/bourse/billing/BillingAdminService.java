@@ -15,10 +15,14 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** What operators do with organizations' money. */
 public final class BillingAdminService {
+  /** Tries of a write of a limit beside others: each is overtaken by one that was stored. */
+  private static final int LIMIT_TRIES = 5;
+
   private final Database database;
   private final AccountStore accounts;
   private final LedgerStore ledger;
@@ -139,12 +143,30 @@ public final class BillingAdminService {
   }
 
   /**
-   * Sets an organization's monthly spend limit, or takes it away; a hold that it caused is lifted
-   * at once when it no longer does. Refused with {@code not-found} for no such organization.
+   * Sets the operator's monthly spend limit of an organization, or takes it away; the limit that
+   * members set stays. A hold that the limit caused is lifted at once when it no longer does.
+   * Refused with {@code not-found} for no such organization.
    *
    * @param micros at least 0; null for no limit
    */
   public Future<BalanceView> limit(String actor, String orgId, @Nullable Long micros) {
+    return limit(actor, orgId, micros, limits -> limits.withOperator(micros), LIMIT_TRIES);
+  }
+
+  /**
+   * The same for the limit that members set; the operator's stays. Refused with {@code bad-request}
+   * above the operator's limit.
+   */
+  Future<BalanceView> limitByMember(String actor, String orgId, @Nullable Long micros) {
+    return limit(actor, orgId, micros, limits -> limits.withMember(micros), LIMIT_TRIES);
+  }
+
+  private Future<BalanceView> limit(
+      String actor,
+      String orgId,
+      @Nullable Long micros,
+      UnaryOperator<SpendLimits> change,
+      int triesLeft) {
     long now = clock.millis();
     AuditRow row =
         new AuditRow(
@@ -157,10 +179,24 @@ public final class BillingAdminService {
     return accounts
         .get(orgId, Month.at(now))
         .compose(
-            exists ->
-                database.commit(List.of(AccountStore.limit(orgId, micros), AuditStore.insert(row))))
-        .compose(stored -> check(orgId))
-        .map(billing::view);
+            account -> {
+              SpendLimits seen = account.limits();
+              List<Statement> statements =
+                  new ArrayList<>(AccountStore.limits(orgId, seen, change.apply(seen)));
+              statements.add(AuditStore.insert(row));
+              return database.commit(statements);
+            })
+        .map(true)
+        .recover(
+            e ->
+                e instanceof Overtaken && triesLeft > 1
+                    ? Future.succeededFuture(false)
+                    : Future.failedFuture(e))
+        .compose(
+            isStored ->
+                isStored
+                    ? check(orgId).map(billing::view)
+                    : limit(actor, orgId, micros, change, triesLeft - 1));
   }
 
   /**

@@ -52,27 +52,33 @@ public final class SpendLimitService {
     this.clock = clock;
   }
 
-  /** What an organization's month comes to, and what its limit does about it. */
+  /** What an organization's month comes to, and what its limit in force does about it. */
   public Future<JsonObject> readSpendLimit(String orgId) {
-    return balances.get(orgId).map(b -> outlook(b, b.account().limitMicros()).toJson());
-  }
-
-  /** The same as if this were the limit; nothing is set. */
-  public Future<JsonObject> previewSpendLimit(String orgId, long limitMicros) {
-    return balances.get(orgId).map(b -> outlook(b, limitMicros).toJson());
+    return balances.get(orgId).map(b -> outlook(b, b.account().limits()).toJson());
   }
 
   /**
-   * Sets the limit, or takes it away; tells what that does.
+   * The same as if this were the organization's own limit; nothing is set. Refused with {@code
+   * bad-request} above the operator's limit, like the write.
+   */
+  public Future<JsonObject> previewSpendLimit(String orgId, long micros) {
+    return balances
+        .get(orgId)
+        .map(b -> outlook(b, b.account().limits().withMember(micros)).toJson());
+  }
+
+  /**
+   * Sets the organization's own limit, or takes it away; tells what that does. Refused with {@code
+   * bad-request} above the operator's limit.
    *
    * @param actor the member
    * @param micros at least 0; null for no limit
    */
   public Future<JsonObject> setSpendLimit(String actor, String orgId, @Nullable Long micros) {
-    return admin.limit(actor, orgId, micros).compose(set -> readSpendLimit(orgId));
+    return admin.limitByMember(actor, orgId, micros).compose(set -> readSpendLimit(orgId));
   }
 
-  private SpendOutlook outlook(Balance balance, @Nullable Long limitMicros) {
+  private SpendOutlook outlook(Balance balance, SpendLimits limits) {
     String orgId = balance.account().orgId();
     List<SpendOutlook.Exposure> exposures = new ArrayList<>();
     for (Cluster.Kind kind : Cluster.Kind.values()) {
@@ -84,7 +90,7 @@ public final class SpendLimitService {
       }
     }
     return new SpendOutlook(
-        limitMicros,
+        limits,
         clusters.switches().spendLimitEnforced(),
         balance.monthMicros(),
         balances.committedMicros(orgId, balance.atMillis()),

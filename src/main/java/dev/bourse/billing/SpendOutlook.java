@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * What an organization's month comes to at what it holds now, and what a spend limit would do about
  * it. Pure; money is in micro-dollars.
  *
- * @param limitMicros the limit looked at, or null for none
+ * @param limits the limits looked at
  * @param enforced whether the service acts upon limits
  * @param monthMicros used since the month began
  * @param committedMicros what protected nodes, and those on their way, may still cost
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param atMillis the moment
  */
 record SpendOutlook(
-    @Nullable Long limitMicros,
+    SpendLimits limits,
     boolean enforced,
     long monthMicros,
     long committedMicros,
@@ -63,12 +63,19 @@ record SpendOutlook(
     return monthMicros + during(rateMicros(), Month.at(atMillis).endMillis() - atMillis);
   }
 
+  /** The limit in force; null for none. */
+  @Nullable Long limitMicros() {
+    return limits.inForceMicros();
+  }
+
   boolean isReached() {
+    Long limitMicros = limitMicros();
     return limitMicros != null && monthMicros >= limitMicros;
   }
 
   /** When the limit is reached if nothing changes; null when that is not within this month. */
   @Nullable Long reachedAtMillis() {
+    Long limitMicros = limitMicros();
     if (limitMicros == null || isReached() || rateMicros() == 0) {
       return null;
     }
@@ -79,6 +86,7 @@ record SpendOutlook(
 
   /** What is left of the limit to commit to. */
   @Nullable Long remainingMicros() {
+    Long limitMicros = limitMicros();
     return limitMicros == null
         ? null
         : (Long) SpendLimit.remainingMicros(limitMicros, monthMicros, committedMicros);
@@ -102,6 +110,7 @@ record SpendOutlook(
 
   /** The most that the month can come to; null while nothing acts upon a limit. */
   @Nullable Long monthAtMostMicros() {
+    Long limitMicros = limitMicros();
     Long overshoot = overshootMicros();
     return limitMicros == null || overshoot == null || !enforced
         ? null
@@ -129,7 +138,10 @@ record SpendOutlook(
     return new JsonObject()
         .put("as_of", Times.rfc3339(atMillis))
         .put("month", Month.at(atMillis).toString())
-        .put("limit_micros", limitMicros)
+        .put("limit_micros", limitMicros())
+        .put("limit_member_micros", limits.memberMicros())
+        .put("limit_operator_micros", limits.operatorMicros())
+        .put("limit_set_by", SpendLimits.Setter.label(limits.setBy()))
         .put("enforced", enforced)
         .put("month_usage_micros", monthMicros)
         .put("committed_micros", committedMicros)

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.bourse.capacity.Holds;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
-import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,11 +61,12 @@ class AccountStoreTest extends StoreFixture {
   @Test
   void whatWasSeenBeforeTheLimitChangedMovesNoHold() throws Exception {
     AccountStore.Account seen = account();
-    await(database.commit(List.of(AccountStore.limit("acme", 5_000_000L))));
+    SpendLimits limits = new SpendLimits(null, 5_000_000L);
+    await(database.commit(AccountStore.limits("acme", SpendLimits.NONE, limits)));
 
     refused(seen);
     AccountStore.Account limited = account();
-    await(database.commit(List.of(AccountStore.limit("acme", null))));
+    await(database.commit(AccountStore.limits("acme", limits, SpendLimits.NONE)));
     refused(limited);
   }
 }

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -51,9 +52,15 @@ class HoldServiceTest extends ExchangeFixture {
     adopt(Sample.empty());
   }
 
+  private void limit(String orgId, @Nullable Long micros) throws Exception {
+    SpendLimits seen =
+        await(new AccountStore(database).get(orgId, Month.at(clock.millis()))).limits();
+    await(database.commit(AccountStore.limits(orgId, seen, seen.withOperator(micros))));
+  }
+
   /** A limit of nothing is reached at once: grace at the first look, notice at the second. */
   private void reachNotice() throws Exception {
-    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    limit("acme", 0L);
     await(holds.check("acme"));
     await(holds.check("acme"));
   }
@@ -78,16 +85,16 @@ class HoldServiceTest extends ExchangeFixture {
 
   @Test
   void aHoldGoesOnByConfirmedTimeAloneAndIsLiftedByAny() throws Exception {
-    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    limit("acme", 0L);
     await(holds.check("acme"));
     clock.confirm(false);
     await(holds.check("acme"));
     assertEquals(Hold.Stage.GRACE, stage("c1"), "a clock nobody vouches for moves nothing on");
 
-    await(database.commit(List.of(AccountStore.limit("acme", null))));
+    limit("acme", null);
     await(holds.check("acme"));
     assertNull(clusters.find("c1").orElseThrow().cluster().hold());
-    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    limit("acme", 0L);
     await(holds.check("acme"));
     assertNull(clusters.find("c1").orElseThrow().cluster().hold());
 
@@ -98,7 +105,7 @@ class HoldServiceTest extends ExchangeFixture {
 
   @Test
   void holdsThatWaitForPostingSaySoAndGoOnAfterwards() throws Exception {
-    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    limit("acme", 0L);
     long through = clock.millis() - HoldService.MAX_BEHIND_MILLIS - 1;
     await(new WatermarkStore(database).begin(through));
     await(holds.step());
@@ -143,7 +150,8 @@ class HoldServiceTest extends ExchangeFixture {
   void whoseUsageCannotBeReadKeepsNobodyElseFromBeingLookedAt() throws Exception {
     await(new WatermarkStore(database).begin(Usage.hourOf(clock.millis())));
     await(database.commit(unreadable("aaa")));
-    await(database.commit(List.of(AccountStore.limit("acme", 0L), AccountStore.limit("aaa", 0L))));
+    limit("acme", 0L);
+    limit("aaa", 0L);
     Balances balances = new Balances(database, clusters, Sample.PROTECTION, clock);
     assertThrows(ExecutionException.class, () -> await(balances.get("aaa")));
 
@@ -229,7 +237,7 @@ class HoldServiceTest extends ExchangeFixture {
 
   @Test
   void aHoldThatMovesWhileAClusterIsMadeIsOnItTheSame() throws Exception {
-    await(database.commit(List.of(AccountStore.limit("acme", 0L))));
+    limit("acme", 0L);
     await(holds.check("acme"));
     AtomicInteger looks = new AtomicInteger();
     Holds overtaken =

@@ -24,7 +24,8 @@ class SpendOutlookTest {
   private static final Exposure EVAL = new Exposure("eval", "b200", 0, 8, 0, 100);
 
   private static SpendOutlook outlook(@Nullable Long limit, long month, Exposure... clusters) {
-    return new SpendOutlook(limit, true, month, 0, List.of(clusters), 50 * HOUR, NOW);
+    return new SpendOutlook(
+        new SpendLimits(limit, null), true, month, 0, List.of(clusters), 50 * HOUR, NOW);
   }
 
   @Test
@@ -63,7 +64,8 @@ class SpendOutlookTest {
   @Test
   void nothingBoundsAMonthWhoseLimitNobodyActsUpon() {
     SpendOutlook outlook =
-        new SpendOutlook(180 * DOLLAR, false, 0, 0, List.of(TRAIN), 50 * HOUR, NOW);
+        new SpendOutlook(
+            new SpendLimits(null, 180 * DOLLAR), false, 0, 0, List.of(TRAIN), 50 * HOUR, NOW);
 
     assertNull(outlook.monthAtMostMicros());
   }

@@ -11,6 +11,7 @@ import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -58,6 +59,59 @@ class SpendingApiTest {
             .filter(row -> row.action().startsWith("spend_limit"))
             .map(row -> List.of(row.actor(), row.action(), row.detail()))
             .toList());
+  }
+
+  @Test
+  void aMemberNeitherRaisesNorDeletesTheOperatorsLimit() {
+    ApiClient bob = bourse.inSession("acme", "bob");
+    ApiClient operator = bourse.operator();
+    String operators = "/api/operator/orgs/acme/billing/spend-limit";
+    limits(bob.put(LIMIT, limit(9000)).ok(), 9000, 9000, null, "member");
+    JsonObject set = operator.put(operators, limit(500)).ok();
+    assertEquals(500_000_000L, set.getLong("spend_limit_micros"));
+    assertEquals(9_000_000_000L, set.getLong("spend_limit_member_micros"));
+    assertEquals(500_000_000L, set.getLong("spend_limit_operator_micros"));
+    assertEquals("operator", set.getString("spend_limit_set_by"));
+
+    assertEquals(
+        "limit_usd: 500.01 is above the limit that the operator set; choose at most 500.00",
+        bob.put(LIMIT, limit(500.01)).refused(ErrorCode.BAD_REQUEST).getString("detail"));
+    bob.get(LIMIT + "?limit_usd=500.01").refused(ErrorCode.BAD_REQUEST);
+    limits(bob.get(LIMIT).ok(), 500, 9000, 500, "operator");
+
+    limits(bob.put(LIMIT, limit(400)).ok(), 400, 400, 500, "member");
+    limits(bob.delete(LIMIT).ok(), 500, null, 500, "operator");
+    limits(bob.delete(LIMIT).ok(), 500, null, 500, "operator");
+    operator.delete(operators).ok();
+    limits(bob.get(LIMIT).ok(), null, null, null, null);
+    assertEquals(
+        List.of(
+            "member:bob spend_limit_set limit_micros=9000000000",
+            "operator:first spend_limit_set limit_micros=500000000",
+            "member:bob spend_limit_set limit_micros=400000000",
+            "member:bob spend_limit_clear ",
+            "member:bob spend_limit_clear ",
+            "operator:first spend_limit_clear "),
+        bourse.audit("acme", false).stream()
+            .filter(row -> row.action().startsWith("spend_limit"))
+            .map(row -> row.actor() + " " + row.action() + " " + row.detail())
+            .toList());
+  }
+
+  private static void limits(
+      JsonObject outlook,
+      @Nullable Integer inForce,
+      @Nullable Integer member,
+      @Nullable Integer operator,
+      @Nullable String setBy) {
+    assertEquals(micros(inForce), outlook.getLong("limit_micros"));
+    assertEquals(micros(member), outlook.getLong("limit_member_micros"));
+    assertEquals(micros(operator), outlook.getLong("limit_operator_micros"));
+    assertEquals(setBy, outlook.getString("limit_set_by"));
+  }
+
+  private static @Nullable Long micros(@Nullable Integer usd) {
+    return usd == null ? null : Long.valueOf(usd * 1_000_000L);
   }
 
   @Test

@@ -136,8 +136,8 @@ enum MoneyBug implements Bug {
     <T> Future<List<T>> read(
         Store store, World.Slot slot, String sql, List<?> parameters, RowMapper<T> mapper) {
       return store.ask(
-          sql.equals("SELECT org_id FROM billing_org WHERE limit_micros IS NOT NULL")
-              ? sql + " AND 1 = 0"
+          sql.startsWith("SELECT org_id FROM billing_org WHERE limit_micros IS NOT NULL")
+              ? "SELECT org_id FROM billing_org WHERE 1 = 0"
               : sql,
           parameters,
           mapper);
