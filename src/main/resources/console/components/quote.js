@@ -51,7 +51,7 @@ function answer(quote) {
     ${figure('Would win', count(quote.nodes_won, 'node'), quote.nodes_unfilled > 0 ? `${whole(quote.nodes_unfilled)} not` : `${whole(quote.nodes_granted)} at the next tick`)}
     ${figure('Clearing price', dollars(quote.clearing_price_per_gpu_hour), `${dollars(quote.cost_per_hour)} an hour in all`)}
     ${figure('Left at this price', count(quote.nodes_left, 'node'), 'beside those')}
-    ${figure('Next rival', dollars(quote.rival_price_per_gpu_hour), quote.rival_price_per_gpu_hour === null ? 'nobody else bids' : 'the highest other bid')}
+    ${figure('Next rival', dollars(quote.rival_price_per_gpu_hour), quote.rival_price_per_gpu_hour === null ? 'nobody else bids' : 'the highest other bid, rounded down')}
   </dl>`;
 }
 

@@ -223,7 +223,7 @@ class ClusterPage extends Page {
             ceiling of ${dollars(declared.max_price_per_gpu_hour)}${pool.admission_price_per_gpu_hour === null ? '.' : ` above ${dollars(pool.admission_price_per_gpu_hour)}.`}</p>`
         : nothing}
       ${this.warning && declared
-        ? html`<p class="notice warn">A rival bids ${dollars(this.warning.rival_price_per_gpu_hour)}, close to your ceiling of ${dollars(this.warning.max_price_per_gpu_hour)};
+        ? html`<p class="notice warn">A rival bids at least ${dollars(this.warning.rival_price_per_gpu_hour)}, close to your ceiling of ${dollars(this.warning.max_price_per_gpu_hour)};
             ${count(this.warning.nodes_unprotected, 'node')} of yours ${this.warning.nodes_unprotected === 1 ? 'is' : 'are'} not protected any more.
             <button type="button" class="quiet tiny" @click=${() => (this.warning = null)}>Understood</button></p>`
         : nothing}`;

@@ -99,7 +99,7 @@ class Market extends Page {
     <bourse-quote .pool=${shown}></bourse-quote>
     <section class="sheet" aria-labelledby="depth">
       <h2 id="depth">Demand by price</h2>
-      <p class="muted small">How many nodes are wanted at a price or above, all bidders together.</p>
+      <p class="muted small">How many nodes are wanted at a price or above, all bidders together, in steps of 5 %.</p>
       <bourse-table caption="Demand by price" .columns=${depthColumns(depth)} .rows=${depth.levels}
         .empty=${empty('Nobody bids here now', `A node can be had at the reserve price, ${dollars(shown.reserve_price_per_gpu_hour)} a GPU-hour.`)}></bourse-table>
     </section>`;

@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.Price;
+import dev.bourse.pools.PriceGrid;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
@@ -75,7 +76,7 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
    * From when on to tell; null for never.
    *
    * @param rivalWithinPercent another organization's highest bid is as near to the own ceiling, in
-   *     per cent of that, or over it
+   *     per cent of that, or over it, as far as its step of the price grid tells
    * @param priceAboveCents the clearing price per GPU-hour is higher
    * @param supplyUnderNodes the own ceiling would win fewer nodes beside those declared
    * @param spendAboveCents the declaration has cost as much since its budget was set
@@ -113,9 +114,10 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
    * What a tick saw that alerts may tell.
    *
    * @param ceilingCents the cluster's ceiling per GPU-hour
-   * @param rivalCents the highest ceiling of another organization; 0 when nobody else bids
+   * @param rivalCents the highest ceiling of another organization, rounded down to the price grid;
+   *     0 when nobody else bids
    * @param clearingCents what the tick cleared at; null when nothing is seated
-   * @param nodesLeft how many nodes more the ceiling would win
+   * @param nodesLeft how many nodes more the ceiling would win at least
    * @param spentMicros what the declaration has cost since its budget was set; null without one,
    *     and where that is not known now
    * @param leaseLeftMillis until the declaration lapses; null for never
@@ -187,11 +189,13 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
     };
   }
 
+  /** Judges the end of the rival's step, so that a rival is never told of too late. */
   private boolean rivalIsNear(Readings seen, int marginPercent) {
     Integer within = thresholds.rivalWithinPercent();
     return within != null
         && seen.rivalCents() > 0
-        && seen.rivalCents() * 100 >= seen.ceilingCents() * (100 - within - marginPercent);
+        && PriceGrid.stepEnd(seen.rivalCents()) * 100
+            >= seen.ceilingCents() * (100 - within - marginPercent);
   }
 
   private boolean priceIsAbove(Readings seen, int percent) {
@@ -209,12 +213,15 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
   private static String told(Kind kind, Readings seen) {
     return switch (kind) {
       case RIVAL ->
-          "another organization bids %s, the ceiling is %s"
-              .formatted(Price.shown(seen.rivalCents()), Price.shown(seen.ceilingCents()));
+          "another organization bids %s to %s, the ceiling is %s"
+              .formatted(
+                  Price.shown(seen.rivalCents()),
+                  Price.shown(PriceGrid.stepEnd(seen.rivalCents())),
+                  Price.shown(seen.ceilingCents()));
       case PRICE ->
           "the clearing price is %s"
               .formatted(seen.clearingCents() == null ? "none" : Price.shown(seen.clearingCents()));
-      case SUPPLY -> "the ceiling would win %s nodes more".formatted(seen.nodesLeft());
+      case SUPPLY -> "the ceiling would win at least %s more nodes".formatted(seen.nodesLeft());
       case SPEND -> "the declaration has cost what was to be told of";
       case LEASE -> "the declaration lapses in %s s".formatted(seconds(seen.leaseLeftMillis()));
     };

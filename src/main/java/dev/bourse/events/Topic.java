@@ -8,6 +8,7 @@ import dev.bourse.events.Subscriber.Threat;
 import dev.bourse.events.Subscriber.Told;
 import dev.bourse.events.Subscriber.Update;
 import dev.bourse.pools.PoolPrices;
+import dev.bourse.pools.PriceGrid;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -33,7 +34,7 @@ final class Topic {
   /** Entries of one reading; what is beyond them is read next. */
   private static final int ENTRIES = 1_000;
 
-  /** Per cent of one's own ceiling from which on a rival's is close. */
+  /** Per cent of the own ceiling from which on a rival's bid is close. */
   private static final int CLOSE_PERCENT = 95;
 
   private final String cluster;
@@ -191,7 +192,10 @@ final class Topic {
   private synchronized Threat threat(Cluster held, Quote quote, long nowMillis) {
     long ceiling = held.ceilingCents();
     long rival = quote.rivalry().rivalCents(held.orgId());
-    if (held.posture() == Cluster.Posture.STATIC || rival * 100 < ceiling * CLOSE_PERCENT) {
+    // The end of the rival's step counts, so that a rival is never warned of too late.
+    if (held.posture() == Cluster.Posture.STATIC
+        || rival == 0
+        || PriceGrid.stepEnd(rival) * 100 < ceiling * CLOSE_PERCENT) {
       return Threat.NONE;
     }
     int exposed =

@@ -11,7 +11,7 @@ import java.util.Optional;
 
 /**
  * A quote as text, by which the holder of a pool's lease tells it to the other processes: some
- * kilobytes at most, for a demand has {@link Demand#MAX_LEVELS}.
+ * kilobytes at most, because a demand has at most {@link Demand#MAX_LEVELS} levels.
  */
 final class QuoteText {
   private QuoteText() {}

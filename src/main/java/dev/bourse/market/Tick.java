@@ -295,7 +295,7 @@ final class Tick {
         }
       }
     }
-    return Demand.of(bids);
+    return Demand.of(bids, pool.reserveCents());
   }
 
   /** Of those who may win nodes: nobody else can take any. */
@@ -308,7 +308,7 @@ final class Tick {
         rivalry = rivalry.with(bidder.org(), bidder.ceilingCents());
       }
     }
-    return rivalry;
+    return rivalry.inSteps(pool.reserveCents());
   }
 
   private Bidder bidder(Cluster cluster) {

@@ -6,14 +6,16 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * What a pool's bids ask for together, without saying whose they are.
+ * What a pool's bids ask for together, in steps of the {@link PriceGrid}, without saying whose they
+ * are.
  *
- * @param levels from the highest price to the lowest; each says how many nodes are wanted at or
- *     above it, so the last one has all that are bid for
+ * @param levels from the highest grid price to the lowest; each says how many nodes are wanted at
+ *     or above it, so the last one has all that are bid for. Grid prices at which no more nodes are
+ *     wanted than at a higher one are left out.
  */
 public record Demand(List<Level> levels) {
-  /** Levels at most: enough to draw a curve by, and an answer of a few kilobytes. */
-  public static final int MAX_LEVELS = 100;
+  /** Levels at most: the prices of a grid from 0 to the highest cap, 1,000,000 dollars. */
+  public static final int MAX_LEVELS = 337;
 
   /** Nobody bids. */
   public static final Demand NONE = new Demand(List.of());
@@ -23,7 +25,7 @@ public record Demand(List<Level> levels) {
   }
 
   /**
-   * A price and what is wanted at it.
+   * A grid price and what is wanted at it.
    *
    * @param cents per GPU-hour
    * @param nodes how many are wanted at this price or a higher one
@@ -34,13 +36,14 @@ public record Demand(List<Level> levels) {
   public record Bid(long cents, int nodes) {}
 
   /**
-   * Nodes that are bid for at this price or a higher one; at least so many where levels are left
-   * out.
+   * Nodes that may be bid for at this price or a higher one: all bids in the step of the price
+   * count, because where in it they lie is not known. So nobody is promised a node that a bid of
+   * the same step would win.
    */
   public long atOrAbove(long cents) {
     long nodes = 0;
     for (Level level : levels) {
-      if (level.cents() < cents) {
+      if (PriceGrid.stepEnd(level.cents()) < cents) {
         break;
       }
       nodes = level.nodes();
@@ -54,10 +57,12 @@ public record Demand(List<Level> levels) {
   }
 
   /**
-   * The demand of these bids. Of more prices than there may be levels some are left out, evenly and
-   * never the first or the last; what stands at the others is exact all the same.
+   * The demand of these bids.
+   *
+   * @param bids at the reserve price or above it
+   * @param reserveCents the first price of the grid
    */
-  public static Demand of(Collection<Bid> bids) {
+  public static Demand of(Collection<Bid> bids, long reserveCents) {
     // Ceilings fit 32 bits, so both sort as one long, several times faster than objects do.
     long[] packed =
         bids.stream()
@@ -65,26 +70,20 @@ public record Demand(List<Level> levels) {
             .mapToLong(bid -> bid.cents() << Integer.SIZE | bid.nodes())
             .toArray();
     Arrays.sort(packed);
-    List<Level> all = new ArrayList<>();
+    long[] steps = new long[packed.length];
+    long step = reserveCents;
+    for (int i = 0; i < packed.length; i++) {
+      step = PriceGrid.floor(step, packed[i] >>> Integer.SIZE);
+      steps[i] = step;
+    }
+    List<Level> levels = new ArrayList<>();
     long nodes = 0;
     for (int i = packed.length - 1; i >= 0; i--) {
-      long cents = packed[i] >>> Integer.SIZE;
       nodes += packed[i] & Integer.MAX_VALUE;
-      if (i == 0 || packed[i - 1] >>> Integer.SIZE != cents) {
-        all.add(new Level(cents, nodes));
+      if (i == 0 || steps[i - 1] != steps[i]) {
+        levels.add(new Level(steps[i], nodes));
       }
     }
-    return new Demand(thinned(all));
-  }
-
-  private static List<Level> thinned(List<Level> all) {
-    if (all.size() <= MAX_LEVELS) {
-      return all;
-    }
-    List<Level> some = new ArrayList<>();
-    for (int i = 0; i < MAX_LEVELS; i++) {
-      some.add(all.get((int) ((long) i * (all.size() - 1) / (MAX_LEVELS - 1))));
-    }
-    return some;
+    return new Demand(levels);
   }
 }

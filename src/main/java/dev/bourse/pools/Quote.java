@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param freeNodes nodes that could be granted at once
  * @param tickAtMillis when it was computed; 0 before the first tick
  * @param nextTickAtMillis when the next is due
- * @param demand what was bid for
- * @param rivalry the highest ceilings that were bid
+ * @param demand what was bid for, in steps
+ * @param rivalry the highest ceilings that were bid, in steps
  */
 public record Quote(
     @Nullable Long clearingCents,

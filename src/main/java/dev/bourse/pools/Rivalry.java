@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The two highest ceilings that different organizations bid in a pool: all that is needed to tell
- * each of them what the best of its rivals bids.
+ * each of them what the best of the others bids. They are told in steps of the {@link PriceGrid}.
  *
  * @param bestCents the highest ceiling per GPU-hour; 0 when nobody bids
  * @param bestOrg who bids it, null when nobody does
@@ -23,6 +23,18 @@ public record Rivalry(long bestCents, @Nullable String bestOrg, long nextCents) 
       return new Rivalry(cents, org, bestCents);
     }
     return cents > nextCents ? new Rivalry(bestCents, bestOrg, cents) : this;
+  }
+
+  /**
+   * The same with each ceiling rounded down to the grid. Only this leaves a tick.
+   *
+   * @param reserveCents the first price of the grid; no ceiling is under it
+   */
+  public Rivalry inSteps(long reserveCents) {
+    return new Rivalry(
+        bestCents == 0 ? 0 : PriceGrid.floor(reserveCents, bestCents),
+        bestOrg,
+        nextCents == 0 ? 0 : PriceGrid.floor(reserveCents, nextCents));
   }
 
   /** The highest ceiling of all but this organization; 0 when nobody else bids. */

@@ -57,11 +57,15 @@ class AlertsTest {
   void aRivalIsToldFromItsDistanceOnAndOverOnlyByAMargin() {
     Alerts alerts = of(rival(10));
 
-    assertEquals(Set.of(), alerts.after(rivalAt(359)).raised());
-    Alerts raised = alerts.after(rivalAt(360));
-    assertEquals(Set.of(Kind.RIVAL), raised.raised());
-    assertSame(raised, raised.after(rivalAt(340)));
-    assertEquals(Set.of(), raised.after(rivalAt(339)).raised());
+    // The step from 343 ends at 359, the one from 344 at 360.
+    assertEquals(Set.of(), alerts.after(rivalAt(343)).raised());
+    Alerts raised = alerts.after(rivalAt(344));
+    assertEquals(
+        Map.of(Kind.RIVAL, "another organization bids 3.44 to 3.60, the ceiling is 4.00"),
+        raised.newSince(alerts, rivalAt(344)));
+    // The step from 324 ends at 339, the one from 325 at 340.
+    assertSame(raised, raised.after(rivalAt(325)));
+    assertEquals(Set.of(), raised.after(rivalAt(324)).raised());
   }
 
   @Test

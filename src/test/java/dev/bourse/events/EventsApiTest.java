@@ -219,19 +219,19 @@ class EventsApiTest {
   }
 
   @Test
-  void aRivalWithinFivePerCentIsWarnedOfOnceUntilItIsOver() {
+  void aRivalInAStepWithinFivePerCentIsWarnedOfOnceUntilItIsOver() {
     TestMarket market = brief.market();
     ClusterClient red = market.redA();
     ClusterClient blue = market.blueA();
     red.hold(2, 5);
-    blue.hold(1, 4.74);
+    blue.hold(1, 4.54);
     try (EventReader reader = follow(brief, red, null)) {
       until("the state came", () -> !reader.all().isEmpty());
       blue.declare(1, 4.75);
       until("red is warned", () -> reader.of("warning").size() == 1);
       JsonObject warning = reader.of("warning").get(0).data();
       assertEquals(5.0, warning.getDouble("max_price_per_gpu_hour"));
-      assertEquals(4.75, warning.getDouble("rival_price_per_gpu_hour"));
+      assertEquals(4.55, warning.getDouble("rival_price_per_gpu_hour"));
       assertEquals(2, warning.getInteger("nodes_unprotected"));
       blue.declare(1, 4.8);
       untilTicked(market);

@@ -61,7 +61,8 @@ class AlertsApiTest extends MarketApiFixture {
     until("red is told", () -> alerts(red).size() == 1);
     JsonObject told = alerts(red).get(0);
     assertEquals(
-        "alert rival: another organization bids 3.70, the ceiling is 4.00", told.getString("note"));
+        "alert rival: another organization bids 3.55 to 3.72, the ceiling is 4.00",
+        told.getString("note"));
     assertEquals("action", told.getString("kind"));
     untilCleared(market);
     untilCleared(market);
@@ -89,7 +90,8 @@ class AlertsApiTest extends MarketApiFixture {
 
     until("red is told", () -> alerts(red).size() == 1);
     assertEquals(
-        "alert supply: the ceiling would win 1 nodes more", alerts(red).get(0).getString("note"));
+        "alert supply: the ceiling would win at least 1 more nodes",
+        alerts(red).get(0).getString("note"));
   }
 
   @Test

@@ -104,8 +104,8 @@ class MarketFeedApiTest extends MarketApiFixture {
     assertEquals(TestMarket.NODES, depth.getInteger("usable_nodes"));
     assertEquals(
         new JsonArray()
-            .add(new JsonObject().put("price_per_gpu_hour", 5.0).put("nodes", 2))
-            .add(new JsonObject().put("price_per_gpu_hour", 3.0).put("nodes", 5)),
+            .add(new JsonObject().put("price_per_gpu_hour", 4.78).put("nodes", 2))
+            .add(new JsonObject().put("price_per_gpu_hour", 2.92).put("nodes", 5)),
         depth.getJsonArray("levels"));
     assertFalse(depth.encode().contains("red"), "it names nobody");
     assertFalse(answer.header("etag").isEmpty());

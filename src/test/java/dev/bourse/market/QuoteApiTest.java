@@ -53,7 +53,7 @@ class QuoteApiTest extends MarketApiFixture {
     assertEquals(TestMarket.NODES - 3, quote.getInteger("nodes_won"));
     assertEquals(3, quote.getInteger("nodes_unfilled"));
     assertEquals(0, quote.getInteger("nodes_left"));
-    assertEquals(4.0, quote.getDouble("rival_price_per_gpu_hour"));
+    assertEquals(3.92, quote.getDouble("rival_price_per_gpu_hour"));
   }
 
   private static Object rival(TestMarket market) {
@@ -64,7 +64,7 @@ class QuoteApiTest extends MarketApiFixture {
   void whatIsQuotedIsWhatADeclarationWins() {
     TestMarket market = bourse.market();
     market.redA().hold(2, 4);
-    until("red's bid is known", () -> Objects.equals(rival(market), 4.0));
+    until("red's bid is known", () -> Objects.equals(rival(market), 3.92));
     JsonObject quote = quote(market.blue("bare"), market, 2 * GPUS, "2.25").ok();
 
     market.blueA().hold(quote.getInteger("nodes_won"), 2.25);

@@ -14,20 +14,20 @@ import org.junit.jupiter.api.Test;
 
 @Tag("fast")
 class QuoteTextTest {
-  /** A demand of as many levels as there may be, each as large as its numbers get. */
+  /** A demand of as many levels as there may be, at the highest prices and with many nodes. */
   private static final Quote LARGEST =
       new Quote(
-          Long.MAX_VALUE,
-          Long.MAX_VALUE - 1,
+          99_999_999L,
+          100_000_000L,
           Integer.MAX_VALUE,
           Integer.MAX_VALUE - 1,
           Long.MAX_VALUE,
           Long.MAX_VALUE - 1,
           new Demand(
               LongStream.range(0, Demand.MAX_LEVELS)
-                  .mapToObj(i -> new Demand.Level(Long.MAX_VALUE - i, Long.MAX_VALUE - 200 + i))
+                  .mapToObj(i -> new Demand.Level(100_000_000 - i, 1_000_000_000 + i))
                   .toList()),
-          new Rivalry(Long.MAX_VALUE, "o".repeat(64), 5));
+          new Rivalry(100_000_000, "o".repeat(64), 5));
 
   @Test
   void whatIsWrittenIsReadTheSame() {

@@ -150,7 +150,7 @@ final class StatusText {
           "reclaim           %s (%s)".formatted(node, Table.cell(data.getValue("reason")));
       case "alert" -> "alert             " + Table.cell(data.getValue("detail"));
       case "warning" ->
-          "warning           another organization bids %s, your ceiling is %s"
+          "warning           another organization bids at least %s, your ceiling is %s"
               .formatted(
                   Table.cell(data.getValue("rival_price_per_gpu_hour")),
                   Table.cell(data.getValue("max_price_per_gpu_hour")));
