@@ -88,7 +88,7 @@ public class AuctionBench {
   private Bidder bidder(Random random, int index, int held, int declared) {
     List<Held> nodes = new ArrayList<>();
     for (int i = 0; i < held; i++) {
-      nodes.add(new Held("alloc-" + index + "-" + i, random.nextInt(10) == 0));
+      nodes.add(new Held("alloc-" + index + "-" + i, random.nextInt(10) == 0, random.nextInt(200) > 0));
     }
     int kind = random.nextInt(100);
     return new Bidder(
@@ -101,6 +101,7 @@ public class AuctionBench {
         kind == 0
             ? Participation.STATIC
             : kind == 1 ? Participation.INCUMBENTS_ONLY : Participation.OPEN,
+        kind == 3,
         nodes,
         held > 0 && kind == 2 ? List.of(nodes.get(0).allocationId()) : List.of());
   }

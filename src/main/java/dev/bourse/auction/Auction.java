@@ -14,29 +14,35 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The auction of one pool: a uniform-price auction at the highest losing bid.
+ * The auction of one pool. Each organization pays one price for all of its nodes: the highest bid
+ * of the others that loses and would win if the organization had no seats.
  *
  * <p>A seat is the right to one node. Seats are handed out in this order:
  *
  * <ol>
  *   <li>what operator-managed clusters hold, and every shielded allocation;
- *   <li>the contested seats: ceiling descending, then incumbents before newcomers, then the cluster
- *       that has fewer seats at that point, then the older price, then the cluster's name.
+ *   <li>the contested seats: ceiling descending, then incumbents before newcomers, then the
+ *       organization that has fewer seats at that point, then its cluster that has fewer, then the
+ *       older price, then the cluster's name;
+ *   <li>new seats of clusters that rank last, in the same order.
  * </ol>
  *
  * A gang is a cluster to which fewer seats than its minimum are worth nothing. Its turn for all of
  * them together is that of a first seat, among incumbents when it holds that many: then it takes
  * what its shielded seats lack of the minimum, or, where fewer are left, is passed over and stays
- * without; the seats go on. Beyond its minimum it is as any other.
+ * without; the seats go on. Beyond its minimum it is as any other, and so is one that may not bid
+ * for its minimum: it keeps what it holds.
  *
- * <p>Held nodes without a seat are reclaimed. Seats won by newcomers take free nodes, the best seat
- * first; a seat for which there is none yet waits. Swaps get what no seat claims.
+ * <p>Held nodes without a seat are reclaimed. A held node that could not be granted to anybody else
+ * is no seat: its holder keeps it as long as its ceiling would keep a seat. Seats won by newcomers
+ * take free nodes, the best seat first; a seat for which there is none yet waits. A gang's newcomers
+ * are granted nodes together, and what is free is kept for it until there are enough. Swaps get
+ * what no seat claims.
  *
- * <p>Clusters may declare millions of slots, so only seats that are won ever materialize: the
- * clusters with one ceiling are served together, and the last such group is filled like water in
- * vessels, to the level that the seats left allow. One run takes O(n log n) in clusters and nodes.
+ * <p>Clusters may declare millions of slots, so only seats that are won ever materialize. One run
+ * takes O(n log n) in clusters and nodes.
  */
-public final class Auction {
+public final class Auction implements Turns.Seats {
   private final long reserveCents;
   private final long capCents;
   private final Supply supply;
@@ -45,6 +51,21 @@ public final class Auction {
   private final Bidder[] ranked;
 
   private final long[] ceilings;
+  private final String[] orgs;
+  private final int[] orgOf;
+
+  // A bidder is looked at once; what is needed of it later lies side by side.
+  private final boolean[] isLast;
+  private final int[] declared;
+
+  /** Nodes held that are seats. */
+  private final int[] held;
+
+  /** Nodes held that are no seats. */
+  private final int[] unusable;
+
+  /** Clusters that wait for replacements and may have them, by rank. */
+  private final List<Integer> swapping = new ArrayList<>();
 
   /** Seats before all bids. */
   private final int[] shielded;
@@ -55,14 +76,23 @@ public final class Auction {
   /** Seats a cluster has once it wins all it bids for. */
   private final int[] wanted;
 
-  /** Fewer contested seats are worth nothing; 1 for whoever takes any. */
+  /** Fewer seats are worth nothing; 1 for whoever takes any. */
   private final int[] minimum;
 
   /** Seats a cluster has so far: from shielded over defended to wanted. */
   private final int[] seated;
 
-  /** Up to where a cluster of the group that is being filled may rise. */
-  private final int[] goals;
+  /** Seats an organization has so far. */
+  private final int[] orgSeats;
+
+  /** Seats a cluster had when its newcomers' turn came. */
+  private final int[] kept;
+
+  private final Pricing pricing;
+  private final Turns turns;
+
+  /** Whether a gang's loss was told to the pricing. */
+  private final boolean[] isLossTold;
 
   /** All seats so far. */
   private long taken;
@@ -70,23 +100,37 @@ public final class Auction {
   private final List<Reclaim> reclaims = new ArrayList<>();
   private final Map<String, Integer> unseated = new HashMap<>();
 
-  /** The last group to win a contested seat; empty while there is none. */
+  /** The last group to win a contested seat before those that rank last; empty while none did. */
   private int marginalFrom;
 
   private int marginalTo;
+
+  /** Seats won by those that rank last. */
+  private long lastSeats;
 
   private Auction(long reserveCents, long capCents, List<Bidder> bidders, Supply supply) {
     this.reserveCents = reserveCents;
     this.capCents = capCents;
     this.supply = supply;
     ranked = Ranking.rank(bidders);
-    ceilings = new long[ranked.length];
-    shielded = new int[ranked.length];
-    defended = new int[ranked.length];
-    wanted = new int[ranked.length];
-    minimum = new int[ranked.length];
-    seated = new int[ranked.length];
-    goals = new int[ranked.length];
+    int count = ranked.length;
+    ceilings = new long[count];
+    orgOf = new int[count];
+    isLast = new boolean[count];
+    declared = new int[count];
+    held = new int[count];
+    unusable = new int[count];
+    shielded = new int[count];
+    defended = new int[count];
+    wanted = new int[count];
+    minimum = new int[count];
+    seated = new int[count];
+    kept = new int[count];
+    isLossTold = new boolean[count];
+    orgs = read();
+    orgSeats = new int[orgs.length];
+    pricing = new Pricing(reserveCents, orgs.length);
+    turns = new Turns(orgOf, orgSeats, seated, minimum, this, false);
   }
 
   /**
@@ -105,28 +149,72 @@ public final class Auction {
     auction.seatShielded();
     auction.seatContested();
     auction.turnAwayLosers();
+    List<Grant> grants = auction.grants();
+    Map<String, Long> orgCents = new HashMap<>();
+    Long clearing = auction.price(orgCents);
     return new Clearing(
-        auction.clearingPrice(),
+        clearing,
+        Collections.unmodifiableMap(orgCents),
         auction.admissionPrice(),
-        auction.grants(),
+        grants,
         Collections.unmodifiableList(auction.reclaims),
         Collections.unmodifiableMap(auction.unseated),
         Collections.unmodifiableMap(auction.shortfalls()));
   }
 
-  private void seatShielded() {
+  /** Looks at each bidder; the organizations by their numbers. */
+  private String[] read() {
+    Map<String, Integer> numbers = new HashMap<>();
+    List<String> names = new ArrayList<>();
     for (int i = 0; i < ranked.length; i++) {
       Bidder bidder = ranked[i];
-      int held = bidder.held().size();
+      Integer number = numbers.putIfAbsent(bidder.org(), names.size());
+      if (number == null) {
+        names.add(bidder.org());
+      }
+      orgOf[i] = number == null ? names.size() - 1 : number;
       ceilings[i] = bidder.ceilingCents();
-      shielded[i] = countShielded(bidder);
-      defended[i] = contests(bidder) ? held : shielded[i];
-      wanted[i] = admits(bidder) ? bidder.declaredSlots() : defended[i];
-      minimum[i] = takesPart(bidder) ? bidder.minimumSlots() : 1;
-      seated[i] = shielded[i];
-      taken += shielded[i];
-      turnAway(bidder, held - defended[i], bidder.declaredSlots() - wanted[i]);
+      isLast[i] = bidder.ranksLast();
+      declared[i] = bidder.declaredSlots();
+      count(i, bidder);
+      defended[i] = contests(bidder) ? held[i] : shielded[i];
+      wanted[i] = admits(bidder) ? declared[i] - unusable[i] : defended[i];
+      minimum[i] = takesPart(bidder) ? Math.max(1, bidder.minimumSlots() - unusable[i]) : 1;
+      if (wanted[i] < minimum[i]) {
+        minimum[i] = 1;
+        wanted[i] = defended[i];
+      }
+      if (admits(bidder) && !bidder.swapsAwaiting().isEmpty()) {
+        swapping.add(i);
+      }
     }
+    return names.toArray(new String[0]);
+  }
+
+  /** Counts the nodes that are seats, those before all bids among them, and those that are none. */
+  private void count(int i, Bidder bidder) {
+    for (Held node : bidder.held()) {
+      if (!node.usable()) {
+        unusable[i]++;
+      } else {
+        held[i]++;
+        shielded[i] += isShielded(bidder, node) ? 1 : 0;
+      }
+    }
+  }
+
+  private void seatShielded() {
+    for (int i = 0; i < ranked.length; i++) {
+      seats(i, shielded[i]);
+    }
+  }
+
+  private static boolean isShielded(Bidder bidder, Held held) {
+    return switch (bidder.participation()) {
+      case EVICTED -> false;
+      case STATIC -> true;
+      case OPEN, INCUMBENTS_ONLY -> held.shielded();
+    };
   }
 
   private static boolean takesPart(Bidder bidder) {
@@ -141,49 +229,88 @@ public final class Auction {
     return minimum[i] > 1 && seated[i] < minimum[i];
   }
 
-  private static int countShielded(Bidder bidder) {
-    return switch (bidder.participation()) {
-      case EVICTED -> 0;
-      case STATIC -> bidder.held().size();
-      case OPEN, INCUMBENTS_ONLY -> {
-        int count = 0;
-        for (Held held : bidder.held()) {
-          count += held.shielded() ? 1 : 0;
-        }
-        yield count;
-      }
-    };
-  }
-
   /** Whether a cluster's unshielded nodes defend their seats. */
   private boolean contests(Bidder bidder) {
-    return admits(bidder)
-        || (bidder.participation() == Participation.INCUMBENTS_ONLY
-            && bidder.ceilingCents() >= reserveCents);
+    return takesPart(bidder) && bidder.ceilingCents() >= reserveCents;
   }
 
-  /** Whether a cluster may win new seats; only such a cluster's losing bids make a price. */
+  /** Whether a cluster may win new seats. */
   private boolean admits(Bidder bidder) {
     return bidder.participation() == Participation.OPEN && bidder.ceilingCents() >= reserveCents;
   }
 
+  /** The seats up to which a cluster's lost bids make a price. */
+  private int priced(int i) {
+    return isLast[i] ? defended[i] : wanted[i];
+  }
+
   /** Seats nobody has; negative when more are shielded than there are. */
-  private long left() {
+  @Override
+  public long left() {
     return supply.seats() - taken;
   }
 
+  private void seats(int i, int more) {
+    if (more > 0) {
+      seated[i] += more;
+      orgSeats[orgOf[i]] += more;
+      taken += more;
+      pricing.takes(orgOf[i], more);
+    }
+  }
+
+  /** What {@link Turns} ask; it counts the seats of clusters and organizations itself. */
+  @Override
+  public boolean take(int i, int more) {
+    pricing.nextTurn();
+    if (more > left()) {
+      losesGang(i);
+      return false;
+    }
+    taken += more;
+    pricing.takes(orgOf[i], more);
+    return true;
+  }
+
+  private void losesGang(int i) {
+    if (priced(i) >= minimum[i] && !isLossTold[i]) {
+      isLossTold[i] = true;
+      long lacks = minimum[i] - seated[i] - left();
+      pricing.losesGang(orgOf[i], ceilings[i], (int) lacks);
+    }
+  }
+
+  private enum Phase {
+    /** Incumbents defend what they hold. */
+    DEFENCE,
+    /** Newcomers bid, but for those that rank last. */
+    BIDS,
+    /** Newcomers bid that rank last. */
+    LAST
+  }
+
   private void seatContested() {
-    int from = 0;
-    while (from < ranked.length && left() > 0) {
+    for (int from = 0; from < ranked.length; from = endOfGroup(from)) {
       int to = endOfGroup(from);
       long before = taken;
-      seat(from, to, defended);
-      seat(from, to, wanted);
+      seat(from, to, Phase.DEFENCE);
+      System.arraycopy(seated, from, kept, from, to - from);
+      seat(from, to, Phase.BIDS);
       if (taken > before) {
         marginalFrom = from;
         marginalTo = to;
       }
-      from = to;
+    }
+    long before = taken;
+    for (int from = 0; from < ranked.length && left() > 0; from = endOfGroup(from)) {
+      seat(from, endOfGroup(from), Phase.LAST);
+    }
+    lastSeats = taken - before;
+    pricing.nextTurn();
+    for (int i = 0; i < ranked.length; i++) {
+      if (isShort(i)) {
+        losesGang(i);
+      }
     }
   }
 
@@ -195,156 +322,131 @@ public final class Auction {
     return to;
   }
 
-  private void seat(int from, int to, int[] target) {
-    boolean gangs = false;
-    for (int i = from; i < to && !gangs; i++) {
-      gangs = isShort(i);
+  private void seat(int from, int to, Phase phase) {
+    if (left() <= 0) {
+      return;
     }
-    if (gangs) {
-      seatFirst(from, to, target);
+    int[] goals = goals(from, to, phase, seated);
+    long claims = 0;
+    for (int i = from; i < to; i++) {
+      claims += goals[i - from] - seated[i];
     }
-    fill(from, to, target);
-  }
-
-  /** The turn of first seats, and of gangs for all of their minimum. */
-  private void seatFirst(int from, int to, int[] target) {
-    for (int i = from; i < to && left() > 0; i++) {
-      int goal = minimum[i];
-      int more = goal - seated[i];
-      if (more > 0 && goal <= target[i] && more <= left()) {
-        seated[i] = goal;
-        taken += more;
-      }
+    pricing.nextTurn();
+    if (claims > left()) {
+      turns.take(from, to, goals);
+      return;
     }
-  }
-
-  /** As far as a cluster may rise seat by seat: a gang that was passed over stays where it is. */
-  private int goal(int[] target, int i) {
-    return isShort(i) ? seated[i] : target[i];
+    for (int i = from; i < to; i++) {
+      seats(i, goals[i - from] - seated[i]);
+    }
   }
 
   /**
-   * Raises each cluster of a group towards its target, the lowest first, while seats are left.
+   * Up to where the clusters of a group may rise in a phase: one that bids for less than is worth
+   * anything to it stays where it is.
    *
-   * <p>The level is the highest up to which all can rise; the seats then left go to the clusters
-   * that still want one at that level, the first ranked first.
+   * @param standing the seats they have
    */
-  private void fill(int from, int to, int[] target) {
-    long left = left();
+  private int[] goals(int from, int to, Phase phase, int[] standing) {
+    int[] goals = new int[to - from];
     for (int i = from; i < to; i++) {
-      goals[i] = goal(target, i);
+      int goal =
+          switch (phase) {
+            case DEFENCE -> defended[i];
+            case BIDS -> isLast[i] ? standing[i] : wanted[i];
+            case LAST -> isLast[i] ? wanted[i] : standing[i];
+          };
+      goals[i - from] = goal < minimum[i] ? standing[i] : goal;
     }
-    int level = Water.highestLevel(seated, goals, from, to, left);
-    left -= Water.needed(seated, goals, from, to, level);
-    taken = supply.seats() - left;
-    for (int i = from; i < to; i++) {
-      boolean wantsMore = seated[i] <= level && goals[i] > level;
-      seated[i] = Math.max(seated[i], Math.min(goals[i], level));
-      if (wantsMore && left > 0) {
-        seated[i]++;
-        left--;
-        taken++;
-      }
-    }
+    return goals;
   }
 
   private void turnAwayLosers() {
+    long keepCents = keepCents();
     for (int i = 0; i < ranked.length; i++) {
-      if (seated[i] < wanted[i]) {
-        turnAway(ranked[i], defended[i] - seated[i], wanted[i] - seated[i]);
+      int excess = held[i] - seated[i];
+      int lost = excess > 0 || unusable[i] > 0 ? turnAway(ranked[i], excess, keepCents) : 0;
+      int slots = declared[i] - seated[i] - unusable[i] + lost;
+      if (slots > 0) {
+        unseated.put(ranked[i].cluster(), slots);
       }
+      pricing.keepsUnusable(orgOf[i], unusable[i] - lost);
     }
   }
 
-  /** Takes back as many of a cluster's nodes as given, and counts its slots without a seat. */
-  private void turnAway(Bidder bidder, int nodes, int slots) {
-    if (slots > 0) {
-      unseated.merge(bidder.cluster(), slots, Integer::sum);
-    }
-    boolean evicted = bidder.participation() == Participation.EVICTED;
-    int excess = nodes;
-    for (int i = 0; excess > 0; i++) {
-      Held held = bidder.held().get(i);
-      if (evicted || !held.shielded()) {
-        Reason reason = evicted ? Reason.HOLD : Reason.OUTBID;
-        reclaims.add(new Reclaim(bidder.cluster(), held.allocationId(), reason));
-        excess--;
+  /** Takes back a cluster's first nodes that are in excess; how many went that are no seats. */
+  private int turnAway(Bidder bidder, int excess, long keepCents) {
+    boolean keepsUnusable = contests(bidder) && bidder.ceilingCents() >= keepCents;
+    int left = excess;
+    int lost = 0;
+    Reason reason = bidder.participation() == Participation.EVICTED ? Reason.HOLD : Reason.OUTBID;
+    for (Held node : bidder.held()) {
+      boolean isLost = node.usable() ? left > 0 : !keepsUnusable;
+      if (isLost && !isShielded(bidder, node)) {
+        left -= node.usable() ? 1 : 0;
+        lost += node.usable() ? 0 : 1;
+        reclaims.add(new Reclaim(bidder.cluster(), node.allocationId(), reason));
       }
     }
+    return lost;
   }
 
-  /**
-   * The highest losing bid that another organization's contested seat withstood, the reserve price
-   * when there is none. Seats go by ceiling, so it is never above the ceiling of a contested seat.
-   *
-   * <p>A gang without its minimum lost to the price only where every seat has a ceiling above its
-   * own: where one at its ceiling or below has a seat, or a seat is free, it lost for its size.
-   */
-  private @Nullable Long clearingPrice() {
-    if (taken == 0) {
-      return null;
+  /** The lowest ceiling that would keep an incumbent one seat more, were there one. */
+  private long keepCents() {
+    if (left() < 0) {
+      return Long.MAX_VALUE;
     }
-    String buyer = null;
-    boolean rivals = false;
-    for (int i = 0; i < marginalTo && !rivals; i++) {
-      if (seated[i] > shielded[i]) {
-        rivals = buyer != null && !buyer.equals(ranked[i].org());
-        buyer = ranked[i].org();
-      }
-    }
-    long auctioned = auctionedSeats();
-    long above = 0;
-    long atCeiling = 0;
-    for (int i = 0; i < ranked.length && buyer != null; i++) {
-      if (i > 0 && ceilings[i] != ceilings[i - 1]) {
-        above += atCeiling;
-        atCeiling = 0;
-      }
-      atCeiling += takesPart(ranked[i]) ? seated[i] : 0;
-      boolean forSize = isShort(i) && (above < auctioned || !bidsForMinimum(i, auctioned));
-      boolean loses = seated[i] < wanted[i] && admits(ranked[i]) && !forSize;
-      if (loses && (rivals || !buyer.equals(ranked[i].org()))) {
+    for (int i = 0; i < ranked.length; i++) {
+      if (seated[i] < priced(i) && !isShort(i)) {
         return ceilings[i];
       }
     }
     return reserveCents;
   }
 
-  /** Seats but for those of operator-managed clusters. */
-  private long auctionedSeats() {
-    long seats = supply.seats();
+  /**
+   * The highest price that an organization pays.
+   *
+   * @param orgCents told what those pay that have seats and pay less
+   */
+  private @Nullable Long price(Map<String, Long> orgCents) {
     for (int i = 0; i < ranked.length; i++) {
-      seats -= takesPart(ranked[i]) ? 0 : seated[i];
+      if (seated[i] < priced(i) && !isShort(i)) {
+        if (left() < 0) {
+          // More is shielded than there are seats: one of those would not do.
+          pricing.losesGang(orgOf[i], ceilings[i], (int) (1 - left()));
+        } else {
+          pricing.loses(orgOf[i], ceilings[i]);
+        }
+      }
     }
-    return seats;
+    Long highest = null;
+    for (int org = 0; org < orgs.length; org++) {
+      if (pricing.hasSeats(org)) {
+        long cents = pricing.centsOf(org);
+        orgCents.put(orgs[org], cents);
+        highest = highest == null ? cents : Math.max(highest, cents);
+      }
+    }
+    orgCents.values().removeIf(highest == null ? cents -> true : highest::equals);
+    return highest;
   }
 
-  /** Whether a gang bids for its minimum, in a pool that has as many nodes. */
-  private boolean bidsForMinimum(int i, long auctioned) {
-    return minimum[i] <= wanted[i] && minimum[i] <= auctioned;
-  }
-
-  /** Why each gang that has not its minimum has it not. */
+  /**
+   * Why each gang that has not its minimum has it not. Those that bid the cap count before it,
+   * whichever would have the first turn.
+   */
   private Map<String, Shortfall> shortfalls() {
     Map<String, Shortfall> shortfalls = new HashMap<>();
     long obtainable = supply.seats();
-    long takenAtCap = 0;
     for (int i = 0; i < ranked.length; i++) {
-      obtainable -= ceilings[i] > capCents ? seated[i] : shielded[i];
-      if (ceilings[i] == capCents) {
-        // What it has at the latest when a newcomer that bids as much has its first turn.
-        int first = Math.min(seated[i], Math.max(defended[i], minimum[i]));
-        takenAtCap += Math.max(0, first - shielded[i]);
-      }
+      int seatedFirst = isLast[i] ? kept[i] : seated[i];
+      obtainable -= ceilings[i] >= capCents ? seatedFirst : shielded[i];
     }
     for (int i = 0; i < ranked.length; i++) {
-      Bidder bidder = ranked[i];
-      if (isShort(i)
-          && bidder.participation() == Participation.OPEN
-          && bidder.declaredSlots() >= minimum[i]) {
-        long most = obtainable - (bidder.held().size() < minimum[i] ? takenAtCap : 0);
-        boolean size = ceilings[i] >= capCents || minimum[i] - shielded[i] > most;
-        shortfalls.put(bidder.cluster(), size ? Shortfall.SIZE : Shortfall.PRICE);
+      if (isShort(i) && admits(ranked[i]) && !isLast[i]) {
+        boolean size = ceilings[i] >= capCents || minimum[i] > obtainable + shielded[i];
+        shortfalls.put(ranked[i].cluster(), size ? Shortfall.SIZE : Shortfall.PRICE);
       }
     }
     return shortfalls;
@@ -352,26 +454,27 @@ public final class Auction {
 
   /**
    * The lowest ceiling at which a cluster that comes now, of an organization that comes now, would
-   * win its first seat: at the weakest contested seat's ceiling it ranks behind the first seats of
-   * all other newcomers, but before their second ones.
+   * win its first seat: at the weakest contested seat's ceiling its turn is after the first ones of
+   * all other organizations, but before their second ones.
    */
   private @Nullable Long admissionPrice() {
-    if (left() > 0) {
+    if (left() > 0 || lastSeats > 0) {
       return reserveCents;
     }
     if (marginalTo == 0) {
       return null;
     }
+    Map<Integer, Integer> byOrg = new HashMap<>();
     long newcomers = 0;
+    for (int i = marginalFrom; i < marginalTo; i++) {
+      newcomers += seated[i] - kept[i];
+      byOrg.merge(orgOf[i], seated[i] - kept[i], Integer::sum);
+    }
     long firstSeats = 0;
     for (int i = marginalFrom; i < marginalTo; i++) {
-      if (minimum[i] > 1 && defended[i] < minimum[i]) {
-        // All of it at the turn of first seats, or nothing.
-        newcomers += seated[i] - shielded[i];
-        firstSeats += isShort(i) ? 0 : minimum[i] - shielded[i];
-      } else {
-        newcomers += Math.max(0, seated[i] - defended[i]);
-        firstSeats += defended[i] == 0 && wanted[i] > 0 ? 1 : 0;
+      if (seated[i] > kept[i] && Integer.valueOf(orgSeats[orgOf[i]]).equals(byOrg.get(orgOf[i]))) {
+        firstSeats += Math.max(1, minimum[i] - kept[i]);
+        byOrg.remove(orgOf[i]);
       }
     }
     long raise = newcomers > firstSeats ? 0 : 1;
@@ -380,15 +483,81 @@ public final class Auction {
   }
 
   private List<Grant> grants() {
-    Granting granting = new Granting(supply);
-    for (int from = 0; from < marginalTo; from = endOfGroup(from)) {
-      granting.grant(ranked, from, endOfGroup(from), defended, seated);
-    }
-    for (int i = 0; i < ranked.length; i++) {
-      if (admits(ranked[i])) {
-        granting.grantSwaps(ranked[i], left());
+    Handing handing = new Handing();
+    handing.toNewcomers(Phase.BIDS);
+    handing.toNewcomers(Phase.LAST);
+    handing.toSwaps();
+    return Collections.unmodifiableList(handing.grants);
+  }
+
+  /** Hands free nodes out: to the seats that newcomers won, in the order in which they won them. */
+  private final class Handing implements Turns.Seats {
+    private final FreeNodes free = new FreeNodes(supply.free());
+    private final List<Grant> grants = new ArrayList<>();
+    private final int[] standing = shielded.clone();
+    private final int[] orgStanding = new int[orgs.length];
+    private final Turns inOrder =
+        new Turns(orgOf, orgStanding, standing, minimum, this, true);
+
+    Handing() {
+      for (int i = 0; i < ranked.length; i++) {
+        orgStanding[orgOf[i]] += shielded[i];
       }
     }
-    return granting.grants();
+
+    void toNewcomers(Phase phase) {
+      for (int from = 0; from < ranked.length && left() > 0; from = endOfGroup(from)) {
+        int to = endOfGroup(from);
+        int[] goals = new int[to - from];
+        for (int i = from; i < to; i++) {
+          orgStanding[orgOf[i]] += Math.max(0, kept[i] - standing[i]);
+          standing[i] = Math.max(kept[i], standing[i]);
+          boolean isTurn = isLast[i] == (phase == Phase.LAST);
+          goals[i - from] = isTurn ? seated[i] : standing[i];
+        }
+        inOrder.take(from, to, goals);
+      }
+    }
+
+    @Override
+    public long left() {
+      return free.remaining();
+    }
+
+    /** What is free is kept for a gang until there is enough for it. */
+    @Override
+    public boolean take(int i, int seats) {
+      int nodes = Math.max(0, standing[i] + seats - held[i]) - Math.max(0, standing[i] - held[i]);
+      if (nodes > free.remaining()) {
+        free.keep();
+        return true;
+      }
+      Bidder bidder = ranked[i];
+      for (int n = 0; n < nodes; n++) {
+        grants.add(new Grant(bidder.cluster(), free.takeForSlot(bidder.org()), null));
+      }
+      return true;
+    }
+
+    /** Replacements only ever take nodes that no seat claims, and so never move the price. */
+    void toSwaps() {
+      long spare = Auction.this.left();
+      for (int i : swapping) {
+        spare -= toSwaps(ranked[i], spare);
+      }
+    }
+
+    private long toSwaps(Bidder bidder, long spare) {
+      long swaps = 0;
+      for (String swap : bidder.swapsAwaiting()) {
+        String node = swaps < spare ? free.takeForSwap(bidder.org()) : null;
+        if (node == null) {
+          break;
+        }
+        grants.add(new Grant(bidder.cluster(), node, swap));
+        swaps++;
+      }
+      return swaps;
+    }
   }
 }

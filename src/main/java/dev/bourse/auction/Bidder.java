@@ -6,13 +6,15 @@ import java.util.List;
  * One cluster as the auction sees it.
  *
  * @param cluster its name; the last tie-break
- * @param org its owner; a sole buyer never bids against itself
+ * @param org its owner; its own losing bids never price its nodes
  * @param ceilingCents the most it pays per GPU-hour; 0 when it declares nothing
  * @param pricedAtMillis since when the ceiling stands; the older of two equal bids goes first
  * @param declaredSlots whole nodes it declares; never fewer than its held nodes
  * @param minimumSlots fewer nodes than this are worth nothing to it: it is seated with as many or
  *     with those that are shielded alone; 1 for whoever takes any
  * @param participation what the auction may do for it
+ * @param ranksLast whether its organization gave a seat up lately: its bids for new nodes come
+ *     after all others, whatever its ceiling, and price nobody's nodes
  * @param held its open (provisioning or active) allocations but for the replacements of swaps in
  *     flight, in the order in which they go when it loses seats
  * @param swapsAwaiting allocations with a swap in flight and no replacement yet, oldest first
@@ -25,6 +27,7 @@ public record Bidder(
     int declaredSlots,
     int minimumSlots,
     Participation participation,
+    boolean ranksLast,
     List<Held> held,
     List<String> swapsAwaiting) {
   public Bidder {
@@ -41,28 +44,6 @@ public record Bidder(
       throw new IllegalArgumentException(
           "a minimum of %d slots for %s: must be at least one".formatted(minimumSlots, cluster));
     }
-  }
-
-  /** One that takes any number of nodes. */
-  public Bidder(
-      String cluster,
-      String org,
-      long ceilingCents,
-      long pricedAtMillis,
-      int declaredSlots,
-      Participation participation,
-      List<Held> held,
-      List<String> swapsAwaiting) {
-    this(
-        cluster,
-        org,
-        ceilingCents,
-        pricedAtMillis,
-        declaredSlots,
-        1,
-        participation,
-        held,
-        swapsAwaiting);
   }
 
   /** What the auction may do for a cluster. */
@@ -82,6 +63,8 @@ public record Bidder(
    *
    * @param allocationId its id
    * @param shielded whether it is pinned, provisioning or protected, and so seated before all bids
+   * @param usable whether its machine could be granted to somebody else; one that could not is no
+   *     seat that bids compete for
    */
-  public record Held(String allocationId, boolean shielded) {}
+  public record Held(String allocationId, boolean shielded, boolean usable) {}
 }

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one run of the auction decides.
  *
- * @param clearingCents what every holder pays per GPU-hour, its own ceiling permitting; null when
- *     nothing is seated
+ * @param clearingCents the clearing price per GPU-hour, which no organization pays more than; null
+ *     when nothing is seated
+ * @param orgCents what an organization pays that has seats and pays less than that
  * @param admissionCents the lowest ceiling that would take a seat at the next tick; null when none
  *     up to the cap would
  * @param grants free nodes to grant now, best seat first
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Clearing(
     @Nullable Long clearingCents,
+    Map<String, Long> orgCents,
     @Nullable Long admissionCents,
     List<Grant> grants,
     List<Reclaim> reclaims,
@@ -33,26 +35,16 @@ public record Clearing(
     }
   }
 
-  /** The same at this price. */
-  public Clearing at(long cents) {
-    return new Clearing(cents, admissionCents, grants, reclaims, unseated, shortfalls);
-  }
-
-  /** One without gangs that lost. */
-  public Clearing(
-      @Nullable Long clearingCents,
-      @Nullable Long admissionCents,
-      List<Grant> grants,
-      List<Reclaim> reclaims,
-      Map<String, Integer> unseated) {
-    this(clearingCents, admissionCents, grants, reclaims, unseated, Map.of());
+  /** What an organization pays per GPU-hour, its ceiling permitting; null when nothing is seated. */
+  public @Nullable Long centsOf(String org) {
+    return clearingCents == null ? null : orgCents.getOrDefault(org, clearingCents);
   }
 
   /** Why a gang was not seated with its minimum. */
   public enum Shortfall {
     /** A higher ceiling could seat it. */
     PRICE,
-    /** No ceiling up to the cap could: there are not as many seats to win. */
+    /** None up to the cap is sure to: there are not as many seats that others bid less for. */
     SIZE
   }
 

@@ -29,20 +29,48 @@ final class FreeNodes {
     remaining = nodes.length;
   }
 
-  boolean isEmpty() {
-    return remaining == 0;
+  int remaining() {
+    return remaining;
+  }
+
+  /** Keeps all that is left: nothing more is taken. */
+  void keep() {
+    first = nodes.length;
+    remaining = 0;
   }
 
   /**
-   * Takes the first free node an organization may have.
+   * Takes the first node for a declared slot: one the organization swapped away only at last.
    *
-   * @return its id, or null when there is none
+   * @throws IllegalStateException when nothing is left
    */
-  @Nullable String take(String org) {
+  String takeForSlot(String org) {
+    int other = firstOther(org);
+    int at = other < nodes.length ? other : firstFree();
+    if (at == nodes.length) {
+      throw new IllegalStateException("no node is left for organization " + org);
+    }
+    return take(at);
+  }
+
+  /**
+   * Takes the first node for a swap: never one that the organization swapped away; null when there
+   * is no other.
+   */
+  @Nullable String takeForSwap(String org) {
+    int at = firstOther(org);
+    return at == nodes.length ? null : take(at);
+  }
+
+  private int firstFree() {
     while (first < nodes.length && taken[first]) {
       first++;
     }
-    int at = first;
+    return first;
+  }
+
+  private int firstOther(String org) {
+    int at = firstFree();
     if (at < nodes.length && excludes(at, org)) {
       at = Math.max(at, firstByOrg.getOrDefault(org, 0));
       while (at < nodes.length && (taken[at] || excludes(at, org))) {
@@ -50,9 +78,10 @@ final class FreeNodes {
       }
       firstByOrg.put(org, at);
     }
-    if (at == nodes.length) {
-      return null;
-    }
+    return at;
+  }
+
+  private String take(int at) {
     taken[at] = true;
     remaining--;
     return nodes[at].nodeId();

@@ -50,6 +50,7 @@ public final class BillingText {
         .put("gpus", span.gpus())
         .put("clearing_price_per_gpu_hour", Price.toUsd(span.clearingCents()))
         .put("max_price_per_gpu_hour", Price.toUsd(span.ceilingCents()))
+        .put("locked_price_per_gpu_hour", Price.toUsdOrNull(span.lockCents()))
         .put("price_per_gpu_hour", Price.toUsd(span.rateCents()))
         .put("gpu_millis", span.gpuMillis())
         .put("cent_gpu_millis", span.centGpuMillis());

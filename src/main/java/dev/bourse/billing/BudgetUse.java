@@ -267,16 +267,24 @@ final class BudgetUse {
 
     /** Adds what of a piece comes after what is posted. */
     void add(TimelineStore.Piece piece) {
-      piece.spansFrom(fromMillis).forEach(this::add);
+      add(piece.spansFrom(fromMillis));
     }
 
-    /** Adds what came next. */
-    void add(Usage.Span span) {
-      long before = sum;
-      sum = Math.addExact(sum, span.centGpuMillis());
-      if (reached.isEmpty() && sum >= most) {
-        long perMillis = span.rateCents() * span.gpus();
-        reached = OptionalLong.of(span.fromMillis() + (most - before) / perMillis);
+    /** Adds what came next, in order; spans of the same time are counted together. */
+    void add(List<Usage.Span> spans) {
+      int next = 0;
+      while (next < spans.size()) {
+        long begin = spans.get(next).fromMillis();
+        long before = sum;
+        long perMillis = 0;
+        for (; next < spans.size() && spans.get(next).fromMillis() == begin; next++) {
+          Usage.Span span = spans.get(next);
+          sum = Math.addExact(sum, span.centGpuMillis());
+          perMillis += span.rateCents() * span.gpus();
+        }
+        if (reached.isEmpty() && sum >= most) {
+          reached = OptionalLong.of(begin + (most - before) / perMillis);
+        }
       }
     }
 

@@ -1,16 +1,21 @@
 package dev.bourse.billing;
 
+import dev.bourse.billing.PricesInForce.Declared;
+import dev.bourse.billing.PricesInForce.Read;
 import dev.bourse.billing.Usage.ChangePoint;
 import dev.bourse.billing.Usage.Held;
 import dev.bourse.billing.Usage.Line;
+import dev.bourse.billing.Usage.Lock;
 import dev.bourse.billing.Usage.Timeline;
 import dev.bourse.core.Slices;
 import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
 import dev.bourse.store.InList;
+import dev.bourse.store.Row;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -18,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads of the change points that bills follow from. Nobody bounds how many there are of a span of
@@ -36,6 +42,9 @@ final class TimelineStore {
    * megabytes.
    */
   private static final int CLUSTER_HOURS_PER_READ = 64;
+
+  /** No market ticks less often. */
+  private static final long LONGEST_TICK_MILLIS = 3_600_000;
 
   private final Database database;
 
@@ -148,7 +157,7 @@ final class TimelineStore {
   }
 
   /**
-   * The timeline of one cluster with its ceilings as they were declared, to be shown; empty when it
+   * The timeline of one cluster with its ceilings as they were in force, to be shown; empty when it
    * held no active node.
    *
    * @param toMillis at most an hour later
@@ -176,13 +185,20 @@ final class TimelineStore {
                 return Future.succeededFuture();
               }
               List<String> pools = InList.of(nodes.stream().map(Node::pool).distinct().toList());
-              return prices(pools, fromMillis, toMillis)
+              Future<Map<String, List<ChangePoint>>> pool = prices(pools, fromMillis, toMillis);
+              Future<Map<String, List<ChangePoint>>> own =
+                  orgPrices(
+                      pools,
+                      InList.of(nodes.stream().map(Node::orgId).distinct().toList()),
+                      fromMillis,
+                      toMillis);
+              return Future.all(pool, own)
                   .compose(
                       prices ->
                           readEach(
                               byCluster(nodes),
-                              prices,
-                              isShown ? declared() : billed(pools, prices),
+                              new Prices(pool.result(), own.result()),
+                              isShown ? declared() : billed(pools, pool.result()),
                               fromMillis,
                               toMillis,
                               reader));
@@ -202,12 +218,12 @@ final class TimelineStore {
    */
   private Future<Void> readEach(
       List<List<Node>> held,
-      Map<String, List<ChangePoint>> prices,
+      Prices prices,
       Counted counted,
       long fromMillis,
       long toMillis,
       Reader reader) {
-    long hours = (toMillis - fromMillis) / Usage.HOUR_MILLIS + 1;
+    long hours = (toMillis - fromMillis + LONGEST_TICK_MILLIS) / Usage.HOUR_MILLIS + 1;
     int clustersPerRead = Math.toIntExact(Math.max(1, CLUSTER_HOURS_PER_READ / hours));
     return BoundedWork.inTurn(
         Slices.of(held, clustersPerRead),
@@ -226,9 +242,23 @@ final class TimelineStore {
                     }));
   }
 
+  /** Of pools, and of organizations in pools where theirs is another. */
+  private record Prices(Map<String, List<ChangePoint>> pool, Map<String, List<ChangePoint>> own) {
+    List<ChangePoint> of(Node node) {
+      return PricesInForce.prices(
+          pool.getOrDefault(node.pool(), List.of()),
+          own.getOrDefault(subject(node.pool(), node.orgId()), List.of()));
+    }
+  }
+
+  /** No name holds a space. */
+  private static String subject(String pool, String orgId) {
+    return pool + ' ' + orgId;
+  }
+
   private static Piece piece(
       List<Node> held,
-      Map<String, List<ChangePoint>> prices,
+      Prices prices,
       Map<String, List<ChangePoint>> ceilings,
       long fromMillis,
       long toMillis) {
@@ -238,7 +268,7 @@ final class TimelineStore {
         new Timeline(
             first.cluster(),
             held.stream().map(Node::held).toList(),
-            prices.getOrDefault(first.pool(), List.of()),
+            prices.of(first),
             ceilings.getOrDefault(first.cluster(), List.of())),
         fromMillis,
         toMillis);
@@ -293,7 +323,7 @@ final class TimelineStore {
     String held =
         """
         SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at,
-        c.until_at FROM cluster c JOIN pool p ON p.name = c.pool
+        c.until_at, a.grant_price_cents, a.protected_until FROM cluster c JOIN pool p ON p.name = c.pool
         JOIN allocation a ON a.cluster = c.name WHERE %s
         AND a.active_at < ? AND a.reclaim_at \
         """
@@ -315,50 +345,141 @@ final class TimelineStore {
                     row.smallInteger("gpus_per_node"),
                     row.integer("active_at"),
                     row.integerOrNull(
-                        row.integerOrNull("reclaim_at") == null ? "until_at" : "reclaim_at"))));
+                        row.integerOrNull("reclaim_at") == null ? "until_at" : "reclaim_at"),
+                    lock(row))));
   }
 
+  private static @Nullable Lock lock(Row row) {
+    Long cents = row.integerOrNull("grant_price_cents");
+    Long until = row.integerOrNull("protected_until");
+    return cents == null || until == null ? null : new Lock(cents, until);
+  }
+
+  /** The ceilings in force of clusters, by name. */
   private Future<Map<String, List<ChangePoint>>> ceilings(
       Clusters clusters, Counted counted, long fromMillis, long toMillis) {
-    return points(
+    Future<Map<String, List<Declared>>> declared =
+        declarations(clusters, counted, fromMillis, toMillis);
+    Future<Map<String, List<Read>>> reads = reads(clusters, fromMillis, toMillis);
+    return Future.all(declared, reads)
+        .map(
+            all -> {
+              Map<String, List<ChangePoint>> ceilings = new HashMap<>();
+              declared
+                  .result()
+                  .forEach(
+                      (cluster, made) ->
+                          ceilings.put(
+                              cluster,
+                              PricesInForce.ceilings(
+                                  reads.result().getOrDefault(cluster, List.of()), made)));
+              return ceilings;
+            });
+  }
+
+  /** What ticks read: the last before the span, and those in it. */
+  private Future<Map<String, List<Read>>> reads(
+      Clusters clusters, long fromMillis, long toMillis) {
+    Map<String, List<Read>> reads = new HashMap<>();
+    return database
+        .read(
+            """
+            SELECT c.name AS subject, r.ts, r.ceiling_cents, r.priced_at FROM cluster c
+            JOIN ceiling_point r ON r.cluster = c.name AND r.ts < ? AND r.ts >= COALESCE(
+            (SELECT MAX(x.ts) FROM ceiling_point x WHERE x.cluster = c.name AND x.ts <= ?), ?)
+            WHERE %s ORDER BY 1, 2\
+            """
+                .formatted(clusters.condition()),
+            concat(List.of(toMillis, fromMillis, fromMillis), clusters.values()),
+            row ->
+                reads
+                    .computeIfAbsent(row.text("subject"), name -> new ArrayList<>())
+                    .add(
+                        new Read(
+                            row.integer("ts"),
+                            row.integer("ceiling_cents"),
+                            row.integer("priced_at"))))
+        .map(all -> reads);
+  }
+
+  private Future<Map<String, List<Declared>>> declarations(
+      Clusters clusters, Counted counted, long fromMillis, long toMillis) {
+    // What was declared within a tick before may be in force only later.
+    long unread = fromMillis - LONGEST_TICK_MILLIS;
+    List<Future<List<Made>>> queries =
         List.of(
             // Activity ages out; what a cluster declared last stays with the cluster.
-            changes(
+            made(
                 """
-                SELECT c.name AS subject, c.priced_at AS ts, c.ceiling_cents AS cents
+                SELECT c.name AS subject, c.priced_at AS ts, c.effective_at,
+                c.ceiling_cents AS cents
                 FROM cluster c WHERE %s AND c.priced_at <= ?\
                 """
                     .formatted(clusters.condition()),
                 List.of(),
                 clusters.values(),
                 List.of(fromMillis)),
-            changes(
+            made(
                 """
-                SELECT c.name AS subject, a.ts, a.ceiling_cents AS cents
+                SELECT c.name AS subject, a.ts, a.effective_at, a.ceiling_cents AS cents
                 FROM cluster c JOIN activity a ON a.id =
                 (SELECT x.id FROM activity x WHERE x.cluster = c.name
                 AND x.kind = 'request' AND x.ts <= ? ORDER BY x.ts DESC, x.id DESC LIMIT 1)
                 WHERE %s\
                 """
                     .formatted(clusters.condition()),
-                List.of(fromMillis),
+                List.of(unread),
                 clusters.values(),
                 List.of()),
-            changes(
+            made(
                 """
-                SELECT subject, ts, cents FROM (
-                SELECT subject, ts, id, cents,
+                SELECT subject, ts, effective_at, cents FROM (
+                SELECT subject, ts, effective_at, id, cents,
                 LAG(cents, 1, CAST(-1 AS BIGINT)) OVER (PARTITION BY subject ORDER BY ts, id)
                 AS former FROM (
-                SELECT c.name AS subject, a.ts, a.id, %s AS cents FROM cluster c JOIN activity a
+                SELECT c.name AS subject, a.ts, a.effective_at, a.id, %s AS cents
+                FROM cluster c JOIN activity a
                 ON a.cluster = c.name AND a.kind = 'request' AND a.ts > ? AND a.ts < ?
                 WHERE %s) AS declared) AS moves
                 WHERE cents IS DISTINCT FROM former ORDER BY ts, id\
                 """
                     .formatted(counted.sql(), clusters.condition()),
-                concat(counted.parameters(), List.of(fromMillis, toMillis)),
+                concat(counted.parameters(), List.of(unread, toMillis)),
                 clusters.values(),
-                List.of())));
+                List.of()));
+    return Future.all(queries)
+        .map(
+            all -> {
+              Map<String, List<Declared>> declared = new HashMap<>();
+              for (Future<List<Made>> query : queries) {
+                for (Made made : query.result()) {
+                  declared
+                      .computeIfAbsent(made.subject(), subject -> new ArrayList<>())
+                      .add(made.declared());
+                }
+              }
+              // Stable: what was stored later at the same moment stays later.
+              declared
+                  .values()
+                  .forEach(list -> list.sort(Comparator.comparingLong(Declared::atMillis)));
+              return declared;
+            });
+  }
+
+  /** A declaration and the cluster it is of. */
+  private record Made(String subject, Declared declared) {}
+
+  private Future<List<Made>> made(String sql, List<?> first, List<String> names, List<?> last) {
+    return database.read(
+        sql,
+        concat(concat(first, names), last),
+        row -> {
+          long at = row.integer("ts");
+          Long effectiveAt = row.integerOrNull("effective_at");
+          return new Made(
+              row.text("subject"),
+              new Declared(at, effectiveAt == null ? at : effectiveAt, row.integer("cents")));
+        });
   }
 
   private static List<Object> concat(List<?> first, List<?> second) {
@@ -391,6 +512,31 @@ final class TimelineStore {
                 List.of(),
                 pools,
                 List.of(fromMillis, toMillis))));
+  }
+
+  /** What organizations pay where that is not the pool's clearing price. */
+  private Future<Map<String, List<ChangePoint>>> orgPrices(
+      List<String> pools, List<String> orgs, long fromMillis, long toMillis) {
+    List<Object> parameters = new ArrayList<>(pools);
+    parameters.addAll(orgs);
+    parameters.addAll(List.of(toMillis, fromMillis, fromMillis));
+    Map<String, List<ChangePoint>> points = new HashMap<>();
+    return database
+        .read(
+            """
+            SELECT p.pool, p.org_id, p.ts, p.cents FROM org_price_point p
+            WHERE p.pool IN %s AND p.org_id IN %s AND p.ts < ? AND p.ts >= COALESCE(
+            (SELECT MAX(x.ts) FROM org_price_point x WHERE x.pool = p.pool
+            AND x.org_id = p.org_id AND x.ts <= ?), ?) ORDER BY p.ts\
+            """
+                .formatted(InList.marks(pools), InList.marks(orgs)),
+            parameters,
+            row ->
+                points
+                    .computeIfAbsent(
+                        subject(row.text("pool"), row.text("org_id")), key -> new ArrayList<>())
+                    .add(new ChangePoint(row.integer("ts"), row.integerOrNull("cents"))))
+        .map(read -> points);
   }
 
   private Future<List<Change>> changes(

@@ -26,14 +26,28 @@ public final class Usage {
    * @param gpus GPUs of it
    * @param fromMillis when its grant was complete and the node active
    * @param toMillis when its reclaim began; null while it is held
+   * @param lock what it costs at most for a time; null for as much as the price says
    */
-  public record Held(int gpus, long fromMillis, @Nullable Long toMillis) {
+  public record Held(int gpus, long fromMillis, @Nullable Long toMillis, @Nullable Lock lock) {
+    /** One whose price is not locked. */
+    public Held(int gpus, long fromMillis, @Nullable Long toMillis) {
+      this(gpus, fromMillis, toMillis, null);
+    }
+
     public Held {
       if (gpus < 1) {
         throw new IllegalArgumentException("a node of %d GPUs; it has at least 1".formatted(gpus));
       }
     }
   }
+
+  /**
+   * What a protected node costs at most.
+   *
+   * @param cents cents per GPU-hour, what its organization paid at its grant
+   * @param untilMillis when its protection ends
+   */
+  public record Lock(long cents, long untilMillis) {}
 
   /**
    * A change point of a price.
@@ -54,9 +68,9 @@ public final class Usage {
    * All that bears on a cluster's bill.
    *
    * @param held every node it held at some time of the span asked about
-   * @param prices change points of its pool's clearing price, the one in force at the beginning of
+   * @param prices change points of what its organization pays, the one in force at the beginning of
    *     the span among them; of several at one moment the last counts
-   * @param ceilings change points of its declared ceiling, likewise
+   * @param ceilings change points of the ceiling in force, likewise
    */
   public record Timeline(
       String cluster, List<Held> held, List<ChangePoint> prices, List<ChangePoint> ceilings) {
@@ -75,8 +89,10 @@ public final class Usage {
   /**
    * A stretch of time over which nothing changed.
    *
-   * @param gpus GPUs held
-   * @param rateCents what each costs, cents per GPU-hour: the lower of clearing price and ceiling
+   * @param gpus GPUs held whose price is locked alike
+   * @param clearingCents what the organization pays
+   * @param ceilingCents the ceiling in force
+   * @param lockCents what a protected node costs at most; null for what is not protected
    */
   public record Span(
       long fromMillis,
@@ -84,15 +100,19 @@ public final class Usage {
       long gpus,
       long clearingCents,
       long ceilingCents,
-      long rateCents) {
+      @Nullable Long lockCents) {
     public Span {
-      if (fromMillis >= toMillis
-          || gpus < 1
-          || rateCents != Math.min(clearingCents, ceilingCents)) {
+      if (fromMillis >= toMillis || gpus < 1) {
         throw new IllegalArgumentException(
-            "%d GPUs from %d to %d at %d cents, the lower of %d and %d"
-                .formatted(gpus, fromMillis, toMillis, rateCents, clearingCents, ceilingCents));
+            "%d GPUs from %d to %d: must be some, for a while"
+                .formatted(gpus, fromMillis, toMillis));
       }
+    }
+
+    /** What each costs, cents per GPU-hour: the lowest of the three. */
+    public long rateCents() {
+      long most = Math.min(clearingCents, ceilingCents);
+      return lockCents == null ? most : Math.min(most, lockCents);
     }
 
     /** GPU-milliseconds of it. */
@@ -102,7 +122,7 @@ public final class Usage {
 
     /** Rate x GPU-milliseconds. */
     public long centGpuMillis() {
-      return Math.multiplyExact(rateCents, gpuMillis());
+      return Math.multiplyExact(rateCents(), gpuMillis());
     }
   }
 
@@ -134,20 +154,23 @@ public final class Usage {
   }
 
   /**
-   * What is billed from one moment up to another, in order, no span reaching over a full hour.
-   * Nothing is billed while no price is in force.
+   * What is billed from one moment up to another, in order, no span reaching over a full hour; of
+   * nodes that are locked at different prices one span each, of the same time. Nothing is billed
+   * while no price is in force.
    *
    * @throws ArithmeticException when an hour of it costs more than 25 billion dollars
    */
   public static List<Span> spans(Timeline timeline, long fromMillis, long toMillis) {
-    TreeMap<Long, Long> changes = new TreeMap<>();
+    TreeMap<Long, Map<Long, Long>> changes = new TreeMap<>();
     for (Held held : timeline.held()) {
       long begin = Math.max(fromMillis, held.fromMillis());
       long end = held.toMillis() == null ? toMillis : Math.min(toMillis, held.toMillis());
-      if (begin < end) {
-        changes.merge(begin, (long) held.gpus(), Long::sum);
-        changes.merge(end, (long) -held.gpus(), Long::sum);
+      Lock lock = held.lock();
+      long unlocked = lock == null ? begin : Math.min(end, Math.max(begin, lock.untilMillis()));
+      if (lock != null) {
+        hold(changes, lock.cents(), held.gpus(), begin, unlocked);
       }
+      hold(changes, NOT_LOCKED, held.gpus(), unlocked, end);
     }
     if (changes.isEmpty()) {
       return List.of();
@@ -155,35 +178,55 @@ public final class Usage {
     long first = changes.firstKey();
     long last = changes.lastKey();
     for (long hour = hourOf(first) + HOUR_MILLIS; hour < last; hour += HOUR_MILLIS) {
-      changes.putIfAbsent(hour, 0L);
+      changes.putIfAbsent(hour, Map.of());
     }
     List<ChangePoint> points = new ArrayList<>(timeline.prices());
     points.addAll(timeline.ceilings());
     for (ChangePoint point : points) {
       if (first < point.atMillis() && point.atMillis() < last) {
-        changes.putIfAbsent(point.atMillis(), 0L);
+        changes.putIfAbsent(point.atMillis(), Map.of());
       }
     }
     return sweep(timeline, changes);
   }
 
-  private static List<Span> sweep(Timeline timeline, SortedMap<Long, Long> changes) {
+  /** The key of what is not locked; no price is as high. */
+  private static final long NOT_LOCKED = Long.MAX_VALUE;
+
+  /** Notes by how much the GPUs locked at a price change, and when. */
+  private static void hold(
+      TreeMap<Long, Map<Long, Long>> changes, long cents, long gpus, long begin, long end) {
+    if (begin < end) {
+      changes.computeIfAbsent(begin, at -> new TreeMap<>()).merge(cents, gpus, Long::sum);
+      changes.computeIfAbsent(end, at -> new TreeMap<>()).merge(cents, -gpus, Long::sum);
+    }
+  }
+
+  private static List<Span> sweep(Timeline timeline, SortedMap<Long, Map<Long, Long>> changes) {
     List<Span> spans = new ArrayList<>();
     Cursor price = new Cursor(timeline.prices());
     Cursor ceiling = new Cursor(timeline.ceilings());
-    long gpus = 0;
+    TreeMap<Long, Long> held = new TreeMap<>();
     long since = changes.firstKey();
-    for (Map.Entry<Long, Long> change : changes.entrySet()) {
+    for (Map.Entry<Long, Map<Long, Long>> change : changes.entrySet()) {
       long at = change.getKey();
       Long clearing = price.at(since);
       Long most = ceiling.at(since);
-      if (gpus > 0 && clearing != null && most != null) {
-        spans.add(new Span(since, at, gpus, clearing, most, Math.min(clearing, most)));
+      if (clearing != null && most != null) {
+        for (Map.Entry<Long, Long> alike : held.entrySet()) {
+          Long lock = alike.getKey() == NOT_LOCKED ? null : alike.getKey();
+          spans.add(new Span(since, at, alike.getValue(), clearing, most, lock));
+        }
       }
-      gpus += change.getValue();
+      change.getValue().forEach((cents, gpus) -> held.merge(cents, gpus, Usage::sumOrNone));
       since = at;
     }
     return spans;
+  }
+
+  private static @Nullable Long sumOrNone(long before, long change) {
+    long sum = before + change;
+    return sum == 0 ? null : sum;
   }
 
   /** Walks change points forward in time. */

@@ -16,13 +16,18 @@ public record Activity(String actor, ClusterEvent event) {
   static final String BILLING = "system:billing";
 
   /** A declaration, of the organization or in its name. */
-  public static Activity declared(String actor, int maxGpus, long ceilingCents) {
-    return new Activity(actor, new ClusterEvent.Declared(maxGpus, ceilingCents));
+  public static Activity declared(String actor, Declaration declared) {
+    return new Activity(
+        actor,
+        new ClusterEvent.Declared(
+            declared.maxGpus(), declared.ceilingCents(), null, declared.effectiveAtMillis()));
   }
 
   /** What is left of a declaration that came to its end by itself. */
-  static Activity lapsed(long ceilingCents, Allocation.Reason reason) {
-    return new Activity(MARKET, new ClusterEvent.Declared(0, ceilingCents, reason));
+  static Activity lapsed(Declaration left, Allocation.Reason reason) {
+    return new Activity(
+        MARKET,
+        new ClusterEvent.Declared(0, left.ceilingCents(), reason, left.effectiveAtMillis()));
   }
 
   static Activity granted(Allocation node) {

@@ -42,7 +42,8 @@ public final class ActivityRows {
           .fixed("reason", w -> w.activity.event().releaseReason())
           .fixed("cause", w -> w.activity.event().cause())
           .fixed("ends_at", w -> w.activity.event().endsAtMillis())
-          .fixed("note", w -> w.activity.event().note());
+          .fixed("note", w -> w.activity.event().note())
+          .fixed("effective_at", w -> w.declared(Declared::effectiveAtMillis));
 
   /** The columns that {@link #activity} reads, and {@code id}, {@code ts} and {@code cluster}. */
   public static final String NAMES = "id, " + COLUMNS.names();
@@ -65,7 +66,8 @@ public final class ActivityRows {
     return new Declared(
         row.smallInteger("max_gpus"),
         row.integer("ceiling_cents"),
-        lapse == null ? null : Allocation.Reason.of(lapse));
+        lapse == null ? null : Allocation.Reason.of(lapse),
+        row.integerOrNull("effective_at"));
   }
 
   private static ClusterEvent action(Row row) {

@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param state see {@link State}
  * @param grantedAtMillis when the market granted it
  * @param activeAtMillis when it became reachable; null while provisioning
- * @param protectedUntilMillis until when rivals cannot take it; null while provisioning
- * @param grantCeilingCents the cluster's ceiling at the grant; protection ends when the cluster
- *     lowers its ceiling under it
+ * @param protectedUntilMillis until when rivals cannot take it, and it costs no more than at its
+ *     grant; null while it is provisioning, but for one that gave its protection up already
+ * @param grantCeilingCents the ceiling that the tick read which granted it; protection ends at the
+ *     tick that reads a lower one
  * @param pinned an operator's pin: neither swapped nor taken by the market
  * @param nomination its rank among the standing release nominations from 1; 0 when not nominated
  * @param swapRequestedAtMillis since when a swap of it is in flight, null when none is
@@ -27,6 +28,13 @@ import org.jspecify.annotations.Nullable;
  *     takes it
  * @param readyAtMillis since when its machine is ready though the grant is not complete; null while
  *     it is prepared and once it is active
+ * @param seatCeilingCents the ceiling that the tick read which last seated it; null when it was
+ *     granted by a release that did not note it
+ * @param grantPriceCents what its organization paid per GPU-hour at the tick that granted it;
+ *     likewise
+ * @param minimumSlots how many nodes of its cluster had to be ready, by the tick that granted it,
+ *     before it becomes active; likewise
+ * @param keysDue whether its keys are written once it is active, not when its machine is prepared
  */
 public record Allocation(
     String allocationId,
@@ -45,7 +53,11 @@ public record Allocation(
     List<String> keyIds,
     @Nullable Reclaim reclaim,
     @Nullable Notice notice,
-    @Nullable Long readyAtMillis) {
+    @Nullable Long readyAtMillis,
+    @Nullable Long seatCeilingCents,
+    @Nullable Long grantPriceCents,
+    @Nullable Integer minimumSlots,
+    boolean keysDue) {
 
   public Allocation {
     keyIds = List.copyOf(keyIds);
@@ -130,20 +142,52 @@ public record Allocation(
     public static final long LONGEST_MILLIS = 3_600_000;
   }
 
-  /** A fresh grant. */
-  static Allocation granted(
+  /** An active node without protection, held from the start and not by a grant of the market. */
+  public static Allocation held(
       String allocationId,
       String nodeId,
       @Nullable String publicIp,
       int slot,
       long nowMillis,
-      long ceilingCents,
-      @Nullable String replaces,
-      List<String> keyIds) {
+      long ceilingCents) {
     return new Allocation(
         allocationId,
         nodeId,
         publicIp,
+        slot,
+        State.ACTIVE,
+        nowMillis,
+        nowMillis,
+        null,
+        ceilingCents,
+        false,
+        0,
+        null,
+        null,
+        List.of(),
+        null,
+        null,
+        null,
+        ceilingCents,
+        null,
+        1,
+        false);
+  }
+
+  /**
+   * A fresh grant. One of a minimum of several nodes has neither address nor keys before all of
+   * them are ready: nobody works on a node that is not billed.
+   *
+   * @param ceilingCents the ceiling that the tick read
+   * @param priceCents what its organization paid at the tick
+   */
+  static Allocation granted(
+      Allotment.Orders.Grant grant, int slot, long nowMillis, long ceilingCents, long priceCents) {
+    boolean isOfGang = grant.minimumSlots() > 1;
+    return new Allocation(
+        grant.allocationId(),
+        grant.nodeId(),
+        isOfGang ? null : grant.publicIp(),
         slot,
         State.PROVISIONING,
         nowMillis,
@@ -153,11 +197,15 @@ public record Allocation(
         false,
         0,
         null,
-        replaces,
-        keyIds,
+        grant.replaces(),
+        grant.keyIds(),
         null,
         null,
-        null);
+        null,
+        ceilingCents,
+        priceCents,
+        grant.minimumSlots(),
+        isOfGang);
   }
 
   /** Held: provisioning or active. */
@@ -174,12 +222,49 @@ public record Allocation(
     return swapRequestedAtMillis != null;
   }
 
-  /** Whether bids of rivals cannot take it, at this time and under this ceiling. */
+  /** Whether bids of rivals cannot take it, at the tick of this time that reads this ceiling. */
   public boolean isShielded(long nowMillis, long ceilingCents) {
-    boolean isProtected =
-        state == State.PROVISIONING
-            || (protectedUntilMillis != null && nowMillis < protectedUntilMillis);
-    return pinned || (isProtected && ceilingCents >= grantCeilingCents);
+    return pinned || (isProtected(nowMillis) && ceilingCents >= grantCeilingCents);
+  }
+
+  /** Whether its protection has not ended, by its time or because it was given up. */
+  private boolean isProtected(long nowMillis) {
+    return protectedUntilMillis == null
+        ? state == State.PROVISIONING
+        : nowMillis < protectedUntilMillis;
+  }
+
+  /** Until when it is protected, as answers tell it: null before it is active. */
+  public @Nullable Long protectedUntilWhileActive() {
+    return state == State.PROVISIONING ? null : protectedUntilMillis;
+  }
+
+  /** The address is known, and the machine's keys may be written. */
+  Allocation reachedAt(@Nullable String address) {
+    return with(a -> a.publicIp = address);
+  }
+
+  /** Its keys are written. */
+  Allocation keyed() {
+    return with(a -> a.keysDue = false);
+  }
+
+  /**
+   * As a tick leaves it that read this ceiling: seated by it, or held for now without a seat; its
+   * protection ends for good when the ceiling is lower than at the grant.
+   */
+  Allocation judged(long ceilingCents, boolean isSeated, long nowMillis) {
+    boolean isGivenUp = isProtected(nowMillis) && ceilingCents < grantCeilingCents;
+    boolean isSeatedAnew =
+        isSeated && (seatCeilingCents == null || seatCeilingCents != ceilingCents);
+    return isGivenUp || isSeatedAnew
+        ? with(
+            a -> {
+              a.protectedUntilMillis =
+                  isGivenUp ? Long.valueOf(nowMillis) : a.protectedUntilMillis;
+              a.seatCeilingCents = isSeated ? Long.valueOf(ceilingCents) : a.seatCeilingCents;
+            })
+        : this;
   }
 
   Allocation active(long nowMillis, @Nullable Long protectedUntil) {
@@ -216,6 +301,8 @@ public record Allocation(
         .with(
             a -> {
               a.grantCeilingCents = replaced.grantCeilingCents;
+              a.seatCeilingCents = replaced.seatCeilingCents;
+              a.grantPriceCents = replaced.grantPriceCents;
               a.notice = replaced.notice;
             });
   }
@@ -223,11 +310,6 @@ public record Allocation(
   /** Filling its slot by itself: the node it was to replace is gone already. */
   Allocation standingAlone() {
     return with(a -> a.replaces = null);
-  }
-
-  /** Open to rivals from now on. */
-  Allocation unprotected() {
-    return with(a -> a.protectedUntilMillis = null);
   }
 
   /** Under this notice, or under none any more. */
@@ -275,6 +357,7 @@ public record Allocation(
   /** An allocation being changed; what is not set stays. */
   static final class Draft {
     private final Allocation base;
+    @Nullable String publicIp;
     State state;
     long grantedAtMillis;
     @Nullable Long activeAtMillis;
@@ -287,9 +370,13 @@ public record Allocation(
     @Nullable Reclaim reclaim;
     @Nullable Notice notice;
     @Nullable Long readyAtMillis;
+    @Nullable Long seatCeilingCents;
+    @Nullable Long grantPriceCents;
+    boolean keysDue;
 
     private Draft(Allocation base) {
       this.base = base;
+      this.publicIp = base.publicIp;
       this.state = base.state;
       this.grantedAtMillis = base.grantedAtMillis;
       this.activeAtMillis = base.activeAtMillis;
@@ -302,13 +389,16 @@ public record Allocation(
       this.reclaim = base.reclaim;
       this.notice = base.notice;
       this.readyAtMillis = base.readyAtMillis;
+      this.seatCeilingCents = base.seatCeilingCents;
+      this.grantPriceCents = base.grantPriceCents;
+      this.keysDue = base.keysDue;
     }
 
     private Allocation build() {
       return new Allocation(
           base.allocationId,
           base.nodeId,
-          base.publicIp,
+          publicIp,
           base.slot,
           state,
           grantedAtMillis,
@@ -322,7 +412,11 @@ public record Allocation(
           base.keyIds,
           reclaim,
           notice,
-          readyAtMillis);
+          readyAtMillis,
+          seatCeilingCents,
+          grantPriceCents,
+          base.minimumSlots,
+          keysDue);
     }
   }
 }

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,109 +16,234 @@ public final class Allotment {
   private Allotment() {}
 
   /**
-   * What a tick decided for one cluster.
+   * What a tick decided for one cluster. It goes by what the tick read and names allocations, so
+   * that nothing the cluster writes afterwards voids it.
    *
-   * @param seenRevision the revision the tick saw; when the cluster has moved on since, the orders
-   *     are void and the next tick decides anew
-   * @param grants nodes to grant
+   * @param gate the ceiling that the tick read, and when
+   * @param seenVersion the clients' counter that the tick read: the verdict is of that declaration
+   * @param gpusPerNode GPUs of a node
+   * @param priceCents what its organization pays per GPU-hour from the tick on
+   * @param seats how many nodes it has seats for; while it holds more, nodes are taken back
+   * @param grants nodes to grant; all of them or none where {@code minimumSlots} is more than one
+   * @param losing ids of allocations without a seat, those among them that are kept for now
    * @param reclaims allocations to take back
    * @param notices allocations to give notice, and those whose notice is withdrawn
    * @param verdict why declared slots stay open
    * @param swapFreshnessMillis swaps waiting longer than this lapse
    * @param alerted what the tick has for the cluster to be told; null for nothing
+   * @param hasGivenUp whether a lower ceiling gave up a seat it had won, or a node just granted
    */
   public record Orders(
-      long seenRevision,
+      Standing.Gate gate,
+      long seenVersion,
+      int gpusPerNode,
+      long priceCents,
+      int seats,
       List<Grant> grants,
+      Set<String> losing,
       List<Taken> reclaims,
       NoticeOrders notices,
       Verdict verdict,
       long swapFreshnessMillis,
-      @Nullable Alerted alerted) {
+      @Nullable Alerted alerted,
+      boolean hasGivenUp) {
 
     /**
      * A cluster's alerts after a tick.
      *
+     * @param seen what the tick read; others that were set meanwhile stay
      * @param next what is raised from now on
      * @param told what was not before, and what is said of it
      */
-    public record Alerted(Alerts next, Map<Alerts.Kind, String> told) {}
+    public record Alerted(Alerts seen, Alerts next, Map<Alerts.Kind, String> told) {}
 
-    /** Orders by which nobody is given notice or told anything. */
-    public Orders(
-        long seenRevision,
-        List<Grant> grants,
-        List<Taken> reclaims,
-        Verdict verdict,
-        long swapFreshnessMillis) {
-      this(seenRevision, grants, reclaims, NoticeOrders.NONE, verdict, swapFreshnessMillis, null);
-    }
-
-    /** One node to grant. */
+    /**
+     * One node to grant.
+     *
+     * @param minimumSlots how many nodes of the cluster must be ready before it becomes active
+     */
     public record Grant(
         String allocationId,
         String nodeId,
         @Nullable String publicIp,
         @Nullable String replaces,
-        List<String> keyIds) {}
+        List<String> keyIds,
+        int minimumSlots) {}
 
     /** One allocation to take back. */
     public record Taken(String allocationId, Allocation.Reason reason) {}
   }
 
-  /** Carries out a tick's decisions. */
+  /** Carries out a tick's decisions, as far as the cluster still can have them carried out. */
   public static Transition settle(Cluster cluster, Orders orders, long nowMillis) {
-    if (cluster.revision() != orders.seenRevision()) {
-      return Transition.none(cluster);
-    }
     Cluster.Draft draft = cluster.draft();
     List<Activity> activity = new ArrayList<>();
-    for (Orders.Taken taken : orders.reclaims()) {
-      draft
-          .find(taken.allocationId())
-          .filter(Allocation::isOpen)
-          .ifPresent(
-              a -> {
-                if (taken.reason() == Allocation.Reason.UNWOUND) {
-                  giveUp(draft, a, nowMillis, activity);
-                } else {
-                  take(draft, a, taken.reason(), Activity.MARKET, nowMillis, activity);
-                }
-              });
-    }
+    reclaim(cluster, draft, orders, nowMillis, activity);
     orders.notices().carryOut(draft, activity);
-    for (Orders.Grant grant : orders.grants()) {
-      Allocation granted =
-          Allocation.granted(
-              grant.allocationId(),
-              grant.nodeId(),
-              grant.publicIp(),
-              slot(cluster, draft, grant.replaces()),
-              nowMillis,
-              cluster.ceilingCents(),
-              grant.replaces(),
-              grant.keyIds());
-      draft.add(granted);
-      activity.add(Activity.granted(granted));
+    boolean isLeft = orders.hasGivenUp() | !grant(cluster, draft, orders, nowMillis, activity);
+    long ceilingCents = orders.gate().ceilingCents();
+    for (Allocation held : List.copyOf(draft.allocations)) {
+      if (held.isOpen()) {
+        boolean isSeated = !orders.losing().contains(held.allocationId());
+        draft.put(held.judged(ceilingCents, isSeated, orders.gate().atMillis()));
+      }
     }
     // Last, for a node that was just taken or whose replacement was just granted waits no longer.
     for (Allocation waiting : lapsedSwaps(draft.build(), orders.swapFreshnessMillis(), nowMillis)) {
       draft.put(waiting.swapping(null, 0));
       activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(waiting.publicIp())));
     }
-    boolean isAlerted = alert(draft, orders.alerted(), activity);
-    draft.verdict = orders.verdict();
-    if (!isAlerted && activity.isEmpty() && draft.verdict.equals(cluster.verdict())) {
-      return Transition.none(cluster);
+    alert(draft, orders.alerted(), activity);
+    if (cluster.version() == orders.seenVersion()) {
+      draft.verdict = orders.verdict();
     }
-    return new Transition(cluster, draft.build(), activity, null);
+    draft.standing = standing(cluster, draft, orders, isLeft, nowMillis);
+    return activity.isEmpty() && isSame(cluster, draft)
+        ? Transition.none(cluster)
+        : new Transition(cluster, draft.build(), activity, null);
   }
 
-  /** Whether alerts are others now. */
-  private static boolean alert(
+  private static boolean isSame(Cluster cluster, Cluster.Draft draft) {
+    return draft.verdict.equals(cluster.verdict())
+        && draft.standing.equals(cluster.standing())
+        && draft.alerts.equals(cluster.alerts())
+        && draft.allocations.equals(cluster.allocations());
+  }
+
+  /**
+   * Takes back what lost its seat while the cluster holds more than it has seats for: who released
+   * nodes meanwhile need not lose others. What an operator pinned meanwhile stays, and what a hold
+   * took that was lifted.
+   */
+  private static void reclaim(
+      Cluster cluster, Cluster.Draft draft, Orders orders, long nowMillis, List<Activity> activity) {
+    int held = cluster.filledSlots();
+    for (Orders.Taken taken : orders.reclaims()) {
+      Allocation loser = draft.find(taken.allocationId()).orElse(null);
+      if (loser == null || !loser.isOpen() || !stands(cluster, loser, taken.reason())) {
+        continue;
+      }
+      if (taken.reason() == Allocation.Reason.UNWOUND) {
+        giveUp(draft, loser, nowMillis, activity);
+      } else if (held > orders.seats()) {
+        take(draft, loser, taken.reason(), Activity.MARKET, nowMillis, activity);
+      } else {
+        continue;
+      }
+      held -= loser.fillsSlot() ? 1 : 0;
+    }
+  }
+
+  /** Whether the reason to take a node back is one still. */
+  private static boolean stands(Cluster cluster, Allocation loser, Allocation.Reason reason) {
+    Hold hold = cluster.hold();
+    return switch (reason) {
+      case OUTBID -> !loser.pinned() && cluster.posture() == Cluster.Posture.MARKET;
+      case HOLD -> hold != null && hold.stage() == Hold.Stage.ENFORCE;
+      case UNWOUND -> loser.state() == Allocation.State.PROVISIONING;
+      default -> true;
+    };
+  }
+
+  /**
+   * Grants what the cluster still asks for; a gang all of its nodes or none.
+   *
+   * @return whether it still asks for all that was to be granted, as far as that is up to it
+   */
+  private static boolean grant(
+      Cluster cluster, Cluster.Draft draft, Orders orders, long nowMillis, List<Activity> activity) {
+    if (orders.grants().isEmpty()) {
+      return true;
+    }
+    if (cluster.isRetired()
+        || cluster.isPaused()
+        || cluster.posture() == Cluster.Posture.STATIC) {
+      return true;
+    }
+    int room = cluster.declaredSlots(orders.gpusPerNode()) - draft.build().filledSlots();
+    long wanted = orders.grants().stream().filter(grant -> grant.replaces() == null).count();
+    boolean isGang = orders.grants().stream().anyMatch(grant -> grant.minimumSlots() > 1);
+    for (Orders.Grant grant : orders.grants()) {
+      boolean isWanted =
+          grant.replaces() == null
+              ? room > 0 && (!isGang || wanted <= room)
+              : draft
+                  .find(grant.replaces())
+                  .filter(a -> a.isOpen() && a.isSwapping() && !a.pinned())
+                  .isPresent();
+      if (!isWanted) {
+        continue;
+      }
+      Allocation granted =
+          Allocation.granted(
+              grant,
+              slot(cluster, draft, grant.replaces()),
+              nowMillis,
+              orders.gate().ceilingCents(),
+              orders.priceCents());
+      draft.add(granted);
+      if (granted.publicIp() != null || grant.minimumSlots() == 1) {
+        activity.add(Activity.granted(granted));
+      }
+    }
+    return wanted <= room;
+  }
+
+  /**
+   * Where the cluster stands after the tick: what was read is noted while it has nodes or seats,
+   * for bills go by it.
+   */
+  private static Standing standing(
+      Cluster cluster, Cluster.Draft draft, Orders orders, boolean isLeft, long nowMillis) {
+    int seats = Math.min(orders.seats(), cluster.declaredSlots(orders.gpusPerNode()));
+    Standing next = next(draft.build(), orders.gate(), seats, nowMillis);
+    return isLeft ? new Standing(next.gate(), next.awaitedSlots(), nowMillis) : next;
+  }
+
+  private static Standing next(Cluster cluster, Standing.Gate gate, int seats, long nowMillis) {
+    Standing before = cluster.standing();
+    int awaited = Math.max(0, seats - cluster.filledSlots());
+    Standing.Gate known = before.gate();
+    boolean isKnown =
+        known != null
+            && known.pricedAtMillis() == gate.pricedAtMillis()
+            && known.ceilingCents() == gate.ceilingCents();
+    boolean isNoted =
+        !isKnown
+            && (awaited > 0 || cluster.allocations().stream().anyMatch(Allocation::isOpen));
+    Long gaveUpAt = before.gaveUpAtMillis();
+    boolean isOver = gaveUpAt != null && nowMillis >= gaveUpAt + Standing.LAST_MILLIS;
+    return isNoted || isOver || awaited != before.awaitedSlots()
+        ? new Standing(isNoted ? gate : known, awaited, isOver ? null : gaveUpAt)
+        : before;
+  }
+
+  /**
+   * Whether a tick that neither grants a cluster anything nor takes anything leaves it otherwise
+   * than it is.
+   *
+   * @param seats how many nodes it has seats for
+   * @param losing ids of allocations without a seat
+   */
+  public static boolean isJudgedAnew(
+      Cluster cluster, Standing.Gate gate, int seats, Set<String> losing, int gpusPerNode) {
+    int asked = Math.min(seats, cluster.declaredSlots(gpusPerNode));
+    if (!next(cluster, gate, asked, gate.atMillis()).equals(cluster.standing())) {
+      return true;
+    }
+    for (Allocation a : cluster.allocations()) {
+      boolean isSeated = !losing.contains(a.allocationId());
+      if (a.isOpen() && !a.judged(gate.ceilingCents(), isSeated, gate.atMillis()).equals(a)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static void alert(
       Cluster.Draft draft, Orders.@Nullable Alerted alerted, List<Activity> activity) {
-    if (alerted == null) {
-      return false;
+    if (alerted == null || !draft.alerts.equals(alerted.seen())) {
+      return;
     }
     draft.alerts = alerted.next();
     alerted
@@ -125,7 +252,6 @@ public final class Allotment {
             (kind, seen) ->
                 activity.add(
                     new Activity(Activity.MARKET, new ClusterEvent.AlertRaised(kind, seen))));
-    return true;
   }
 
   /** Unwinds a grant of a minimum that was not completed in time. */
@@ -164,19 +290,23 @@ public final class Allotment {
    */
   public static Transition provisioned(
       Cluster cluster, String allocationId, long protectionMillis, long nowMillis) {
-    return provisioned(cluster, allocationId, Integer.MAX_VALUE, protectionMillis, nowMillis);
+    return provisioned(
+        cluster, allocationId, Integer.MAX_VALUE, protectionMillis, node -> null, nowMillis);
   }
 
   /**
    * The machine is ready, as above. While fewer than the cluster's minimum are, it waits, and is
    * not billed; the one that completes the minimum has all of them become active with it. Once more
    * told of one that waits, it changes nothing unless the minimum is complete by now.
+   *
+   * @param addresses where machines are reached, by node; asked for those that are told only now
    */
   public static Transition provisioned(
       Cluster cluster,
       String allocationId,
       int gpusPerNode,
       long protectionMillis,
+      Function<String, @Nullable String> addresses,
       long nowMillis) {
     Optional<Allocation> found =
         cluster.find(allocationId).filter(a -> a.state() == Allocation.State.PROVISIONING);
@@ -209,25 +339,45 @@ public final class Allotment {
         });
     boolean activates =
         landed.isEmpty()
-            && Gang.prepared(draft.allocations) >= Gang.minimumSlots(cluster, gpusPerNode);
+            && Gang.prepared(draft.allocations) >= Gang.governing(cluster, gpusPerNode);
     if (activates) {
-      activate(draft, cluster.ceilingCents(), protectionMillis, nowMillis);
+      activate(draft, protectionMillis, addresses, nowMillis, activity);
     }
     return ready.isReady() && !activates
         ? Transition.none(cluster)
         : new Transition(cluster, draft.build(), activity, null);
   }
 
-  /** All that are ready become active at one moment. */
+  /** All that are ready become active at one moment; those of a gang are told of only now. */
   private static void activate(
-      Cluster.Draft draft, long ceilingCents, long protectionMillis, long nowMillis) {
+      Cluster.Draft draft,
+      long protectionMillis,
+      Function<String, @Nullable String> addresses,
+      long nowMillis,
+      List<Activity> activity) {
     for (Allocation ready : List.copyOf(draft.allocations)) {
       if (ready.isReady()) {
-        // A ceiling lowered while the machine was made ready has given the protection up.
-        boolean isLowered = ceilingCents < ready.grantCeilingCents();
-        draft.put(ready.active(nowMillis, isLowered ? null : nowMillis + protectionMillis));
+        Long givenUp = ready.protectedUntilMillis();
+        Allocation active =
+            ready.active(nowMillis, givenUp == null ? nowMillis + protectionMillis : givenUp);
+        if (ready.keysDue()) {
+          active = active.reachedAt(addresses.apply(ready.nodeId()));
+          activity.add(Activity.granted(active));
+        }
+        draft.put(active);
       }
     }
+  }
+
+  /** The keys of an active node are written. */
+  public static Transition keyed(Cluster cluster, String allocationId) {
+    Optional<Allocation> found = cluster.find(allocationId).filter(Allocation::keysDue);
+    if (found.isEmpty()) {
+      return Transition.none(cluster);
+    }
+    Cluster.Draft draft = cluster.draft();
+    draft.put(found.get().keyed());
+    return new Transition(cluster, draft.build(), List.of(), null);
   }
 
   /**

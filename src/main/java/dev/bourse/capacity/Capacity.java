@@ -78,6 +78,8 @@ public final class Capacity {
     Set<Allocation> nominated = nominated(cluster, order.release());
     Declaration samePriced =
         standing != null && standing.ceilingCents() == ceilingCents ? standing : null;
+    // Who asked for nothing has not waited.
+    boolean hasWaited = samePriced != null && samePriced.maxGpus() > 0;
     if (ceilingCents < pool.reserveCents() && (isRaise || samePriced == null)) {
       throw ApiError.of(
               ErrorCode.BID_TOO_LOW,
@@ -94,23 +96,33 @@ public final class Capacity {
         new Declaration(
             order.maxGpus(),
             ceilingCents,
-            samePriced == null ? declaredAt : samePriced.pricedAtMillis(),
+            samePriced != null && hasWaited ? samePriced.pricedAtMillis() : declaredAt,
             declaredAt,
             order.actor(),
             minGpus,
             order.conditions().untilOver(standing),
             order.conditions().budgetOver(standing, declaredAt),
-            terms.leash().grantId());
+            terms.leash().grantId(),
+            samePriced == null
+                ? Long.valueOf(terms.ticks().effectiveAtMillis(nowMillis))
+                : samePriced.effectiveAtMillis());
     draft.gangUnwoundAtMillis = null;
     terms.leash().require(cluster, standing, draft.declared, nowMillis);
     requireCadence(cluster, terms, nowMillis);
     if (order.release().isPresent()) {
       replaceNominations(draft, nominated);
     }
-    endProtection(draft, ceilingCents);
     List<Activity> activity = new ArrayList<>();
-    activity.add(Activity.declared(order.actor(), order.maxGpus(), ceilingCents));
-    shrink(draft, order, pool, nowMillis, activity);
+    activity.add(Activity.declared(order.actor(), draft.declared));
+    int slots = order.maxGpus() / pool.gpusPerNode();
+    List<Allocation> surplus = surplus(draft, slots);
+    if (cluster.givesUp(surplus, slots, nowMillis)) {
+      draft.standing = cluster.standing().gaveUp(nowMillis);
+    }
+    for (Allocation victim : surplus) {
+      Allotment.take(
+          draft, victim, Allocation.Reason.SCALE_DOWN, order.actor(), nowMillis, activity);
+    }
     draft.verdict = verdict(draft.build(), terms);
     return new Transition(
         cluster,
@@ -333,24 +345,9 @@ public final class Capacity {
     }
   }
 
-  /** A ceiling under the one at the grant gives protection up, for good. */
-  private static void endProtection(Cluster.Draft draft, long ceilingCents) {
-    for (Allocation allocation : List.copyOf(draft.allocations)) {
-      if (allocation.protectedUntilMillis() != null
-          && ceilingCents < allocation.grantCeilingCents()) {
-        draft.put(allocation.unprotected());
-      }
-    }
-  }
-
-  private static void shrink(
-      Cluster.Draft draft, Declare order, Pool pool, long nowMillis, List<Activity> activity) {
+  private static List<Allocation> surplus(Cluster.Draft draft, int slots) {
     List<Allocation> held = draft.build().releaseOrder();
-    int surplus = held.size() - order.maxGpus() / pool.gpusPerNode();
-    for (Allocation victim : held.subList(0, Math.max(0, surplus))) {
-      Allotment.take(
-          draft, victim, Allocation.Reason.SCALE_DOWN, order.actor(), nowMillis, activity);
-    }
+    return held.subList(0, Math.max(0, held.size() - slots));
   }
 
   /** What the last published prices say of a declaration until the market's next look at it. */

@@ -9,6 +9,7 @@ import java.time.Duration;
  * @param cadenceMillis {@code capacity.write-cadence}: how far apart accepted writes of one cluster
  *     must be; 0 switches the cadence off
  * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
+ * @param tickMillis {@code market.tick}: from one clearing of a market to the next
  * @param maxClusters {@code capacity.max-clusters}: how many clusters members may bring their
  *     organization to where no operator has said otherwise
  * @param spendLimitEnforced {@code billing.spend-limit-enforced}
@@ -17,6 +18,7 @@ import java.time.Duration;
 public record CapacityConfig(
     long cadenceMillis,
     long swapFreshnessMillis,
+    long tickMillis,
     int maxClusters,
     boolean spendLimitEnforced,
     boolean billingHoldEnforced) {
@@ -36,6 +38,8 @@ public record CapacityConfig(
             "capacity.write-cadence", Duration.ofSeconds(5), Duration.ZERO, Duration.ofHours(1)),
         settings.millis(
             "market.swap-freshness", Duration.ofHours(1), Duration.ofMillis(1), Duration.ofDays(7)),
+        settings.millis(
+            "market.tick", Duration.ofSeconds(10), Duration.ofMillis(10), Duration.ofHours(1)),
         settings.integer("capacity.max-clusters", DEFAULT_MAX_CLUSTERS, 0, MOST_CLUSTERS),
         settings.flag("billing.spend-limit-enforced", false),
         settings.flag("billing.hold-enforced", false));

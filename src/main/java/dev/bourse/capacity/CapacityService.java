@@ -236,12 +236,16 @@ public final class CapacityService {
   /** What a write of a cluster is judged by as of now; commands ask when they run. */
   public Terms terms(Cluster cluster) {
     Pool pool = clusters.poolOf(cluster);
+    Optional<Quote> quote = clusters.findQuote(pool.name());
     return new Terms(
-        pool,
-        clusters.findQuote(pool.name()).map(Quote::admissionCents).orElse(null),
-        clusters.switches().writesArmed(),
-        hasSshKeys.test(cluster.orgId()),
-        config.cadenceMillis(),
-        ahead.overMillis(cluster, clock.millis()));
+            pool,
+            quote.map(Quote::admissionCents).orElse(null),
+            clusters.switches().writesArmed(),
+            hasSshKeys.test(cluster.orgId()),
+            config.cadenceMillis(),
+            ahead.overMillis(cluster, clock.millis()))
+        .ticking(
+            new Terms.Ticks(
+                quote.map(Quote::nextTickAtMillis).orElse(0L), config.tickMillis()));
   }
 }

@@ -104,6 +104,10 @@ public final class CapacityStore {
     if (hourlyLimit != null) {
       statements.add(hourlyLimit.demand());
     }
+    Standing.Gate gate = transition.next().standing().gate();
+    if (gate != null && !gate.equals(transition.before().standing().gate())) {
+      statements.add(ClusterRows.insert(transition.next().name(), gate));
+    }
     allocationChanges(transition, nowMillis, statements);
     for (Activity entry : transition.activity()) {
       statements.add(

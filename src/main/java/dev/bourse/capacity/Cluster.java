@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param alerts what it wants to be told of, and has been told
  * @param gangUnwoundAtMillis when the market last gave the rest of its minimum up, null when it
  *     never did since it was declared
+ * @param standing where it stands with its market
  */
 public record Cluster(
     String name,
@@ -55,7 +56,8 @@ public record Cluster(
     @Nullable String description,
     @Nullable Long retiredAtMillis,
     Alerts alerts,
-    @Nullable Long gangUnwoundAtMillis) {
+    @Nullable Long gangUnwoundAtMillis,
+    Standing standing) {
 
   /** The order in which a shrink takes nodes: nominated, provisioning, then the newest grant. */
   private static final Comparator<Allocation> RELEASE_ORDER =
@@ -111,7 +113,8 @@ public record Cluster(
         null,
         null,
         Alerts.NONE,
-        null);
+        null,
+        Standing.NONE);
   }
 
   /** A cluster there is not, so that a bid can be tried out before there is one. */
@@ -165,6 +168,18 @@ public record Cluster(
     }
     order.sort(by);
     return order;
+  }
+
+  /**
+   * Whether its organization gives up seats it has won, or nodes that were just granted, when it
+   * holds these no more and declares no more than this.
+   *
+   * @param released allocations it gives back by its own will
+   * @param slots whole nodes it declares from now on
+   */
+  boolean givesUp(List<Allocation> released, int slots, long nowMillis) {
+    return filledSlots() + standing.awaitedSlots() > Math.max(slots, filledSlots())
+        || released.stream().anyMatch(a -> nowMillis < a.grantedAtMillis() + Standing.LAST_MILLIS);
   }
 
   /** Slots that an open allocation fills. */
@@ -234,7 +249,8 @@ public record Cluster(
         description,
         retiredAtMillis,
         alerts,
-        unwoundAtMillis);
+        unwoundAtMillis,
+        standing);
   }
 
   Draft draft() {
@@ -263,6 +279,7 @@ public record Cluster(
     @Nullable Long retiredAtMillis;
     Alerts alerts;
     @Nullable Long gangUnwoundAtMillis;
+    Standing standing;
 
     private Draft(Cluster base) {
       this.base = base;
@@ -281,6 +298,7 @@ public record Cluster(
       this.retiredAtMillis = base.retiredAtMillis;
       this.alerts = base.alerts;
       this.gangUnwoundAtMillis = base.gangUnwoundAtMillis;
+      this.standing = base.standing;
     }
 
     /** Replaces the allocation of the same id. */
@@ -361,7 +379,8 @@ public record Cluster(
           description,
           retiredAtMillis,
           alerts,
-          gangUnwoundAtMillis);
+          gangUnwoundAtMillis,
+          standing);
     }
   }
 }

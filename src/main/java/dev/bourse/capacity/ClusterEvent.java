@@ -41,11 +41,17 @@ public sealed interface ClusterEvent {
    * @param ceilingCents the most to pay per GPU-hour, in cents
    * @param lapse why the one before came to its end by itself, which left this; null for one that
    *     somebody wrote
+   * @param effectiveAtMillis when the ceiling counts at the latest; null for at once, as in an
+   *     earlier release
    */
-  record Declared(int maxGpus, long ceilingCents, Allocation.@Nullable Reason lapse)
+  record Declared(
+      int maxGpus,
+      long ceilingCents,
+      Allocation.@Nullable Reason lapse,
+      @Nullable Long effectiveAtMillis)
       implements ClusterEvent {
     public Declared(int maxGpus, long ceilingCents) {
-      this(maxGpus, ceilingCents, null);
+      this(maxGpus, ceilingCents, null, null);
     }
 
     @Override
@@ -64,7 +70,7 @@ public sealed interface ClusterEvent {
     }
   }
 
-  /** The market granted a node. */
+  /** The market granted a node; one of a minimum of several is told of when all are ready. */
   record Granted(@Nullable String publicIp) implements ClusterEvent {
     @Override
     public String kind() {
@@ -91,9 +97,10 @@ public sealed interface ClusterEvent {
 
     @Override
     public String note() {
+      String node = publicIp == null ? "a node that was being prepared" : publicIp;
       return isKnownBefore()
-          ? "released " + publicIp
-          : "released %s: %s".formatted(publicIp, reason.label());
+          ? "released " + node
+          : "released %s: %s".formatted(node, reason.label());
     }
 
     @Override
@@ -156,7 +163,9 @@ public sealed interface ClusterEvent {
 
     @Override
     public String note() {
-      return "grant of %s unwound: %s".formatted(publicIp, cause);
+      return publicIp == null
+          ? "a grant unwound: " + cause
+          : "grant of %s unwound: %s".formatted(publicIp, cause);
     }
   }
 

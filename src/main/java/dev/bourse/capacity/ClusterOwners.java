@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -197,24 +198,37 @@ public final class ClusterOwners implements Mirror {
   }
 
   /**
+   * Has the market's order carried out in one commit with statements that must hold. It goes before
+   * all that clients ask for and is never turned away: there is one at a time for each cluster.
+   *
+   * <p>Fails as the statements do and as {@link dev.bourse.store.Database#commit}.
+   */
+  public Future<ClusterView> order(String cluster, Command command, List<Statement> fences) {
+    return at(owner(cluster), verticle -> verticle.order(cluster, command, fences));
+  }
+
+  /**
    * The same, for statements that other processes are to hear of.
    *
    * @param changes what they are told besides that the cluster moved
    */
   public Future<ClusterView> submit(
       String cluster, Command command, List<Statement> fences, List<Change> changes) {
-    Owner owner = owner(cluster);
+    return at(owner(cluster), verticle -> verticle.submit(cluster, command, fences, changes));
+  }
+
+  private Future<ClusterView> at(
+      Owner owner, Function<ClusterVerticle, Future<ClusterView>> asked) {
     Context caller = vertx.getOrCreateContext();
     if (caller == owner.context) {
-      return owner.verticle.submit(cluster, command, fences, changes);
+      return asked.apply(owner.verticle);
     }
     Promise<ClusterView> answer = Promise.promise();
     RequestContext.carriedTo(owner.context)
         .runOnContext(
             go ->
-                owner
-                    .verticle
-                    .submit(cluster, command, fences, changes)
+                asked
+                    .apply(owner.verticle)
                     .onComplete(done -> caller.runOnContext(back -> answer.handle(done))));
     return answer.future();
   }

@@ -32,6 +32,11 @@ final class ClusterRows {
       return budget == null ? null : part.apply(budget);
     }
 
+    <V> @Nullable V gate(Function<Standing.Gate, V> part) {
+      Standing.Gate gate = cluster.standing().gate();
+      return gate == null ? null : part.apply(gate);
+    }
+
     <V> @Nullable V hold(Function<Hold, @Nullable V> part) {
       Hold hold = cluster.hold();
       return hold == null ? null : part.apply(hold);
@@ -60,6 +65,7 @@ final class ClusterRows {
           .changing("max_spend_cents", r -> r.budget(Declaration.Budget::maxSpendCents))
           .changing("spend_since", r -> r.budget(Declaration.Budget::sinceMillis))
           .changing("declared_with", r -> r.declared(Declaration::grantId))
+          .changing("effective_at", r -> r.declared(Declaration::effectiveAtMillis))
           .changing("bid_too_low", r -> r.cluster.verdict().bidTooLow())
           .changing("capacity_unavailable", r -> r.cluster.verdict().capacityUnavailable())
           .changing("last_write_at", r -> r.cluster.lastWriteAtMillis())
@@ -72,7 +78,12 @@ final class ClusterRows {
           .changing("description", r -> r.cluster.description())
           .changing("retired_at", r -> r.cluster.retiredAtMillis())
           .changing("alerts", r -> AlertText.write(r.cluster.alerts()))
-          .changing("gang_unwound_at", r -> r.cluster.gangUnwoundAtMillis());
+          .changing("gang_unwound_at", r -> r.cluster.gangUnwoundAtMillis())
+          .changing("gate_cents", r -> r.gate(Standing.Gate::ceilingCents))
+          .changing("gate_priced_at", r -> r.gate(Standing.Gate::pricedAtMillis))
+          .changing("gate_at", r -> r.gate(Standing.Gate::atMillis))
+          .changing("awaited_slots", r -> r.cluster.standing().awaitedSlots())
+          .changing("gave_up_at", r -> r.cluster.standing().gaveUpAtMillis());
 
   private record AllocationRow(Allocation allocation, String cluster) {
     <V> @Nullable V reclaim(Function<Allocation.Reclaim, V> part) {
@@ -91,7 +102,6 @@ final class ClusterRows {
           .fixed("cluster", AllocationRow::cluster)
           .fixed("allocation_id", r -> r.allocation.allocationId())
           .fixed("node_id", r -> r.allocation.nodeId())
-          .fixed("public_ip", r -> r.allocation.publicIp())
           .fixed("slot", r -> r.allocation.slot())
           .fixed("key_ids", r -> String.join(" ", r.allocation.keyIds()))
           .changing("state", r -> r.allocation.state().name())
@@ -107,7 +117,26 @@ final class ClusterRows {
           .changing("reclaim_at", r -> r.reclaim(Allocation.Reclaim::atMillis))
           .changing("notice_reason", r -> r.notice(notice -> notice.reason().name()))
           .changing("notice_ends_at", r -> r.notice(Allocation.Notice::endsAtMillis))
-          .changing("ready_at", r -> r.allocation.readyAtMillis());
+          .changing("ready_at", r -> r.allocation.readyAtMillis())
+          .changing("public_ip", r -> r.allocation.publicIp())
+          .changing("seat_ceiling_cents", r -> r.allocation.seatCeilingCents())
+          .changing("grant_price_cents", r -> r.allocation.grantPriceCents())
+          .fixed("minimum_slots", r -> r.allocation.minimumSlots())
+          .changing("keys_due", r -> r.allocation.keysDue());
+
+  /** What a tick read of a cluster, as a change point that bills follow from. */
+  static Statement insert(String cluster, Standing.Gate gate) {
+    return Statement.of(
+        """
+        INSERT INTO ceiling_point (cluster, ts, ceiling_cents, priced_at) VALUES (?, ?, ?, ?)
+        ON CONFLICT (cluster, ts) DO UPDATE SET ceiling_cents = excluded.ceiling_cents,
+        priced_at = excluded.priced_at\
+        """,
+        cluster,
+        gate.atMillis(),
+        gate.ceilingCents(),
+        gate.pricedAtMillis());
+  }
 
   /** More allocations than these fit no notification, whatever their texts. */
   private static final int MOST_TOLD = 24;
@@ -274,7 +303,8 @@ final class ClusterRows {
                 smallIntegerOrNull(row, "min_gpus"),
                 row.integerOrNull("until_at"),
                 budget(row),
-                row.textOrNull("declared_with"));
+                row.textOrNull("declared_with"),
+                row.integerOrNull("effective_at"));
     Long unavailable = row.integerOrNull("capacity_unavailable");
     Hold hold =
         row.textOrNull("hold_stage") == null
@@ -305,7 +335,23 @@ final class ClusterRows {
         row.textOrNull("description"),
         row.integerOrNull("retired_at"),
         AlertText.read(row.textOrNull("alerts")),
-        row.integerOrNull("gang_unwound_at"));
+        row.integerOrNull("gang_unwound_at"),
+        standing(row));
+  }
+
+  private static Standing standing(Row row) {
+    Long gateAt = row.integerOrNull("gate_at");
+    Long gaveUpAt = row.integerOrNull("gave_up_at");
+    int awaited = row.smallInteger("awaited_slots");
+    return gateAt == null && gaveUpAt == null && awaited == 0
+        ? Standing.NONE
+        : new Standing(
+            gateAt == null
+                ? null
+                : new Standing.Gate(
+                    row.integer("gate_cents"), row.integer("gate_priced_at"), gateAt),
+            awaited,
+            gaveUpAt);
   }
 
   private static @Nullable Integer smallIntegerOrNull(Row row, String column) {
@@ -378,6 +424,10 @@ final class ClusterRows {
         keyIds.isEmpty() ? List.of() : List.of(keyIds.split(" ", -1)),
         reclaim,
         notice,
-        row.integerOrNull("ready_at"));
+        row.integerOrNull("ready_at"),
+        row.integerOrNull("seat_ceiling_cents"),
+        row.integerOrNull("grant_price_cents"),
+        smallIntegerOrNull(row, "minimum_slots"),
+        row.truth("keys_due"));
   }
 }

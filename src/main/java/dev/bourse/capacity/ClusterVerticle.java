@@ -40,6 +40,13 @@ final class ClusterVerticle extends VerticleBase {
    */
   private static final int MAX_RELOADS = 8;
 
+  /**
+   * How often the market's order is. Clients of another process write the same cluster as often as
+   * their budgets allow, and each of their commits takes as long as one of these: that they win so
+   * often in a row does not happen.
+   */
+  private static final int MAX_ORDER_RELOADS = 100;
+
   /** Most ticks are done within this, and so are one line of the log. */
   private static final long TOLD_MILLIS = 1_000;
 
@@ -100,8 +107,23 @@ final class ClusterVerticle extends VerticleBase {
               MAX_WAITING + " writes already wait for cluster " + name,
               1000));
     }
-    Asked asked = new Asked(command, fences, more);
+    Asked asked = new Asked(command, fences, more, MAX_RELOADS);
     return enqueue(mailbox, () -> carryOut(mailbox, asked));
+  }
+
+  /** Puts the market's order before all that waits. Called on this verticle's context only. */
+  Future<ClusterView> order(String name, Command command, List<Statement> fences) {
+    Mailbox mailbox = mailboxes.get(name);
+    if (mailbox == null) {
+      return Future.failedFuture(ApiError.notFound("cluster", name));
+    }
+    Asked asked = new Asked(command, fences, List.of(), MAX_ORDER_RELOADS);
+    Promise<ClusterView> answer = Promise.promise();
+    mailbox.waiting.addFirst(Work.of(() -> carryOut(mailbox, asked), answer));
+    if (!mailbox.isBusy) {
+      next(mailbox);
+    }
+    return answer.future();
   }
 
   /**
@@ -110,9 +132,9 @@ final class ClusterVerticle extends VerticleBase {
    */
   private Future<ClusterView> carryOut(Mailbox mailbox, Asked asked) {
     return isDue(mailbox.state)
-        ? perform(mailbox, new Asked(this::lapse, List.of(), List.of()), MAX_RELOADS)
-            .compose(lapsed -> perform(mailbox, asked, MAX_RELOADS))
-        : perform(mailbox, asked, MAX_RELOADS);
+        ? perform(mailbox, new Asked(this::lapse, List.of(), List.of(), asked.reloads()))
+            .compose(lapsed -> perform(mailbox, asked))
+        : perform(mailbox, asked);
   }
 
   /** Of the state in force by then, whose end may have been put off. */
@@ -245,8 +267,13 @@ final class ClusterVerticle extends VerticleBase {
         });
   }
 
-  /** A command and what goes into its commit. */
-  private record Asked(Command command, List<Statement> fences, List<Change> more) {}
+  /** A command, what goes into its commit, and how often it is carried out anew. */
+  private record Asked(
+      Command command, List<Statement> fences, List<Change> more, int reloads) {}
+
+  private Future<ClusterView> perform(Mailbox mailbox, Asked asked) {
+    return perform(mailbox, asked, asked.reloads());
+  }
 
   private Future<ClusterView> perform(Mailbox mailbox, Asked asked, int reloadsLeft) {
     long now = clock.millis();

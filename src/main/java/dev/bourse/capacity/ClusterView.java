@@ -85,7 +85,7 @@ public final class ClusterView {
 
   /** The pool with the prices of its last tick. */
   public PoolPrices prices() {
-    return PoolPrices.of(pool(), inForce.quote());
+    return PoolPrices.of(pool(), inForce.quote(), cluster.orgId());
   }
 
   /**
@@ -99,7 +99,7 @@ public final class ClusterView {
     if (hold != null && hold.stage() == Hold.Stage.NOTICE) {
       return encode(prices(), switches);
     }
-    PoolPrices ofAll = PoolPrices.of(inForce.pool(), inForce.quote());
+    PoolPrices ofAll = PoolPrices.of(inForce.pool(), inForce.quote(), cluster.orgId());
     SoftReference<Kept> reference = kept;
     Kept known = reference == null ? null : reference.get();
     if (known == null || !known.shows(ofAll, switches)) {
@@ -174,6 +174,7 @@ public final class ClusterView {
         .put("max_gpus", declared.maxGpus())
         .put("bid_too_low", cluster.verdict().bidTooLow())
         .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
+        .put("effective_at", Times.rfc3339OrNull(declared.effectiveAtMillis()))
         .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
         .put("updated_by", declared.updatedBy())
         .put("min_gpus", declared.minGpus())
@@ -189,7 +190,7 @@ public final class ClusterView {
         .put("state", a.state().name().toLowerCase(Locale.ROOT))
         .put("slot", a.slot())
         .put("swap", a.isSwapping())
-        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()))
+        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilWhileActive()))
         .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
         .put("reclaim_reason", notice == null ? null : notice.reason().label());
   }

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param budget how much it may cost before it lapses; null for any amount
  * @param grantId the consent by which an application declared it for a member; null when nobody's
  *     application did
+ * @param effectiveAtMillis from when on the ceiling is in force at the latest: the next tick reads
+ *     it, and a lower one counts by then though no tick should come; null when it was declared by a
+ *     release in which it counted at once
  */
 public record Declaration(
     int maxGpus,
@@ -26,7 +29,8 @@ public record Declaration(
     @Nullable Integer minGpus,
     @Nullable Long untilMillis,
     @Nullable Budget budget,
-    @Nullable String grantId) {
+    @Nullable String grantId,
+    @Nullable Long effectiveAtMillis) {
   public Declaration {
     if (maxGpus < 0 || ceilingCents < 0) {
       throw new IllegalArgumentException(
@@ -58,6 +62,7 @@ public record Declaration(
         minGpus,
         untilMillis,
         budget,
+        null,
         null);
   }
 

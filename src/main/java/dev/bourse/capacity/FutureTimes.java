@@ -35,7 +35,8 @@ final class FutureTimes {
     return !corrected(cluster).equals(cluster.allocations())
         || cluster.lastWriteAtMillis() != corrected(cluster.lastWriteAtMillis())
         || !Objects.equals(cluster.declared(), corrected(cluster.declared()))
-        || !Objects.equals(cluster.gangUnwoundAtMillis(), gangUnwound(cluster));
+        || !Objects.equals(cluster.gangUnwoundAtMillis(), gangUnwound(cluster))
+        || !cluster.standing().equals(corrected(cluster.standing()));
   }
 
   /** Brings them back to the present; changes nothing when there are none. */
@@ -49,8 +50,24 @@ final class FutureTimes {
       draft.lastWriteAtMillis = corrected(cluster.lastWriteAtMillis());
       draft.declared = corrected(cluster.declared());
       draft.gangUnwoundAtMillis = gangUnwound(cluster);
+      draft.standing = corrected(cluster.standing());
       return new Transition(cluster, draft.build(), List.of(), null);
     };
+  }
+
+  /** Nobody ranks behind the others for what a clock that was ahead has noted. */
+  private Standing corrected(Standing standing) {
+    Standing.Gate gate = standing.gate();
+    Long gaveUpAt = standing.gaveUpAtMillis();
+    return new Standing(
+        gate == null
+            ? null
+            : new Standing.Gate(
+                gate.ceilingCents(),
+                corrected(gate.pricedAtMillis()),
+                corrected(gate.atMillis())),
+        standing.awaitedSlots(),
+        gaveUpAt == null || gaveUpAt <= nowMillis + APART_MILLIS ? gaveUpAt : null);
   }
 
   private @Nullable Long gangUnwound(Cluster cluster) {
@@ -69,7 +86,8 @@ final class FutureTimes {
             declared.minGpus(),
             declared.untilMillis(),
             corrected(declared.budget()),
-            declared.grantId());
+            declared.grantId(),
+            correctedOrNull(declared.effectiveAtMillis(), 0));
   }
 
   private Declaration.@Nullable Budget corrected(Declaration.@Nullable Budget budget) {

@@ -17,9 +17,27 @@ public final class Gang {
     return cluster.posture() == Cluster.Posture.STATIC ? 1 : cluster.minimumSlots(gpusPerNode);
   }
 
+  /**
+   * How many nodes must be ready before those become active that are prepared: by the tick that
+   * granted them, or fewer when the cluster asks for fewer by now. To ask for more later keeps no
+   * node from being billed.
+   */
+  static int governing(Cluster cluster, int gpusPerNode) {
+    int declared = minimumSlots(cluster, gpusPerNode);
+    int granted = 1;
+    boolean isAnyPrepared = false;
+    for (Allocation a : cluster.allocations()) {
+      if (a.fillsSlot() && a.state() == Allocation.State.PROVISIONING) {
+        isAnyPrepared = true;
+        granted = Math.max(granted, a.minimumSlots() == null ? declared : a.minimumSlots());
+      }
+    }
+    return isAnyPrepared ? Math.min(declared, granted) : declared;
+  }
+
   /** Whether as many nodes as its minimum are active or ready to be. */
   public static boolean isComplete(Cluster cluster, int gpusPerNode) {
-    return prepared(cluster.allocations()) >= minimumSlots(cluster, gpusPerNode);
+    return prepared(cluster.allocations()) >= governing(cluster, gpusPerNode);
   }
 
   /** Nodes that fill a slot and are active or ready to be. */
@@ -37,7 +55,7 @@ public final class Gang {
    */
   public static List<Allocation> overdue(
       Cluster cluster, int gpusPerNode, long patienceMillis, long nowMillis) {
-    if (minimumSlots(cluster, gpusPerNode) == 1 || isComplete(cluster, gpusPerNode)) {
+    if (governing(cluster, gpusPerNode) == 1 || isComplete(cluster, gpusPerNode)) {
       return List.of();
     }
     List<Allocation> open =

@@ -110,9 +110,14 @@ public final class Lapse {
             Activity.MARKET,
             null,
             null,
-            null);
+            null,
+            null,
+            declared.effectiveAtMillis());
+    if (cluster.givesUp(cluster.releaseOrder(), 0, nowMillis)) {
+      draft.standing = cluster.standing().gaveUp(nowMillis);
+    }
     List<Activity> activity = new ArrayList<>();
-    activity.add(Activity.lapsed(declared.ceilingCents(), reason));
+    activity.add(Activity.lapsed(draft.declared, reason));
     for (Allocation held : cluster.releaseOrder()) {
       long at = billedTo(held, endMillis, nowMillis);
       Allotment.take(draft, held, reason, Activity.MARKET, at, activity);

@@ -134,7 +134,7 @@ public final class OperatorCommands {
               declared.pricedAtMillis(),
               Declaration.notBefore(declared, now),
               actor);
-      activity.add(Activity.declared(actor, 0, declared.ceilingCents()));
+      activity.add(Activity.declared(actor, draft.declared));
     }
     for (Allocation allocation : cluster.allocations()) {
       // A replacement goes with the node it was to replace, so each is looked at anew.

@@ -21,8 +21,8 @@ final class PoolClusters {
   private final NavigableMap<String, ClusterView> all = new ConcurrentSkipListMap<>();
 
   /**
-   * Those that declare or hold something or have an end to come to, and those whose verdict says
-   * that something lacks.
+   * Those that declare or hold something, have an end to come to or gave something up lately, and
+   * those whose verdict says that something lacks.
    */
   private final NavigableMap<String, ClusterView> stirring = new ConcurrentSkipListMap<>();
 
@@ -53,6 +53,8 @@ final class PoolClusters {
     // One with an end has to be looked at when that comes.
     boolean isIdle =
         (declared == null || (declared.maxGpus() == 0 && declared.untilMillis() == null))
+            && cluster.standing().awaitedSlots() == 0
+            && cluster.standing().gaveUpAtMillis() == null
             && cluster.allocations().isEmpty();
     if (isIdle && cluster.verdict().equals(UNDETECTED)) {
       return idleUndetected;

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastOverMillis for how long at least the last of them is over though it lies ahead of the
  *     clock; 0 when it does not
  * @param leash what declarations of whoever writes are held to
+ * @param ticks when the market reads what is declared
  */
 public record Terms(
     Pool pool,
@@ -22,7 +23,22 @@ public record Terms(
     boolean hasSshKeys,
     long cadenceMillis,
     long lastOverMillis,
-    Leash leash) {
+    Leash leash,
+    Ticks ticks) {
+
+  /**
+   * The market's ticks.
+   *
+   * @param nextAtMillis when the next is due; in the past while it is late or none is known
+   * @param everyMillis from one to the next
+   */
+  public record Ticks(long nextAtMillis, long everyMillis) {
+    /** When a ceiling that is declared now is in force at the latest. */
+    long effectiveAtMillis(long nowMillis) {
+      long latest = nowMillis + everyMillis;
+      return nextAtMillis > nowMillis ? Math.min(nextAtMillis, latest) : latest;
+    }
+  }
 
   /** For writers who are held to nothing. */
   public Terms(
@@ -32,7 +48,15 @@ public record Terms(
       boolean hasSshKeys,
       long cadenceMillis,
       long lastOverMillis) {
-    this(pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, lastOverMillis, Leash.NONE);
+    this(
+        pool,
+        admissionCents,
+        writesArmed,
+        hasSshKeys,
+        cadenceMillis,
+        lastOverMillis,
+        Leash.NONE,
+        new Ticks(0, 0));
   }
 
   /** As long as no clock was set back. */
@@ -48,11 +72,24 @@ public record Terms(
   /** The same for a writer who is held to this. */
   public Terms under(Leash leash) {
     return new Terms(
-        pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, lastOverMillis, leash);
+        pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, lastOverMillis, leash, ticks);
   }
 
   /** The same for a write that waits for no other. */
   Terms atAnyTime() {
-    return new Terms(pool, admissionCents, writesArmed, hasSshKeys, 0, 0, leash);
+    return new Terms(pool, admissionCents, writesArmed, hasSshKeys, 0, 0, leash, ticks);
+  }
+
+  /** The same where the market ticks so. */
+  public Terms ticking(Ticks others) {
+    return new Terms(
+        pool,
+        admissionCents,
+        writesArmed,
+        hasSshKeys,
+        cadenceMillis,
+        lastOverMillis,
+        leash,
+        others);
   }
 }

@@ -74,7 +74,7 @@ public final class K8sText {
         .put("name", a.nodeId())
         .put("state", lower(a.state()))
         .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
-        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilMillis()))
+        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilWhileActive()))
         .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
         .put("reclaim_reason", notice == null ? null : notice.reason().label());
   }

@@ -41,7 +41,7 @@ record AlertWatch(
     Alerts next = before.after(seen);
     return next.equals(before)
         ? Optional.empty()
-        : Optional.of(new Alerted(next, next.newSince(before, seen)));
+        : Optional.of(new Alerted(before, next, next.newSince(before, seen)));
   }
 
   private Alerts.Readings readings(Cluster cluster, Declaration declared) {
@@ -50,7 +50,7 @@ record AlertWatch(
     return new Alerts.Readings(
         declared.ceilingCents(),
         rivalry.rivalCents(cluster.orgId()),
-        clearing.clearingCents(),
+        clearing.centsOf(cluster.orgId()),
         Math.max(0, seats - demand.atOrAbove(declared.ceilingCents())),
         used == null || !used.budget().equals(declared.budget())
             ? null

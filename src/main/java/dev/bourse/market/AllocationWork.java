@@ -11,6 +11,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -81,12 +82,25 @@ final class AllocationWork {
   }
 
   private Future<Void> prepare(Allocation allocation) {
+    // Nobody is let in to a node that waits for the rest of its minimum, for it is not billed.
+    boolean isLetIn = !allocation.keysDue() || allocation.state() == Allocation.State.ACTIVE;
     return env.keyStore()
-        .listLines(allocation.keyIds())
+        .listLines(isLetIn ? allocation.keyIds() : List.of())
         .compose(
             lines ->
                 reassignment.provision(
                     nodes.machine(allocation.nodeId()), allocation.allocationId(), lines));
+  }
+
+  /** Writes the keys of a node that is active since the rest of its minimum was ready. */
+  Future<Void> letIn(Cluster cluster, Allocation allocation) {
+    return prepare(allocation)
+        .compose(
+            written ->
+                submit(
+                    cluster,
+                    (state, now) -> Allotment.keyed(state, allocation.allocationId())))
+        .compose(done -> clearIfLate(allocation));
   }
 
   /** Whoever has the lease by now may have given the allocation up before its machine was ready. */
@@ -131,7 +145,12 @@ final class AllocationWork {
                     cluster,
                     (state, now) ->
                         Allotment.provisioned(
-                            state, id, gpusPerNode(), env.config().protectionMillis(), now)))
+                            state,
+                            id,
+                            gpusPerNode(),
+                            env.config().protectionMillis(),
+                            this::address,
+                            now)))
         .onFailure(refused -> clearIfLate(allocation))
         .compose(
             state ->
@@ -174,6 +193,11 @@ final class AllocationWork {
         .compose(clean -> reclaimFailures.ended(id, allocation.nodeId(), id))
         .compose(clean -> submit(cluster, (state, now) -> Allotment.reclaimed(state, id)))
         .mapEmpty();
+  }
+
+  private @Nullable String address(String nodeId) {
+    Node node = nodes.get(nodeId);
+    return node == null ? null : node.machine().publicIp();
   }
 
   private int gpusPerNode() {

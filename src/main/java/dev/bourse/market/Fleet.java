@@ -223,7 +223,8 @@ final class Fleet {
   private void published(Cluster cluster) {
     if (!stopped
         && cluster.pool().equals(lease.pool())
-        && cluster.allocations().stream().anyMatch(a -> a.state() != Allocation.State.ACTIVE)) {
+        && cluster.allocations().stream()
+            .anyMatch(a -> a.state() != Allocation.State.ACTIVE || a.keysDue())) {
       context.runOnContext(go -> inspect(cluster.name()));
     }
   }
@@ -246,6 +247,8 @@ final class Fleet {
         take(cluster.name(), allocation, () -> work.reclaim(cluster, allocation));
       } else if (lost.containsKey(allocation.allocationId())) {
         take(cluster.name(), allocation, () -> restore(allocation));
+      } else if (allocation.keysDue() && !allocation.isReady()) {
+        take(cluster.name(), allocation, () -> work.letIn(cluster, allocation));
       }
     }
   }

@@ -13,6 +13,7 @@ import io.vertx.core.Vertx;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,7 +65,7 @@ final class Lapses {
       return Future.succeededFuture();
     }
     Pool terms = env.clusters().findPool(lease.pool()).orElseThrow();
-    Long clearing = env.clusters().findQuote(lease.pool()).map(Quote::clearingCents).orElse(null);
+    Optional<Quote> quote = env.clusters().findQuote(lease.pool());
     Map<String, Command> due = new HashMap<>();
     budgets
         .spent()
@@ -73,7 +74,12 @@ final class Lapses {
                 env.clusters()
                     .find(name)
                     .map(ClusterView::cluster)
-                    .filter(c -> budgets.isUsedUp(c, terms.gpusPerNode(), clearing))
+                    .filter(
+                        c ->
+                            budgets.isUsedUp(
+                                c,
+                                terms.gpusPerNode(),
+                                quote.map(q -> q.centsOf(c.orgId())).orElse(null)))
                     .ifPresent(c -> due.put(name, spent(c, spent, now.getAsLong()))));
     return carryOut(due);
   }

@@ -34,10 +34,10 @@ public record MarketConfig(
   /** Whoever finds a lease that is to last longer knows that a clock was wrong which gave it. */
   static final Duration LONGEST_LEASE = Duration.ofMinutes(10);
 
-  public static MarketConfig from(Settings settings, long swapFreshnessMillis) {
+  public static MarketConfig from(
+      Settings settings, long tickMillis, long swapFreshnessMillis) {
     return new MarketConfig(
-        settings.millis(
-            "market.tick", Duration.ofSeconds(10), Duration.ofMillis(10), Duration.ofHours(1)),
+        tickMillis,
         settings.millis(
             "market.protection", Duration.ofMinutes(60), Duration.ZERO, Duration.ofDays(7)),
         settings.millis(

@@ -322,9 +322,7 @@ final class MarketVerticle extends VerticleBase {
             .compose(ended -> tickRunner().allowance(now))
             .compose(allowance -> lapses.spent(allowance.budgets()).map(allowance))
             .timeout(MOST_READING_MINUTES, TimeUnit.MINUTES)
-            .compose(allowance -> tickRunner().decide(allowance, seen(machines, now), now))
-            .compose(outcome -> settlement.carryOut(outcome, now))
-            .<Void>mapEmpty();
+            .compose(allowance -> clear(machines, settlement, allowance));
     ticking.onComplete(
         done -> {
           signals.ticked(
@@ -344,6 +342,17 @@ final class MarketVerticle extends VerticleBase {
             later(() -> tick(held, machines, settlement, next), pauseMillis);
           }
         });
+  }
+
+  /**
+   * What stands now is what this tick reads; what is written later counts at the next. All that
+   * takes time to be read is read by now, so that prices are stored within moments.
+   */
+  private Future<Void> clear(Fleet machines, Settlement settlement, Allowance allowance) {
+    long gate = now();
+    return tickRunner()
+        .decide(allowance, seen(machines, gate), gate)
+        .compose(outcome -> settlement.carryOut(outcome, gate));
   }
 
   private Tick.Nodes seen(Fleet machines, long now) {

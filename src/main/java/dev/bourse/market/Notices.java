@@ -76,7 +76,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
     for (Taken loser : losing) {
       losers.add(loser.allocationId());
       Allocation allocation = held.get(loser.allocationId());
-      if (allocation == null || isTaken(allocation, loser.reason())) {
+      if (allocation == null || isTaken(allocation, loser.reason(), cluster.ceilingCents())) {
         taken.add(loser);
       } else if (allocation.notice() == null && allocation.state() == Allocation.State.ACTIVE) {
         given.put(
@@ -87,11 +87,14 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
   }
 
   /**
-   * Whether one that has no seat goes now. What is being prepared is nobody's yet to work on, but
-   * its holder could not be told any sooner: it is given its notice when it is active.
+   * Whether one that has no seat goes now. Notice is for the outbid: whoever lost the seat to a
+   * lower ceiling of its own knew of it first. What is being prepared is nobody's yet to work on,
+   * but its holder could not be told any sooner: it is given its notice when it is active.
    */
-  private boolean isTaken(Allocation allocation, Allocation.Reason reason) {
+  private boolean isTaken(Allocation allocation, Allocation.Reason reason, long ceilingCents) {
+    Long seated = allocation.seatCeilingCents();
     return reason != Allocation.Reason.OUTBID
+        || (seated != null && ceilingCents < seated)
         || (allocation.notice() == null ? noticeMillis == 0 : isOver.test(allocation));
   }
 

@@ -4,8 +4,12 @@ import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Rows of pools' prices. */
 final class PriceStore {
@@ -44,9 +48,45 @@ final class PriceStore {
                 row.integer("priced_millis")));
   }
 
-  /** Stores a change point. */
-  Future<Void> insert(PricePoint point, Lease lease) {
-    return database.commit(List.of(lease.fence(), PRICE.insert(point)));
+  /** What organizations pay now whose price is not the pool's clearing price. */
+  Future<Map<String, Long>> findOrgCents(String pool) {
+    Map<String, Long> cents = new HashMap<>();
+    return database
+        .read(
+            """
+            SELECT p.org_id, p.cents FROM org_price_point p WHERE p.pool = ? AND p.ts =
+            (SELECT MAX(x.ts) FROM org_price_point x WHERE x.pool = p.pool AND x.org_id = p.org_id)
+            AND p.cents IS NOT NULL\
+            """,
+            List.of(pool),
+            row -> cents.put(row.text("org_id"), row.integer("cents")))
+        .map(read -> cents);
+  }
+
+  /**
+   * A change point of what an organization pays.
+   *
+   * @param cents null when it is the pool's clearing price again
+   */
+  static Statement insert(String pool, String orgId, long atMillis, @Nullable Long cents) {
+    return Statement.of(
+        """
+        INSERT INTO org_price_point (pool, org_id, ts, cents) VALUES (?, ?, ?, ?)
+        ON CONFLICT (pool, org_id, ts) DO UPDATE SET cents = excluded.cents\
+        """,
+        pool,
+        orgId,
+        atMillis,
+        cents);
+  }
+
+  /** Stores a tick's change points: the pool's, if it has one, and organizations'. */
+  Future<Void> store(Optional<PricePoint> point, List<Statement> orgs, Lease lease) {
+    List<Statement> statements = new ArrayList<>();
+    statements.add(lease.fence());
+    point.ifPresent(changed -> statements.add(PRICE.insert(changed)));
+    statements.addAll(orgs);
+    return database.commit(statements);
   }
 
   /**

@@ -6,12 +6,17 @@ import dev.bourse.pools.Rivalry;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A quote as text, by which the holder of a pool's lease tells it to the other processes: some
- * kilobytes at most, because a demand has at most {@link Demand#MAX_LEVELS} levels.
+ * kilobytes, because a demand has at most {@link Demand#MAX_LEVELS} levels and few organizations
+ * pay another price than the rest.
  */
 final class QuoteText {
   private QuoteText() {}
@@ -21,6 +26,7 @@ final class QuoteText {
     quote.demand().levels().forEach(level -> levels.add(level.cents()).add(level.nodes()));
     return new JsonObject()
         .put("clearing", quote.clearingCents())
+        .put("orgs", new JsonObject(new TreeMap<>(quote.orgCents())))
         .put("admission", quote.admissionCents())
         .put("usable", quote.usableNodes())
         .put("free", quote.freeNodes())
@@ -45,6 +51,7 @@ final class QuoteText {
   private static Quote quote(JsonObject json) {
     return new Quote(
         json.getLong("clearing"),
+        orgCents(json.getJsonObject("orgs")),
         json.getLong("admission"),
         json.getInteger("usable"),
         json.getInteger("free"),
@@ -52,6 +59,15 @@ final class QuoteText {
         json.getLong("next_tick_at"),
         demand(json.getJsonArray("demand")),
         new Rivalry(json.getLong("best"), json.getString("best_org"), json.getLong("next")));
+  }
+
+  /** The release before does not tell them. */
+  private static Map<String, Long> orgCents(@Nullable JsonObject orgs) {
+    Map<String, Long> cents = new HashMap<>();
+    if (orgs != null) {
+      orgs.fieldNames().forEach(org -> cents.put(org, orgs.getLong(org)));
+    }
+    return cents;
   }
 
   private static Demand demand(JsonArray levels) {

@@ -12,6 +12,8 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +34,7 @@ final class Settlement {
   private final Lease lease;
   private final Fleet machines;
   private @Nullable PricePoint lastPrice;
+  private Map<String, Long> lastOrgCents = Map.of();
 
   /** Answers come on any thread. */
   private volatile boolean isLeaseLost;
@@ -45,29 +48,31 @@ final class Settlement {
 
   /** Reads where the prices stand. */
   Future<Void> start() {
-    return env.prices()
-        .findLast(lease.pool())
+    Future<Map<String, Long>> orgs = env.prices().findOrgCents(lease.pool());
+    Future<Optional<PricePoint>> last = env.prices().findLast(lease.pool());
+    return Future.all(orgs, last)
         .map(
-            price -> {
-              lastPrice = price.orElse(null);
+            read -> {
+              lastOrgCents = orgs.result();
+              lastPrice = last.result().orElse(null);
               return null;
             });
   }
 
   /**
-   * Tells every cluster that changes, and stores and shows the price. Fails when the lease is lost,
-   * which {@link Lease.Lost} tells; a cluster that refuses keeps its state.
+   * Stores and shows the prices, then tells every cluster that changes: nobody is granted a node
+   * whose price is not stored. Fails when the lease is lost, which {@link Lease.Lost} tells; a
+   * cluster that refuses keeps its state.
    */
   Future<Void> carryOut(Tick.Outcome outcome, long tickMillis) {
-    Future<Void> orders =
-        BoundedWork.each(
-            whileLeaseIsHeld(outcome.decided().entrySet().iterator()),
-            ORDERS_IN_FLIGHT,
-            next -> order(next.getKey(), next.getValue()));
-    Future<Void> price =
-        storePrice(outcome.clearing(), tickMillis)
-            .onSuccess(stored -> tickRunner.publish(outcome, tickMillis));
-    return Future.join(orders, price).mapEmpty();
+    return storePrice(outcome.clearing(), tickMillis)
+        .onSuccess(stored -> tickRunner.publish(outcome, tickMillis))
+        .compose(
+            stored ->
+                BoundedWork.each(
+                    whileLeaseIsHeld(outcome.decided().entrySet().iterator()),
+                    ORDERS_IN_FLIGHT,
+                    next -> order(next.getKey(), next.getValue())));
   }
 
   /** No order is given after one that found the lease lost. */
@@ -87,7 +92,7 @@ final class Settlement {
 
   private Future<Void> order(String name, Tick.Decided decided) {
     return env.owners()
-        .submit(
+        .order(
             name,
             (cluster, now) -> Allotment.settle(cluster, orders(cluster, decided), now),
             fences(decided))
@@ -125,16 +130,13 @@ final class Settlement {
               grant.nodeId(),
               machines.publicIp(grant.nodeId()),
               grant.replaces(),
-              keyIds));
+              keyIds,
+              decided.minimumSlots(grant)));
     }
-    return new Allotment.Orders(
-        decided.seenRevision(),
+    return decided.orders(
         grants,
-        decided.reclaims(),
-        decided.notices(),
-        decided.verdict(),
-        env.config().swapFreshnessMillis(),
-        decided.alerted().orElse(null));
+        env.clusters().findPool(lease.pool()).orElseThrow().gpusPerNode(),
+        env.config().swapFreshnessMillis());
   }
 
   /** Whether a change point lies ahead, or this process's clock alone is behind. */
@@ -167,12 +169,36 @@ final class Settlement {
     if (last != null && last.atMillis() > tickMillis + AHEAD_MILLIS && isConfirmed(last)) {
       return putRight(clearing, tickMillis);
     }
-    if (last != null && last.isOf(clearing)) {
+    long at = last == null ? tickMillis : Math.max(tickMillis, last.atMillis() + 1);
+    List<Statement> orgs = orgPrices(clearing.orgCents(), at);
+    boolean isSame = last != null && last.isOf(clearing);
+    if (isSame && orgs.isEmpty()) {
       return Future.succeededFuture();
     }
-    PricePoint point =
-        following(
-            last, clearing, last == null ? tickMillis : Math.max(tickMillis, last.atMillis() + 1));
-    return env.prices().insert(point, lease).onSuccess(stored -> lastPrice = point);
+    PricePoint point = isSame ? last : following(last, clearing, at);
+    return env.prices()
+        .store(isSame ? Optional.empty() : Optional.of(point), orgs, lease)
+        .onSuccess(
+            stored -> {
+              lastPrice = point;
+              lastOrgCents = clearing.orgCents();
+            });
+  }
+
+  /** Change points of those whose price is another than before. */
+  private List<Statement> orgPrices(Map<String, Long> now, long atMillis) {
+    List<Statement> points = new ArrayList<>();
+    now.forEach(
+        (org, cents) -> {
+          if (!cents.equals(lastOrgCents.get(org))) {
+            points.add(PriceStore.insert(lease.pool(), org, atMillis, cents));
+          }
+        });
+    for (String org : lastOrgCents.keySet()) {
+      if (!now.containsKey(org)) {
+        points.add(PriceStore.insert(lease.pool(), org, atMillis, null));
+      }
+    }
+    return points;
   }
 }

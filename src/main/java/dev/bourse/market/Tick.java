@@ -8,9 +8,11 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Gang;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.NoticeOrders;
+import dev.bourse.capacity.Standing;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.pools.Demand;
@@ -26,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,9 @@ final class Tick {
   private final Notices notices;
   private final List<Cluster> clusters;
   private final Map<String, Integer> affordable;
+
+  /** Organizations that gave something up lately. */
+  private final Set<String> last;
 
   /** Grants of minimums that were not completed in time; clusters are seen without them. */
   private final Map<String, List<Allocation>> overdue = new HashMap<>();
@@ -67,14 +73,54 @@ final class Tick {
       Demand demand,
       Rivalry rivalry) {}
 
-  /** One cluster's part, not yet turned into orders. */
+  /**
+   * One cluster's part, not yet turned into orders; see {@link Allotment.Orders}.
+   *
+   * @param minimumSlots how many of its nodes must be ready before those that are granted become
+   *     active
+   */
   record Decided(
-      long seenRevision,
+      Standing.Gate gate,
+      long seenVersion,
+      long priceCents,
+      int seats,
+      int minimumSlots,
       List<Clearing.Grant> grants,
+      Set<String> losing,
       List<Allotment.Orders.Taken> reclaims,
       NoticeOrders notices,
       Verdict verdict,
-      Optional<Allotment.Orders.Alerted> alerted) {}
+      Optional<Allotment.Orders.Alerted> alerted,
+      boolean hasGivenUp) {
+
+    /**
+     * As the cluster's owner carries it out.
+     *
+     * @param granted the grants, with their ids and keys
+     */
+    Allotment.Orders orders(
+        List<Allotment.Orders.Grant> granted, int gpusPerNode, long swapFreshnessMillis) {
+      return new Allotment.Orders(
+          gate,
+          seenVersion,
+          gpusPerNode,
+          priceCents,
+          seats,
+          granted,
+          losing,
+          reclaims,
+          notices,
+          verdict,
+          swapFreshnessMillis,
+          alerted.orElse(null),
+          hasGivenUp);
+    }
+
+    /** How many nodes must be ready before the one of a grant becomes active. */
+    int minimumSlots(Clearing.Grant grant) {
+      return grant.replaces() == null ? minimumSlots : 1;
+    }
+  }
 
   /** One of a pool that gives no notice, where nobody has a limit. */
   Tick(Pool pool, Collection<ClusterView> views, long swapFreshnessMillis, long nowMillis) {
@@ -138,6 +184,11 @@ final class Tick {
     this.nowMillis = nowMillis;
     this.clusters = standing.stream().map(this::seen).toList();
     this.affordable = allowance.affordable(clusters, pool.gpusPerNode());
+    this.last =
+        clusters.stream()
+            .filter(cluster -> cluster.standing().ranksLast(nowMillis))
+            .map(Cluster::orgId)
+            .collect(Collectors.toUnmodifiableSet());
   }
 
   private Cluster seen(Cluster cluster) {
@@ -192,11 +243,7 @@ final class Tick {
     }
     int held = cluster.filledSlots();
     int declared = Math.max(cluster.declaredSlots(pool.gpusPerNode()), held);
-    // What cannot be afforded is not bid for, so it does not lose; it is not won either.
-    Cluster seen = seen(cluster);
-    int kept = seen.filledSlots();
-    int bid = Math.max(slots(seen, kept), kept);
-    int seated = bid - clearing.unseated().getOrDefault(cluster.name(), 0);
+    int seated = bids(cluster) - clearing.unseated().getOrDefault(cluster.name(), 0);
     return new TickPreview(
         seated - (held - losing.size()),
         granted,
@@ -204,10 +251,20 @@ final class Tick {
         minimumMissed(clearing.shortfalls().get(cluster.name())),
         lost,
         noticed,
-        clearing.clearingCents(),
+        clearing.centsOf(cluster.orgId()),
         clearing.admissionCents(),
         pool.isPaused(),
         nowMillis);
+  }
+
+  /**
+   * Slots that a cluster bids for: what cannot be afforded is not bid for, so it does not lose; it
+   * is not won either.
+   */
+  int bids(Cluster cluster) {
+    Cluster seen = seen(cluster);
+    int held = seen.filledSlots();
+    return Math.max(slots(seen, held), held);
   }
 
   private static TickPreview.@Nullable MinimumMissed minimumMissed(
@@ -232,54 +289,63 @@ final class Tick {
    *     empty for none
    */
   Outcome decide(Nodes nodes, Optional<Long> standingCents) {
+    Set<String> usable = new HashSet<>();
+    for (Node node : nodes.nodes()) {
+      if (node.isUsable(nowMillis)) {
+        usable.add(node.nodeId());
+      }
+    }
     List<Bidder> bidders = new ArrayList<>(clusters.size());
-    clusters.forEach(cluster -> bidders.add(bidder(cluster)));
-    Supply supply = supply(nodes);
+    clusters.forEach(cluster -> bidders.add(bidder(cluster, usable)));
+    Supply supply = supply(nodes, usable);
     Clearing clearing =
-        pool.isPaused()
-            ? paused(bidders, standingCents)
-            : Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply);
+        priced(
+            pool.isPaused()
+                ? paused(bidders, standingCents)
+                : Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply));
     Demand demand = demand(bidders);
     Rivalry rivalry = rivalry(bidders);
     AlertWatch alerts =
         new AlertWatch(
             clearing, supply.seats(), demand, rivalry, allowance.budgets().spent(), nowMillis);
     Map<String, Decided> decided = changed(clearing, alerts);
-    return new Outcome(priced(clearing, decided), supply, decided, demand, rivalry);
+    return new Outcome(clearing, supply, decided, demand, rivalry);
   }
 
   /**
    * Of a paused market: everybody keeps what they hold, at the price that stands, and no price wins
-   * anything. Whoever holds a node pays something for it, though no price was ever stored.
+   * anything.
    */
   private Clearing paused(List<Bidder> bidders, Optional<Long> standingCents) {
     Map<String, Integer> unseated = new HashMap<>();
-    boolean isAnyHeld = false;
     for (Bidder bidder : bidders) {
       int held = bidder.held().size();
-      isAnyHeld |= held > 0;
       if (bidder.declaredSlots() > held) {
         unseated.put(bidder.cluster(), bidder.declaredSlots() - held);
       }
     }
-    Long cents = standingCents.orElse(isAnyHeld ? (Long) pool.reserveCents() : null);
-    return new Clearing(cents, null, List.of(), List.of(), unseated);
+    return new Clearing(
+        standingCents.orElse(null), Map.of(), null, List.of(), List.of(), unseated, Map.of());
   }
 
   /**
-   * With a price while a node is held, though nobody has a seat: a reserve price over all ceilings
-   * ends every seat at once, and whoever is under notice for it pays on, at the own ceiling.
+   * With a price while a node is held, though nobody has a seat: whoever can log in to a node pays
+   * for it. A reserve price over all ceilings ends every seat at once, and the nodes go later.
    */
-  private Clearing priced(Clearing clearing, Map<String, Decided> decided) {
-    if (clearing.clearingCents() != null) {
-      return clearing;
-    }
-    long taken =
-        decided.values().stream()
-            .flatMap(part -> part.reclaims().stream())
-            .filter(reclaim -> reclaim.reason() != Allocation.Reason.UNWOUND)
-            .count();
-    return taken < clearing.reclaims().size() ? clearing.at(pool.reserveCents()) : clearing;
+  private Clearing priced(Clearing clearing) {
+    boolean isAnyHeld =
+        clearing.clearingCents() == null
+            && clusters.stream().anyMatch(c -> c.allocations().stream().anyMatch(Allocation::isOpen));
+    return isAnyHeld
+        ? new Clearing(
+            pool.reserveCents(),
+            clearing.orgCents(),
+            clearing.admissionCents(),
+            clearing.grants(),
+            clearing.reclaims(),
+            clearing.unseated(),
+            clearing.shortfalls())
+        : clearing;
   }
 
   /** What bids ask for; those under the reserve price lapse, and operators' clusters do not bid. */
@@ -311,10 +377,14 @@ final class Tick {
     return rivalry.inSteps(pool.reserveCents());
   }
 
-  private Bidder bidder(Cluster cluster) {
+  private Bidder bidder(Cluster cluster, Set<String> usable) {
     List<Bidder.Held> held = new ArrayList<>();
     for (Allocation a : Notices.takingOrder(cluster)) {
-      held.add(new Bidder.Held(a.allocationId(), a.isShielded(nowMillis, cluster.ceilingCents())));
+      held.add(
+          new Bidder.Held(
+              a.allocationId(),
+              a.isShielded(nowMillis, cluster.ceilingCents()),
+              usable.contains(a.nodeId())));
     }
     return new Bidder(
         cluster.name(),
@@ -324,6 +394,7 @@ final class Tick {
         Math.max(slots(cluster, held.size()), held.size()),
         cluster.minimumSlots(pool.gpusPerNode()),
         participation(cluster),
+        last.contains(cluster.orgId()),
         held,
         swaps(cluster));
   }
@@ -377,29 +448,27 @@ final class Tick {
         : Bidder.Participation.OPEN;
   }
 
-  private Supply supply(Nodes nodes) {
+  private Supply supply(Nodes nodes, Set<String> usable) {
     Set<String> held = new HashSet<>();
     Set<String> returning = new HashSet<>();
     int inTransit = 0;
     for (Cluster cluster : clusters) {
       for (Allocation a : cluster.allocations()) {
         (a.isOpen() ? held : returning).add(a.nodeId());
-        inTransit += a.isOpen() && !a.fillsSlot() ? 1 : 0;
+        inTransit += a.isOpen() && !a.fillsSlot() && usable.contains(a.nodeId()) ? 1 : 0;
       }
     }
-    int seats = 0;
     List<Supply.FreeNode> free = new ArrayList<>();
     for (Node node : nodes.nodes()) {
       String id = node.nodeId();
-      boolean usable = node.isUsable(nowMillis);
-      if (usable || held.contains(id)) {
-        seats++;
-      }
-      if (usable && !held.contains(id) && !returning.contains(id) && !nodes.busy().contains(id)) {
+      if (usable.contains(id)
+          && !held.contains(id)
+          && !returning.contains(id)
+          && !nodes.busy().contains(id)) {
         free.add(new Supply.FreeNode(id, nodes.excluded().get(id)));
       }
     }
-    return new Supply(seats - inTransit, free);
+    return new Supply(usable.size() - inTransit, free);
   }
 
   private Map<String, Decided> changed(Clearing clearing, AlertWatch alerts) {
@@ -426,26 +495,85 @@ final class Tick {
                                 a.allocationId(), Allocation.Reason.UNWOUND))));
     Map<String, Decided> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
-      Notices.Part part =
-          notices.part(cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis);
       Decided decided =
-          new Decided(
-              cluster.revision(),
+          decided(
+              cluster,
+              clearing,
               grants.getOrDefault(cluster.name(), List.of()),
-              part.taken(),
-              part.orders(),
-              verdict(cluster, clearing, part.kept()),
-              alerts.look(cluster));
-      if (decided.alerted().isPresent()
-          || !decided.grants().isEmpty()
-          || !decided.reclaims().isEmpty()
-          || !decided.notices().areNone()
-          || !decided.verdict().equals(cluster.verdict())
-          || !Allotment.lapsedSwaps(cluster, swapFreshnessMillis, nowMillis).isEmpty()) {
+              reclaims.getOrDefault(cluster.name(), List.of()),
+              alerts);
+      if (changes(cluster, decided)) {
         changed.put(cluster.name(), decided);
       }
     }
     return changed;
+  }
+
+  private Decided decided(
+      Cluster cluster,
+      Clearing clearing,
+      List<Clearing.Grant> grants,
+      List<Allotment.Orders.Taken> reclaims,
+      AlertWatch alerts) {
+    Notices.Part part = notices.part(cluster, reclaims, nowMillis);
+    Set<String> losing = new HashSet<>();
+    if (pool.isPaused()) {
+      // Nobody is seated by a market that is paused.
+      cluster.allocations().forEach(a -> losing.add(a.allocationId()));
+    } else {
+      reclaims.forEach(loser -> losing.add(loser.allocationId()));
+    }
+    int held = cluster.filledSlots();
+    int declared = Math.max(slots(cluster, held), held);
+    int seats = declared - clearing.unseated().getOrDefault(cluster.name(), 0);
+    int minimum = cluster.minimumSlots(pool.gpusPerNode());
+    Long cents = clearing.centsOf(cluster.orgId());
+    return new Decided(
+        gate(cluster),
+        cluster.version(),
+        cents == null ? pool.reserveCents() : cents,
+        seats,
+        held < minimum ? minimum : 1,
+        grants,
+        losing,
+        part.taken(),
+        part.orders(),
+        verdict(cluster, clearing, part.kept()),
+        alerts.look(cluster),
+        hasGivenUp(cluster, seats, part.taken()));
+  }
+
+  /** What is read of a cluster at this tick. */
+  private Standing.Gate gate(Cluster cluster) {
+    Declaration declared = cluster.declared();
+    return new Standing.Gate(
+        cluster.ceilingCents(), declared == null ? 0 : declared.pricedAtMillis(), nowMillis);
+  }
+
+  /** Whether a lower ceiling than the last tick read lost a seat it had won, or a fresh node. */
+  private boolean hasGivenUp(Cluster cluster, int seats, List<Allotment.Orders.Taken> taken) {
+    Standing.Gate before = cluster.standing().gate();
+    if (before == null || cluster.ceilingCents() >= before.ceilingCents()) {
+      return false;
+    }
+    boolean awaits = cluster.standing().awaitedSlots() > Math.max(0, seats - cluster.filledSlots());
+    return awaits
+        || taken.stream()
+            .filter(loser -> loser.reason() == Allocation.Reason.OUTBID)
+            .flatMap(loser -> cluster.find(loser.allocationId()).stream())
+            .anyMatch(a -> nowMillis < a.grantedAtMillis() + Standing.LAST_MILLIS);
+  }
+
+  private boolean changes(Cluster cluster, Decided decided) {
+    return decided.alerted().isPresent()
+        || !decided.grants().isEmpty()
+        || !decided.reclaims().isEmpty()
+        || !decided.notices().areNone()
+        || !decided.verdict().equals(cluster.verdict())
+        || decided.hasGivenUp()
+        || Allotment.isJudgedAnew(
+            cluster, decided.gate(), decided.seats(), decided.losing(), pool.gpusPerNode())
+        || !Allotment.lapsedSwaps(cluster, swapFreshnessMillis, nowMillis).isEmpty();
   }
 
   private static Allocation.Reason reason(Clearing.Reason reason) {

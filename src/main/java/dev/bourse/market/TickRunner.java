@@ -226,6 +226,7 @@ final class TickRunner {
             pool,
             new Quote(
                 clearing.clearingCents(),
+                clearing.orgCents(),
                 clearing.admissionCents(),
                 outcome.supply().seats(),
                 Math.max(0, outcome.supply().free().size() - clearing.grants().size()),

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * A pool as its bidders see it.
  *
  * @param pool its terms, as they are in force for the bidder
- * @param clearingCents what holders pay as of the last tick; null when nobody holds a node
+ * @param clearingCents the clearing price as of the last tick, for the bidder's organization where
+ *     there is one; null when nobody holds a node
  * @param admissionCents the lowest ceiling that would take a node; null when none would
  */
 public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long admissionCents) {
@@ -20,6 +21,13 @@ public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long
     return quote == null
         ? new PoolPrices(pool, null, null)
         : new PoolPrices(pool, quote.clearingCents(), quote.admissionCents());
+  }
+
+  /** The same as an organization pays them. */
+  public static PoolPrices of(Pool pool, @Nullable Quote quote, String orgId) {
+    return quote == null
+        ? new PoolPrices(pool, null, null)
+        : new PoolPrices(pool, quote.centsOf(orgId), quote.admissionCents());
   }
 
   /** Whether these are the prices that those are. */

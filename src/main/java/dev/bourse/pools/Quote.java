@@ -1,11 +1,14 @@
 package dev.bourse.pools;
 
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a pool's market last published. Prices in cents per GPU-hour.
  *
- * @param clearingCents what holders pay, their ceiling permitting; null when nothing is seated
+ * @param clearingCents the clearing price, which no holder pays more than; null when nothing is
+ *     seated
+ * @param orgCents what organizations pay that hold nodes and pay less, their ceiling permitting
  * @param admissionCents the lowest ceiling that would take a seat at the next tick; null when none
  *     up to the cap would
  * @param usableNodes nodes that bids compete for
@@ -17,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Quote(
     @Nullable Long clearingCents,
+    Map<String, Long> orgCents,
     @Nullable Long admissionCents,
     int usableNodes,
     int freeNodes,
@@ -24,6 +28,14 @@ public record Quote(
     long nextTickAtMillis,
     Demand demand,
     Rivalry rivalry) {
+  public Quote {
+    orgCents = Map.copyOf(orgCents);
+  }
+
+  /** What an organization pays, its ceiling permitting; null when nothing is seated. */
+  public @Nullable Long centsOf(String orgId) {
+    return clearingCents == null ? null : orgCents.getOrDefault(orgId, clearingCents);
+  }
 
   /** Of a pool in which nobody bids. */
   public Quote(
@@ -35,6 +47,7 @@ public record Quote(
       long nextTickAtMillis) {
     this(
         clearingCents,
+        Map.of(),
         admissionCents,
         usableNodes,
         freeNodes,

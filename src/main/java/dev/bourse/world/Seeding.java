@@ -306,8 +306,7 @@ public final class Seeding {
       if (cluster.declared() != null) {
         statements.add(
             ActivityRows.insert(
-                Activity.declared(
-                    OPERATOR, cluster.declared().maxGpus(), cluster.declared().ceilingCents()),
+                Activity.declared(OPERATOR, cluster.declared()),
                 holder.name(),
                 now()));
       }
@@ -357,29 +356,19 @@ public final class Seeding {
         empty.description(),
         empty.retiredAtMillis(),
         empty.alerts(),
-        empty.gangUnwoundAtMillis());
+        empty.gangUnwoundAtMillis(),
+        empty.standing());
   }
 
   /** Held since now and active; the provider prepares the machine at start-up. */
   private Allocation held(Spare machine, WorldFile.ClusterSeed holder, int slot) {
-    return new Allocation(
+    return Allocation.held(
         Ids.next("alc", random),
         machine.nodeId(),
         machine.publicIp(),
         slot,
-        Allocation.State.ACTIVE,
         now(),
-        now(),
-        null,
-        holder.ceilingCents(),
-        false,
-        0,
-        null,
-        null,
-        List.of(),
-        null,
-        null,
-        null);
+        holder.ceilingCents());
   }
 
   private long now() {

@@ -25,7 +25,16 @@ abstract class AuctionFixture {
   /** An open bid of an organization of the cluster's name. */
   static Bidder bid(String cluster, long ceiling, int declared, Held... held) {
     return new Bidder(
-        cluster, cluster, ceiling, 0, declared, Participation.OPEN, List.of(held), List.of());
+        cluster,
+        cluster,
+        ceiling,
+        0,
+        declared,
+        1,
+        Participation.OPEN,
+        false,
+        List.of(held),
+        List.of());
   }
 
   static Bidder of(String org, Bidder b) {
@@ -33,11 +42,13 @@ abstract class AuctionFixture {
         b.cluster(),
         org,
         b.ceilingCents(),
-        0,
+        b.pricedAtMillis(),
         b.declaredSlots(),
+        b.minimumSlots(),
         b.participation(),
+        b.ranksLast(),
         b.held(),
-        List.of());
+        b.swapsAwaiting());
   }
 
   static Bidder since(long pricedAt, Bidder b) {
@@ -47,9 +58,11 @@ abstract class AuctionFixture {
         b.ceilingCents(),
         pricedAt,
         b.declaredSlots(),
+        b.minimumSlots(),
         b.participation(),
+        b.ranksLast(),
         b.held(),
-        List.of());
+        b.swapsAwaiting());
   }
 
   static Bidder as(Participation participation, Bidder b) {
@@ -57,9 +70,39 @@ abstract class AuctionFixture {
         b.cluster(),
         b.org(),
         b.ceilingCents(),
-        0,
+        b.pricedAtMillis(),
         b.declaredSlots(),
+        b.minimumSlots(),
         participation,
+        b.ranksLast(),
+        b.held(),
+        b.swapsAwaiting());
+  }
+
+  static Bidder gang(int minimum, Bidder b) {
+    return new Bidder(
+        b.cluster(),
+        b.org(),
+        b.ceilingCents(),
+        b.pricedAtMillis(),
+        b.declaredSlots(),
+        minimum,
+        b.participation(),
+        b.ranksLast(),
+        b.held(),
+        b.swapsAwaiting());
+  }
+
+  static Bidder last(Bidder b) {
+    return new Bidder(
+        b.cluster(),
+        b.org(),
+        b.ceilingCents(),
+        b.pricedAtMillis(),
+        b.declaredSlots(),
+        b.minimumSlots(),
+        b.participation(),
+        true,
         b.held(),
         b.swapsAwaiting());
   }
@@ -69,19 +112,26 @@ abstract class AuctionFixture {
         b.cluster(),
         b.org(),
         b.ceilingCents(),
-        0,
+        b.pricedAtMillis(),
         b.declaredSlots(),
+        b.minimumSlots(),
         b.participation(),
+        b.ranksLast(),
         b.held(),
         List.of(allocations));
   }
 
   static Held held(String allocation) {
-    return new Held(allocation, false);
+    return new Held(allocation, false, true);
   }
 
   static Held shielded(String allocation) {
-    return new Held(allocation, true);
+    return new Held(allocation, true, true);
+  }
+
+  /** On a machine that nobody else could be given. */
+  static Held unusable(String allocation) {
+    return new Held(allocation, false, false);
   }
 
   static Grant grant(String cluster, String node) {

@@ -44,24 +44,72 @@ class AuctionPriceTest extends AuctionFixture {
   }
 
   @Test
-  void shieldedAndStaticSeatsWithstandNoBids() {
+  void shieldedSeatsAreScarceToo() {
     Clearing clearing =
         clear(
             seats(2),
             bid("a", 200, 1, shielded("a1")),
             as(Participation.STATIC, bid("b", 0, 1, held("b1"))),
             bid("c", 900, 1));
+    assertEquals(900, clearing.clearingCents());
+  }
+
+  @Test
+  void itsOwnLosingBidsPriceNoNodeOfAnOrganization() {
+    Clearing clearing =
+        clear(
+            seats(2),
+            of("x", bid("a", 900, 1, held("a1"))),
+            of("x", bid("a2", 800, 1)),
+            bid("b", 850, 1, held("b1")),
+            bid("c", 300, 1));
+    assertEquals(800, clearing.clearingCents());
+    assertEquals(300L, clearing.centsOf("x"));
+    assertEquals(800L, clearing.centsOf("b"));
+  }
+
+  @Test
+  void raisingACeilingByItselfRaisesNoPriceOfTheOwn() {
+    Clearing clearing =
+        clear(
+            seats(2),
+            of("x", bid("a", 900, 4, held("a1"))),
+            bid("b", 900, 1, held("b1")),
+            bid("c", 100, 1));
+    assertEquals(100L, clearing.centsOf("x"));
+    assertEquals(900L, clearing.centsOf("b"));
+  }
+
+  @Test
+  void aGangForTheWholePoolPricesNobodyWhoseSeatsWouldNotCompleteIt() {
+    Clearing clearing =
+        clear(
+            seats(4),
+            bid("a", 900, 1, held("a1")),
+            bid("b", 900, 1, held("b1")),
+            bid("c", 900, 2, held("c1"), held("c2")),
+            gang(4, bid("g", 899, 4)));
     assertEquals(RESERVE, clearing.clearingCents());
   }
 
   @Test
-  void slotsUnderANoticeMakeNoPrice() {
+  void aGangPricesWhomItsMinimumWouldDisplace() {
     Clearing clearing =
         clear(
-            seats(1),
-            bid("a", 900, 1),
-            as(Participation.INCUMBENTS_ONLY, bid("b", 800, 3, held("b1"))));
-    assertEquals(RESERVE, clearing.clearingCents());
+            seats(3),
+            bid("a", 900, 2, held("a1"), held("a2")),
+            bid("b", 900, 1, held("b1")),
+            gang(2, bid("g", 800, 2)));
+    assertEquals(800L, clearing.centsOf("a"));
+    assertEquals(RESERVE, clearing.centsOf("b"));
+    assertEquals(800L, clearing.clearingCents());
+  }
+
+  @Test
+  void underANoticeWhatIsHeldMakesAPriceAndWhatIsNotHeldMakesNone() {
+    Bidder noticed = as(Participation.INCUMBENTS_ONLY, bid("b", 800, 3, held("b1")));
+    assertEquals(800, clear(seats(1), bid("a", 900, 1), noticed).clearingCents());
+    assertEquals(RESERVE, clear(seats(2), bid("a", 900, 1), noticed).clearingCents());
   }
 
   // The admission price

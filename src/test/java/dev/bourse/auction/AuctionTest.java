@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
+import dev.bourse.auction.Bidder.Held;
 import dev.bourse.auction.Bidder.Participation;
 import dev.bourse.auction.Clearing.Grant;
 import dev.bourse.auction.Clearing.Reason;
@@ -23,7 +24,7 @@ class AuctionTest extends AuctionFixture {
   @Test
   void anEmptyPoolClearsAtNoPriceAndAdmitsAtNone() {
     Clearing clearing = clear(seats(0));
-    assertEquals(new Clearing(null, null, List.of(), List.of(), Map.of()), clearing);
+    assertEquals(new Clearing(null, Map.of(), null, List.of(), List.of(), Map.of(), Map.of()), clearing);
   }
 
   @Test
@@ -229,11 +230,111 @@ class AuctionTest extends AuctionFixture {
   }
 
   @Test
-  void aSeatThatNoFreeNodeFitsWaitsAndTheNextSeatTakesOne() {
+  void aNodeThatAnOrganizationSwappedAwayIsGrantedToItRatherThanToNobody() {
     Clearing clearing =
-        clear(new Supply(2, List.of(new FreeNode("n1", "a"))), bid("a", 300, 1), bid("b", 200, 1));
+        clear(new Supply(1, List.of(new FreeNode("n1", "a"))), bid("a", 300, 1), bid("b", 200, 1));
+    assertEquals(List.of(grant("a", "n1")), clearing.grants());
+    assertEquals(Map.of("b", 1), clearing.unseated());
+  }
+
+  // Organizations with several clusters
+
+  @Test
+  void equalBidsShareByOrganizationHoweverManyClustersOneHas() {
+    List<Bidder> bidders = new ArrayList<>();
+    IntStream.range(0, 20).forEach(i -> bidders.add(of("many", bid("m" + i, 200, 1))));
+    bidders.add(since(5, bid("one", 200, 8)));
+    Clearing clearing = Auction.clear(RESERVE, CAP, bidders, seats(16));
+    assertEquals(null, clearing.unseated().get("one"));
+    assertEquals(12, clearing.unseated().size());
+  }
+
+  @Test
+  void withinAnOrganizationTheClusterWithFewerSeatsComesFirst() {
+    Clearing clearing =
+        clear(
+            seats(3, "n1", "n2"),
+            of("x", bid("a", 200, 3, held("a1"))),
+            of("x", bid("b", 200, 1)),
+            bid("c", 100, 1));
+    assertEquals(List.of(grant("b", "n1"), grant("a", "n2")), clearing.grants());
+  }
+
+  // Those that rank last
+
+  @Test
+  void whoRanksLastWinsNewNodesAfterEverybodyElseAndPricesNobody() {
+    Clearing clearing =
+        clear(seats(1, "n1"), last(bid("a", 900, 1)), bid("b", 200, 1));
     assertEquals(List.of(grant("b", "n1")), clearing.grants());
-    assertEquals(Map.of(), clearing.unseated());
+    assertEquals(RESERVE, clearing.clearingCents());
+  }
+
+  @Test
+  void whoRanksLastDefendsWhatItHoldsAndTakesWhatNobodyWants() {
+    Clearing clearing =
+        clear(seats(2, "n1"), last(bid("a", 900, 2, held("a1"))), bid("b", 50, 2));
+    assertEquals(List.of(), clearing.reclaims());
+    assertEquals(List.of(grant("a", "n1")), clearing.grants());
+    assertEquals(RESERVE, clearing.admissionCents());
+  }
+
+  // Nodes that nobody could be given
+
+  @Test
+  void anUnusableNodeIsNoSeatThatARivalWins() {
+    Clearing clearing =
+        clear(
+            seats(1),
+            bid("a", 200, 2, unusable("a1"), held("a2")),
+            bid("b", 300, 2));
+    assertEquals(
+        List.of(outbid("a", "a1"), outbid("a", "a2")), clearing.reclaims());
+    assertEquals(Map.of("a", 2, "b", 1), clearing.unseated());
+  }
+
+  @Test
+  void anUnusableNodeStaysAtACeilingThatWouldKeepAHealthyOneAndCostsAsMuch() {
+    Clearing clearing =
+        clear(seats(1), bid("a", 300, 1, unusable("a1")), bid("b", 300, 1, held("b1")), bid("c", 250, 1));
+    assertEquals(List.of(), clearing.reclaims());
+    assertEquals(250L, clearing.centsOf("a"));
+  }
+
+  @Test
+  void aShieldedNodeStaysThoughItIsUnusable() {
+    Clearing clearing =
+        clear(seats(0), bid("a", 200, 1, new Held("a1", true, false)), bid("b", 300, 1));
+    assertEquals(List.of(), clearing.reclaims());
+  }
+
+  // Gangs
+
+  @Test
+  void aGangsNodesAreGrantedTogetherAndWhatIsFreeIsKeptForItUntilThen() {
+    Clearing waiting =
+        clear(
+            seats(4, "n1", "n2"),
+            gang(3, bid("g", 900, 3)),
+            bid("b", 200, 1),
+            bid("c", 100, 2, held("c1"), held("c2")));
+    assertEquals(List.of(), waiting.grants());
+    Clearing complete =
+        clear(seats(4, "n1", "n2", "n3"), gang(3, bid("g", 900, 3)), bid("b", 200, 1));
+    assertEquals(
+        List.of(grant("g", "n1"), grant("g", "n2"), grant("g", "n3")), complete.grants());
+  }
+
+  @Test
+  void aGangThatMayBidForNothingNewKeepsWhatItHolds() {
+    Clearing clearing =
+        clear(
+            seats(4, "n1"),
+            as(
+                Participation.INCUMBENTS_ONLY,
+                gang(4, bid("g", 900, 4, held("g1"), held("g2"), held("g3")))));
+    assertEquals(List.of(), clearing.reclaims());
+    assertEquals(List.of(), clearing.grants());
   }
 
   // Swaps
@@ -249,11 +350,20 @@ class AuctionTest extends AuctionFixture {
   void aSwapWaitsWhileEverySeatIsClaimed() {
     Clearing clearing =
         clear(
-            new Supply(2, List.of(new FreeNode("n1", "b"))),
+            seats(2, "n1"),
             swapping(bid("a", 900, 1, held("a1")), "a1"),
             bid("b", 100, 1));
-    assertEquals(List.of(), clearing.grants());
+    assertEquals(List.of(grant("b", "n1")), clearing.grants());
     assertEquals(List.of(), clearing.reclaims());
+  }
+
+  @Test
+  void aSwapNeverReturnsANodeThatTheOrganizationSwappedAway() {
+    Clearing clearing =
+        clear(
+            new Supply(2, List.of(new FreeNode("n1", "a"))),
+            swapping(bid("a", 900, 1, held("a1")), "a1"));
+    assertEquals(List.of(), clearing.grants());
   }
 
   @Test

@@ -6,7 +6,9 @@ import dev.bourse.auction.Clearing.Grant;
 import dev.bourse.auction.Clearing.Reclaim;
 import dev.bourse.auction.Supply.FreeNode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
@@ -53,7 +55,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
     for (int i = 0; i < clusters; i++) {
       Bidder bidder = randomBidder(random, "c" + i, "org" + random.nextInt(orgs), reserve);
       bidders.add(bidder);
-      seats += bidder.held().size();
+      seats += usable(bidder);
     }
     List<FreeNode> free = new ArrayList<>();
     int freeNodes = random.nextInt(0, 6);
@@ -71,7 +73,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
     int nodes = Math.max(0, random.nextInt(-2, 5));
     for (int i = 0; i < nodes; i++) {
       String id = name + "-" + i;
-      held.add(new Held(id, random.nextInt(3) == 0));
+      held.add(new Held(id, random.nextInt(3) == 0, random.nextInt(8) > 0));
       if (random.nextInt(6) == 0) {
         swaps.add(id);
       }
@@ -87,7 +89,9 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         Math.max(0, reserve + random.nextLong(-1, 8)),
         random.nextLong(NOW),
         nodes + random.nextInt(0, 4),
+        1,
         participation,
+        random.nextInt(8) == 0,
         held,
         swaps);
   }
@@ -107,8 +111,48 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
     List<Bidder> more = new ArrayList<>(bidders);
     more.add(
         new Bidder(
-            "newcomer", "newcomer", ceiling, NOW, 1, Participation.OPEN, List.of(), List.of()));
+            "newcomer",
+            "newcomer",
+            ceiling,
+            NOW,
+            1,
+            1,
+            Participation.OPEN,
+            false,
+            List.of(),
+            List.of()));
     return with(more);
+  }
+
+  /** This world without an organization, and with so many seats more. */
+  AuctionWorld without(String org, int more) {
+    return new AuctionWorld(
+        reserve,
+        cap,
+        bidders.stream().filter(bidder -> !bidder.org().equals(org)).toList(),
+        new Supply(supply.seats() + more, supply.free()));
+  }
+
+  /** How many nodes an organization keeps that are no seats. */
+  int unusableKept(String org, Clearing clearing) {
+    return bidders.stream()
+        .filter(bidder -> bidder.org().equals(org))
+        .mapToInt(bidder -> unusableKept(bidder, clearing))
+        .sum();
+  }
+
+  /** How many nodes a cluster keeps that are no seats. */
+  int unusableKept(Bidder bidder, Clearing clearing) {
+    Set<String> reclaimed = reclaimed(clearing);
+    return (int)
+        bidder.held().stream()
+            .filter(held -> !held.usable() && !reclaimed.contains(held.allocationId()))
+            .count();
+  }
+
+  /** Whether a cluster has a seat that a bid won. */
+  boolean isContested(Bidder bidder, Clearing clearing) {
+    return seats(bidder, clearing) - unusableKept(bidder, clearing) > shielded(bidder);
   }
 
   boolean newcomerWins(long ceiling) {
@@ -139,12 +183,20 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
    */
   AuctionWorld after(Clearing clearing, boolean freed) {
     Set<String> reclaimed = reclaimed(clearing);
+    Set<String> unusable =
+        bidders.stream()
+            .flatMap(bidder -> bidder.held().stream())
+            .filter(held -> !held.usable())
+            .map(Held::allocationId)
+            .collect(Collectors.toSet());
     Set<String> granted = clearing.grants().stream().map(Grant::nodeId).collect(Collectors.toSet());
     List<FreeNode> free =
         new ArrayList<>(
             supply.free().stream().filter(node -> !granted.contains(node.nodeId())).toList());
     if (freed) {
-      reclaimed.forEach(allocation -> free.add(new FreeNode("back-" + allocation, null)));
+      reclaimed.stream()
+          .filter(allocation -> !unusable.contains(allocation))
+          .forEach(allocation -> free.add(new FreeNode("back-" + allocation, null)));
     }
     List<Bidder> next = new ArrayList<>();
     for (Bidder bidder : bidders) {
@@ -154,7 +206,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
       for (Grant grant : clearing.grants()) {
         if (grant.cluster().equals(bidder.cluster())) {
           if (grant.replaces() == null) {
-            held.add(new Held(grant.nodeId(), true));
+            held.add(new Held(grant.nodeId(), true, true));
           } else {
             swaps.remove(grant.replaces());
           }
@@ -178,12 +230,32 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
     return bidder.declaredSlots() - clearing.unseated().getOrDefault(bidder.cluster(), 0);
   }
 
+  /** What each organization pays that has seats after a clearing, or keeps nodes that are none. */
+  Map<String, Long> prices() {
+    Clearing clearing = clear();
+    Map<String, Long> prices = new HashMap<>();
+    for (Bidder bidder : bidders) {
+      Long cents = clearing.centsOf(bidder.org());
+      if (seats(bidder, clearing) > 0 && cents != null) {
+        prices.put(bidder.org(), cents);
+      }
+    }
+    return prices;
+  }
+
+  /** Seats a cluster has before all bids. */
   static long shielded(Bidder bidder) {
     return switch (bidder.participation()) {
       case EVICTED -> 0;
-      case STATIC -> bidder.held().size();
-      case OPEN, INCUMBENTS_ONLY -> bidder.held().stream().filter(Held::shielded).count();
+      case STATIC -> usable(bidder);
+      case OPEN, INCUMBENTS_ONLY ->
+          bidder.held().stream().filter(held -> held.shielded() && held.usable()).count();
     };
+  }
+
+  /** Nodes a cluster holds that are seats. */
+  static int usable(Bidder bidder) {
+    return (int) bidder.held().stream().filter(Held::usable).count();
   }
 
   boolean excludes(String nodeId, String org) {
@@ -200,6 +272,7 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         bidder.declaredSlots(),
         bidder.minimumSlots(),
         bidder.participation(),
+        bidder.ranksLast(),
         held,
         swaps);
   }

@@ -36,14 +36,16 @@ class GangPropertyTest {
     int nodes = random.nextInt(0, 9);
     List<Bidder> bidders = new ArrayList<>();
     int unheld = nodes;
+    int unusable = 0;
     for (int i = 0; i < count; i++) {
       String name = "c" + i;
       List<Held> held = new ArrayList<>();
       int holds = random.nextInt(3) == 0 ? Math.min(unheld, random.nextInt(5)) : 0;
       for (int j = 0; j < holds; j++) {
-        held.add(new Held(name + "-" + j, random.nextInt(4) == 0));
+        held.add(new Held(name + "-" + j, random.nextInt(4) == 0, random.nextInt(8) > 0));
       }
       unheld -= holds;
+      unusable += (int) held.stream().filter(node -> !node.usable()).count();
       int declared = holds + random.nextInt(0, 5);
       Participation[] participations = Participation.values();
       bidders.add(
@@ -57,10 +59,11 @@ class GangPropertyTest {
               random.nextInt(8) > 0
                   ? Participation.OPEN
                   : participations[random.nextInt(participations.length)],
+              random.nextInt(8) == 0,
               held,
               List.of()));
     }
-    return new AuctionWorld(2, 4, bidders, supply(nodes, unheld));
+    return new AuctionWorld(2, 4, bidders, supply(nodes - unusable, unheld));
   }
 
   private static Supply supply(int nodes, int free) {
@@ -89,19 +92,47 @@ class GangPropertyTest {
   }
 
   private static Bidder newcomer(String name, long ceiling, int declared, int minimum) {
-    return new Bidder(
-        name, name, ceiling, 0, declared, minimum, Participation.OPEN, List.of(), List.of());
+    return AuctionFixture.gang(minimum, AuctionFixture.bid(name, ceiling, declared));
+  }
+
+  private static boolean mayBidForItsMinimum(AuctionWorld world, Bidder bidder) {
+    return bidder.participation() == Participation.OPEN
+        && bidder.ceilingCents() >= world.reserve()
+        && bidder.declaredSlots() >= bidder.minimumSlots();
   }
 
   @Test
-  void theRulesTurnByTurnGiveTheSameSeatsAndReclaims() {
+  void aGangThatMayNotBidForItsMinimumKeepsWhatNobodyBidsMoreFor() {
     inEveryWorld(
         (world, random) -> {
-          GangReference reference = new GangReference(world);
+          Clearing clearing = world.clear();
+          for (Bidder bidder : world.bidders()) {
+            if (bidder.participation() == Participation.INCUMBENTS_ONLY
+                && bidder.held().size() < bidder.minimumSlots()) {
+              assertEquals(
+                  AuctionWorld.reclaimed(world.with(replaced(world, bidder, 1)).clear()),
+                  AuctionWorld.reclaimed(clearing),
+                  bidder.cluster());
+            }
+          }
+        });
+  }
+
+  private static List<Bidder> replaced(AuctionWorld world, Bidder bidder, int minimum) {
+    return world.bidders().stream()
+        .map(b -> b.equals(bidder) ? AuctionFixture.gang(minimum, b) : b)
+        .toList();
+  }
+
+  @Test
+  void theRulesTurnByTurnGiveTheSameSeatsGrantsAndReclaims() {
+    inEveryWorld(
+        (world, random) -> {
+          ReferenceAuction reference = new ReferenceAuction(world);
           Clearing clearing = world.clear();
           assertEquals(reference.unseated(), clearing.unseated());
-          assertEquals(reference.reclaimed(), AuctionWorld.reclaimed(clearing));
-          assertEquals(AuctionWorld.reclaimed(clearing).size(), clearing.reclaims().size());
+          assertEquals(reference.reclaims(), Set.copyOf(clearing.reclaims()));
+          assertEquals(reference.grants(), clearing.grants());
         });
   }
 
@@ -109,9 +140,9 @@ class GangPropertyTest {
   void theRulesTurnByTurnGiveTheSamePrices() {
     inEveryWorld(
         (world, random) -> {
-          GangReference reference = new GangReference(world);
+          ReferenceAuction reference = new ReferenceAuction(world);
           Clearing clearing = world.clear();
-          assertEquals(reference.clearingPrice(), clearing.clearingCents());
+          assertEquals(reference.prices(), world.prices());
           assertEquals(reference.admissionPrice(), clearing.admissionCents());
         });
   }
@@ -122,10 +153,10 @@ class GangPropertyTest {
         (world, random) -> {
           Clearing clearing = world.clear();
           for (Bidder bidder : world.bidders()) {
-            int seats = world.seats(bidder, clearing);
+            int seats = world.seats(bidder, clearing) - world.unusableKept(bidder, clearing);
             assertTrue(
-                bidder.participation() == Participation.STATIC
-                    || seats >= bidder.minimumSlots()
+                !mayBidForItsMinimum(world, bidder)
+                    || world.seats(bidder, clearing) >= bidder.minimumSlots()
                     || seats == AuctionWorld.shielded(bidder),
                 bidder.cluster());
           }
@@ -139,11 +170,15 @@ class GangPropertyTest {
           Clearing clearing = world.clear();
           Set<String> reclaimed = AuctionWorld.reclaimed(clearing);
           for (Bidder bidder : world.bidders()) {
-            if (bidder.participation() == Participation.OPEN
+            if (mayBidForItsMinimum(world, bidder)
                 && world.seats(bidder, clearing) < bidder.minimumSlots()) {
               assertTrue(
                   bidder.held().stream()
-                      .allMatch(h -> h.shielded() || reclaimed.contains(h.allocationId())),
+                      .allMatch(
+                          h ->
+                              h.shielded()
+                                  || !h.usable()
+                                  || reclaimed.contains(h.allocationId())),
                   bidder.cluster());
             }
           }
@@ -157,7 +192,7 @@ class GangPropertyTest {
           Clearing clearing = world.clear();
           int left = world.supply().seats();
           for (Bidder bidder : world.bidders()) {
-            left -= world.seats(bidder, clearing);
+            left -= world.seats(bidder, clearing) - world.unusableKept(bidder, clearing);
           }
           for (Bidder bidder : world.bidders()) {
             int seats = world.seats(bidder, clearing);
@@ -183,39 +218,23 @@ class GangPropertyTest {
   }
 
   @Test
-  void noHolderIsBilledOverItsCeiling() {
-    inEveryWorld(
-        (world, random) -> {
-          Clearing clearing = world.clear();
-          for (Bidder bidder : world.bidders()) {
-            if (world.seats(bidder, clearing) > AuctionWorld.shielded(bidder)) {
-              Long price = clearing.clearingCents();
-              assertTrue(price != null && price <= bidder.ceilingCents(), bidder.cluster());
-            }
-          }
-        });
-  }
-
-  @Test
-  void aGangWithoutItsMinimumRaisesNoPriceOfThoseSeatedAtItsCeilingOrBelow() {
+  void aGangsLosingBidPricesThoseAloneWhoseSeatsWouldCompleteIt() {
     inEveryWorld(
         (world, random) -> {
           Clearing clearing = world.clear();
           for (String gang : clearing.shortfalls().keySet()) {
             Bidder lost = world.bidder(gang);
-            boolean seatedBelow =
-                world.bidders().stream()
-                    .anyMatch(
-                        b ->
-                            b.ceilingCents() <= lost.ceilingCents()
-                                && !b.equals(lost)
-                                && b.participation() == Participation.OPEN
-                                && world.seats(b, clearing) > 0);
-            if (seatedBelow && lost.held().isEmpty()) {
-              List<Bidder> others = new ArrayList<>(world.bidders());
-              others.remove(lost);
-              assertEquals(
-                  world.with(others).clear().clearingCents(), clearing.clearingCents(), gang);
+            List<Bidder> others = new ArrayList<>(world.bidders());
+            others.remove(lost);
+            AuctionWorld quiet = world.with(others);
+            for (String org : world.prices().keySet()) {
+              AuctionWorld gone = world.without(org, world.unusableKept(org, clearing));
+              boolean wouldWin =
+                  gone.bidders().contains(lost)
+                      && gone.seats(lost, gone.clear()) >= lost.minimumSlots();
+              if (!wouldWin && lost.held().isEmpty() && !lost.org().equals(org)) {
+                assertEquals(quiet.prices().get(org), world.prices().get(org), gang + " " + org);
+              }
             }
           }
         });
@@ -268,17 +287,33 @@ class GangPropertyTest {
   }
 
   @Test
-  void aGangThatLostForItsSizeWinsAtNoCeiling() {
+  void aGangThatLostForItsSizeWinsAtNoCeilingUnderTheCap() {
     inEveryWorld(
         (world, random) -> {
           Clearing clearing = world.clear();
           for (Bidder bidder : world.bidders()) {
             if (clearing.shortfalls().get(bidder.cluster()) == Shortfall.SIZE) {
               AuctionWorld raised =
-                  world.repriced(bidder, Math.max(bidder.ceilingCents(), world.cap()));
+                  world.repriced(bidder, Math.max(bidder.ceilingCents(), world.cap() - 1));
               Bidder highest = raised.bidder(bidder.cluster());
               assertTrue(
                   raised.seats(highest, raised.clear()) < bidder.minimumSlots(), bidder.cluster());
+            }
+          }
+        });
+  }
+
+  @Test
+  void aGangThatLostForThePriceWinsAtTheCap() {
+    inEveryWorld(
+        (world, random) -> {
+          Clearing clearing = world.clear();
+          for (Bidder bidder : world.bidders()) {
+            if (clearing.shortfalls().get(bidder.cluster()) == Shortfall.PRICE) {
+              AuctionWorld raised = world.repriced(bidder, world.cap());
+              Bidder highest = raised.bidder(bidder.cluster());
+              assertTrue(
+                  raised.seats(highest, raised.clear()) >= bidder.minimumSlots(), bidder.cluster());
             }
           }
         });

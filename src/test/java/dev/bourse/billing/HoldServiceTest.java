@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Organization;
 import dev.bourse.capacity.Activity;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
@@ -133,7 +134,7 @@ class HoldServiceTest extends ExchangeFixture {
             "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents, cents_millis,"
                 + " priced_millis) VALUES ('h100', ?, 100, NULL, 0, 0)",
             at));
-    rows.add(ActivityRows.insert(Activity.declared("x", 8, -2), orgId + "-1", at));
+    rows.add(ActivityRows.insert(new Activity("x", new ClusterEvent.Declared(8, -2)), orgId + "-1", at));
     rows.add(
         Statement.of(
             "INSERT INTO allocation (allocation_id, cluster, node_id, slot, state, granted_at,"

@@ -21,7 +21,7 @@ public final class SpentModel {
       long fromMillis,
       List<Usage.Span> accrued) {
     BudgetUse.Tally tally = new BudgetUse.Tally(budget, postedCentGpuMillis, fromMillis);
-    accrued.forEach(tally::add);
+    tally.add(accrued);
     return tally.spent();
   }
 }

@@ -29,7 +29,8 @@ class AllotmentTest {
 
   @Test
   void aGrantIsProvisioningInTheLowestFreeSlotWithTheKeysOfTheMoment() {
-    Transition done = settled(active(1), List.of(grant(5, null), grant(6, null)), List.of(), LATER);
+    Cluster wants = Capacity.declare(active(1), order(24, "2", 1), TERMS, LATER - 1).next();
+    Transition done = settled(wants, List.of(grant(5, null), grant(6, null)), List.of(), LATER);
 
     Allocation first = at(done.next(), 5);
     assertEquals(Allocation.State.PROVISIONING, first.state());
@@ -47,21 +48,62 @@ class AllotmentTest {
     Cluster shrunk =
         Capacity.declare(active(2), order(8, "2", 1, List.of(ip(0))), TERMS, LATER).next();
 
-    assertEquals(0, at(granted(shrunk, 5, null, LATER), 5).slot());
+    Cluster wants =
+        Capacity.declare(shrunk, order(16, "2", 2), TERMS, LATER + Sample.CADENCE).next();
+    assertEquals(0, at(granted(wants, 5, null, LATER + Sample.CADENCE), 5).slot());
   }
 
   @Test
-  void ordersThatSawAnotherRevisionAreVoid() {
-    Cluster cluster = declared(8);
-    Allotment.Orders stale =
-        new Allotment.Orders(
-            cluster.revision() - 1,
-            List.of(grant(0, null)),
-            List.of(),
-            new Verdict(true, true),
-            FRESHNESS);
+  void anOrderIsCarriedOutWhateverTheClusterWroteSince() {
+    Cluster read = active(2);
+    Allotment.Orders orders =
+        Sample.orders(
+            read, List.of(), List.of(outbid("a0")), NoticeOrders.NONE, read.verdict(), LATER);
+    Cluster written =
+        Capacity.declare(read, order(24, "9", 1, List.of()), TERMS, LATER + 1).next();
 
-    assertTrue(Allotment.settle(cluster, stale, LATER).changesNothing());
+    Cluster settled = Allotment.settle(written, orders, LATER + 2).next();
+    assertEquals(Allocation.State.RECLAIMING, at(settled, 0).state());
+    assertEquals(900, settled.ceilingCents());
+  }
+
+  @Test
+  void whoReleasedNodesSinceLosesNoOthersForTheSameSeat() {
+    Cluster read = active(2);
+    Allotment.Orders orders =
+        Sample.orders(
+            read, List.of(), List.of(outbid("a0")), NoticeOrders.NONE, read.verdict(), LATER);
+    Cluster shrunk =
+        Capacity.declare(read, order(8, "2", 1, List.of(ip(1))), TERMS, LATER + 1).next();
+
+    Cluster settled = Allotment.settle(shrunk, orders, LATER + 2).next();
+    assertEquals(Allocation.State.ACTIVE, at(settled, 0).state());
+  }
+
+  @Test
+  void aGrantThatIsNotAskedForAnyMoreIsNotMadeAndCountsAsGivenUp() {
+    Cluster read = declared(8);
+    Allotment.Orders orders =
+        Sample.orders(
+            read, List.of(grant(0, null)), List.of(), NoticeOrders.NONE, read.verdict(), LATER);
+    Cluster left = Capacity.declare(read, order(0, "2", 1, List.of()), TERMS, LATER + 1).next();
+
+    Cluster settled = Allotment.settle(left, orders, LATER + 2).next();
+    assertEquals(List.of(), settled.allocations());
+    assertEquals(LATER + 2, settled.standing().gaveUpAtMillis());
+  }
+
+  @Test
+  void aGrantGoesByTheCeilingThatTheTickRead() {
+    Cluster read = declared(8);
+    Allotment.Orders orders =
+        Sample.orders(
+            read, List.of(grant(0, null)), List.of(), NoticeOrders.NONE, read.verdict(), LATER);
+    Cluster lowered = Capacity.declare(read, order(8, "1", 1, List.of()), TERMS, LATER + 1).next();
+
+    Cluster settled = Allotment.settle(lowered, orders, LATER + 2).next();
+    assertEquals(200, at(settled, 0).grantCeilingCents());
+    assertEquals(200, settled.standing().gate().ceilingCents());
   }
 
   @Test
@@ -76,7 +118,9 @@ class AllotmentTest {
 
     Transition done =
         Allotment.settle(
-            cluster, new Allotment.Orders(1, List.of(), List.of(), tooLow, FRESHNESS), T0);
+            cluster,
+            Sample.orders(cluster, List.of(), List.of(), NoticeOrders.NONE, tooLow, T0),
+            T0);
 
     assertEquals(tooLow, done.next().verdict());
     assertEquals(List.of(), done.activity());

@@ -145,10 +145,13 @@ class CapacityStoreTest extends StoreFixture {
   @Test
   void aNodeIsNeverHeldTwice() throws Exception {
     CapacityStore store = new CapacityStore(database);
-    Cluster other = Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+    Cluster.Draft wants =
+        Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET).draft();
+    wants.declared = new Declaration(8, 200, T0, T0, Sample.ACTOR);
+    Cluster other = wants.build();
     await(database.commit(CapacityStore.insert(active(1), T0)));
     await(database.commit(CapacityStore.insert(other, T0)));
-    Allotment.Orders.Grant same = new Allotment.Orders.Grant("b0", "n0", ip(0), null, List.of());
+    Allotment.Orders.Grant same = new Allotment.Orders.Grant("b0", "n0", ip(0), null, List.of(), 1);
 
     fails(
         Exception.class,
@@ -165,22 +168,25 @@ class CapacityStoreTest extends StoreFixture {
     cluster =
         Capacity.declare(cluster, order(8, "2.5", 2, List.of(ip(1))), TERMS, LATER + 9_000).next();
     cluster = Allotment.unwound(cluster, "a7", "broken", LATER + 9_000).next();
-    cluster =
-        DirectChange.hold(new Hold(Hold.Stage.ENFORCE, "unpaid", 5L)).apply(cluster, 0).next();
-    cluster = OperatorCommands.pin(ip(0), true).apply(cluster, 0).next();
+    cluster = granted(cluster, 8, "a0", LATER + 10_000);
     cluster = DirectChange.maintain(true).apply(cluster, 0).next();
     cluster = SelfService.describe("nightly runs", Sample.ACTOR).apply(cluster, 0).next();
     cluster = DirectChange.armWrites(false).apply(cluster, 0).next();
-    cluster = DirectChange.posture(Cluster.Posture.STATIC).apply(cluster, 0).next();
     cluster =
         Allotment.settle(
                 cluster,
-                new Allotment.Orders(
-                    cluster.revision(), List.of(), List.of(), new Verdict(true, true), 1L << 40),
+                Sample.orders(
+                    cluster,
+                    List.of(),
+                    List.of(),
+                    NoticeOrders.NONE,
+                    new Verdict(true, true),
+                    0),
                 0)
             .next();
-    cluster = granted(cluster, 8, "a0", LATER + 10_000);
     Cluster.Draft draft = cluster.draft();
+    draft.hold = new Hold(Hold.Stage.ENFORCE, "unpaid", 5L);
+    draft.posture = Cluster.Posture.STATIC;
     draft.declared =
         new Declaration(
             16,
@@ -191,7 +197,10 @@ class CapacityStoreTest extends StoreFixture {
             8,
             LATER + 50_000,
             new Declaration.Budget(12_345, LATER + 8_000),
-            "grt_1");
+            "grt_1",
+            LATER + 19_000);
+    draft.standing =
+        new Standing(new Standing.Gate(240, LATER, LATER + 1_000), 2, LATER + 2_000);
     draft.overrides = new Overrides(777L, Map.of("A", Optional.of("b"), "C", Optional.empty()));
     draft.retiredAtMillis = LATER + 60_000;
     draft.alerts =
@@ -202,9 +211,15 @@ class CapacityStoreTest extends StoreFixture {
     Allocation told = at(cluster, 0);
     draft.put(
         told.noticed(new Allocation.Notice(Allocation.Reason.OUTBID, LATER + 99_000))
-            .swapping(LATER + 10_000, 1));
+            .swapping(LATER + 10_000, 1)
+            .pinned(true));
     Allocation waits = at(cluster, 8);
-    draft.put(waits.with(a -> a.readyAtMillis = LATER + 11_000));
+    draft.put(
+        waits.with(
+            a -> {
+              a.readyAtMillis = LATER + 11_000;
+              a.keysDue = true;
+            }));
     return bySlotAndGrant(draft.build());
   }
 

@@ -150,12 +150,13 @@ class CapacitySwapTest {
   void aTickThatDecidedBeforeThePinGrantsNoReplacement() {
     Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
     Allotment.Orders orders =
-        new Allotment.Orders(
-            swapping.revision(),
+        Sample.orders(
+            swapping,
             List.of(Sample.grant(7, "a0")),
             List.of(),
+            NoticeOrders.NONE,
             Verdict.NONE,
-            Sample.FRESHNESS);
+            LATER);
     Cluster pinned = OperatorCommands.pin(ip(0), true).apply(swapping, LATER + 1).next();
 
     assertTrue(Allotment.settle(pinned, orders, LATER + 2).changesNothing());

@@ -39,9 +39,13 @@ class CapacityTest {
     Cluster next = done.next();
     assertEquals(1, next.version());
     assertEquals(1, next.revision());
-    assertEquals(new Declaration(16, 250, T0, T0, Sample.ACTOR), next.declared());
+    assertEquals(
+        new Declaration(16, 250, T0, T0, Sample.ACTOR, null, null, null, null, T0),
+        next.declared());
     assertEquals(2, next.pending(8));
-    assertEquals(List.of(Activity.declared(Sample.ACTOR, 16, 250)), done.activity());
+    assertEquals(
+        List.of(new Activity(Sample.ACTOR, new ClusterEvent.Declared(16, 250, null, T0))),
+        done.activity());
     assertNotNull(done.audit());
     assertEquals("vm_capacity_put", done.audit().action());
     assertEquals("c1", done.audit().subject());
@@ -338,7 +342,13 @@ class CapacityTest {
     Cluster waiting =
         Allotment.settle(
                 declared(8),
-                new Allotment.Orders(1, List.of(), List.of(), new Verdict(false, true), FRESHNESS),
+                Sample.orders(
+                    declared(8),
+                    List.of(),
+                    List.of(),
+                    NoticeOrders.NONE,
+                    new Verdict(false, true),
+                    T0),
                 T0)
             .next();
 

@@ -18,7 +18,7 @@ class ClockCorrectionTest extends ExchangeFixture {
     for (long ahead : aheadMillis) {
       statements.add(
           ActivityRows.insert(
-              Activity.declared(Sample.ACTOR, 8, 200), cluster, clock.millis() + ahead));
+              new Activity(Sample.ACTOR, new ClusterEvent.Declared(8, 200)), cluster, clock.millis() + ahead));
     }
     await(database.commit(statements));
   }

@@ -39,13 +39,42 @@ class GangTest {
   private static Cluster granted() {
     Cluster cluster = Capacity.declare(Sample.empty(), order(3, 2 * GPUS, 0), TERMS, T0).next();
     for (int i = 0; i < 3; i++) {
-      cluster = Sample.granted(cluster, i, null, T0 + 1_000L * (i + 1));
+      cluster = Sample.grantedToGang(cluster, i, 2, T0 + 1_000L * (i + 1));
     }
     return cluster;
   }
 
+  @Test
+  void ofOneThatWaitsNeitherAddressNorGrantIsToldUntilAllAreActive() {
+    Cluster one = ready(granted(), "a0", LATER).next();
+    assertNull(node(one, "a0").publicIp());
+    assertEquals(Optional.empty(), one.findHeld(Sample.ip(0)));
+    assertTrue(node(one, "a0").keysDue());
+    Transition two = ready(one, "a2", LATER + 5);
+    assertEquals(Sample.ip(0), node(two.next(), "a0").publicIp());
+    assertEquals(
+        List.of("granted " + Sample.ip(0), "granted " + Sample.ip(2)),
+        two.activity().stream().map(entry -> entry.event().note()).toList());
+    assertFalse(node(Allotment.keyed(two.next(), "a0").next(), "a0").keysDue());
+  }
+
+  @Test
+  void aMinimumThatIsRaisedAfterTheGrantKeepsNoNodeFromBeingBilled() {
+    Cluster one = ready(granted(), "a0", LATER).next();
+    Cluster raised =
+        Capacity.declare(one, order(9, 9 * GPUS, one.version()), TERMS, LATER + 1).next();
+    Cluster two = ready(raised, "a1", LATER + 5).next();
+    assertEquals(LATER + 5, node(two, "a0").activeAtMillis());
+    assertEquals(LATER + 5, node(two, "a1").activeAtMillis());
+  }
+
   private static Transition ready(Cluster cluster, String id, long at) {
-    return Allotment.provisioned(cluster, id, GPUS, PROTECTION, at);
+    return Allotment.provisioned(cluster, id, GPUS, PROTECTION, GangTest::address, at);
+  }
+
+  /** Node n{i} at address 10.0.0.{i}. */
+  private static String address(String nodeId) {
+    return Sample.ip(Integer.parseInt(nodeId.substring(1)));
   }
 
   private static Allocation node(Cluster cluster, String id) {

@@ -148,7 +148,17 @@ class LapseTest {
 
     assertEquals(before.version() + 1, after.version());
     assertEquals(
-        new Declaration(0, 200, declaration(before).pricedAtMillis(), UNTIL + 40, "system:market"),
+        new Declaration(
+            0,
+            200,
+            declaration(before).pricedAtMillis(),
+            UNTIL + 40,
+            "system:market",
+            null,
+            null,
+            null,
+            null,
+            declaration(before).effectiveAtMillis()),
         after.declared());
     assertEquals(List.of(), after.releaseOrder());
     after
@@ -162,7 +172,7 @@ class LapseTest {
     assertEquals(
         List.of(
             new Activity(
-                "system:market", new ClusterEvent.Declared(0, 200, Allocation.Reason.LAPSED)),
+                "system:market", new ClusterEvent.Declared(0, 200, Allocation.Reason.LAPSED, T0)),
             new Activity(
                 "system:market", new ClusterEvent.Released(ip(1), Allocation.Reason.LAPSED)),
             new Activity(
@@ -212,7 +222,7 @@ class LapseTest {
     assertEquals(0, declaration(lapse.next()).maxGpus());
     assertNull(declaration(lapse.next()).budget());
     assertEquals(
-        new ClusterEvent.Declared(0, 200, Allocation.Reason.SPENT),
+        new ClusterEvent.Declared(0, 200, Allocation.Reason.SPENT, T0),
         lapse.activity().get(0).event());
     for (Allocation gone : lapse.next().allocations()) {
       assertEquals(

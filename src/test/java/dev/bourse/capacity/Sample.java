@@ -10,10 +10,12 @@ import java.math.BigDecimal;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
@@ -93,8 +95,16 @@ public final class Sample {
     return settled(cluster, List.of(grant(i, replaces)), List.of(), nowMillis).next();
   }
 
+  /** The same of a gang, of whose nodes so many must be ready. */
+  public static Cluster grantedToGang(Cluster cluster, int i, int minimumSlots, long nowMillis) {
+    Allotment.Orders.Grant grant =
+        new Allotment.Orders.Grant(
+            "a" + i, "n" + i, ip(i), null, List.of("key_1"), minimumSlots);
+    return settled(cluster, List.of(grant), List.of(), nowMillis).next();
+  }
+
   public static Allotment.Orders.Grant grant(int i, @Nullable String replaces) {
-    return new Allotment.Orders.Grant("a" + i, "n" + i, ip(i), replaces, List.of("key_1"));
+    return new Allotment.Orders.Grant("a" + i, "n" + i, ip(i), replaces, List.of("key_1"), 1);
   }
 
   public static Transition settled(
@@ -104,8 +114,37 @@ public final class Sample {
       long nowMillis) {
     return Allotment.settle(
         cluster,
-        new Allotment.Orders(cluster.revision(), grants, taken, cluster.verdict(), FRESHNESS),
+        orders(cluster, grants, taken, NoticeOrders.NONE, cluster.verdict(), nowMillis),
         nowMillis);
+  }
+
+  /** What a tick at this time orders that read the cluster as it is; its price is 1.00. */
+  public static Allotment.Orders orders(
+      Cluster cluster,
+      List<Allotment.Orders.Grant> grants,
+      List<Allotment.Orders.Taken> taken,
+      NoticeOrders notices,
+      Verdict verdict,
+      long nowMillis) {
+    Declaration declared = cluster.declared();
+    long granted = grants.stream().filter(grant -> grant.replaces() == null).count();
+    Set<String> losing = new HashSet<>(notices.given().keySet());
+    taken.forEach(loser -> losing.add(loser.allocationId()));
+    return new Allotment.Orders(
+        new Standing.Gate(
+            cluster.ceilingCents(), declared == null ? 0 : declared.pricedAtMillis(), nowMillis),
+        cluster.version(),
+        POOL.gpusPerNode(),
+        100,
+        (int) (cluster.filledSlots() - taken.size() + granted),
+        grants,
+        losing,
+        taken,
+        notices,
+        verdict,
+        FRESHNESS,
+        null,
+        false);
   }
 
   /** Snapshots as a market reads them. */

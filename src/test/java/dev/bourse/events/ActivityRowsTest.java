@@ -47,7 +47,7 @@ class ActivityRowsTest extends StoreFixture {
   /** What the release before does not know. */
   private static final List<ClusterEvent> LAPSES =
       List.of(
-          new ClusterEvent.Declared(0, 250, Allocation.Reason.LAPSED),
+          new ClusterEvent.Declared(0, 250, Allocation.Reason.LAPSED, null),
           new ClusterEvent.Released("10.0.0.1", Allocation.Reason.LAPSED),
           new ClusterEvent.Released(null, Allocation.Reason.SPENT));
 
@@ -96,7 +96,8 @@ class ActivityRowsTest extends StoreFixture {
     assertEquals(
         List.of(
             new ClusterEvent.Unrecognized("released 10.0.0.1: lapsed", "lapsed"),
-            new ClusterEvent.Unrecognized("released null: spent", "spent")),
+            new ClusterEvent.Unrecognized(
+                "released a node that was being prepared: spent", "spent")),
         told.subList(1, 3));
     assertEquals(
         List.of(),

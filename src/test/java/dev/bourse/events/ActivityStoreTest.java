@@ -26,7 +26,7 @@ class ActivityStoreTest extends StoreFixture {
 
   @Test
   void everyFieldSurvivesAndBothKindsAreMergedNewestFirst() throws Exception {
-    Activity request = Activity.declared("token:abc", 8, 250);
+    Activity request = new Activity("token:abc", new ClusterEvent.Declared(8, 250));
     write(request, "c1", 10);
     write(ACTION, "c1", 20);
     write(request, "c2", 15);
@@ -44,7 +44,7 @@ class ActivityStoreTest extends StoreFixture {
 
   @Test
   void anotherClustersEntriesAreLeftOutAndWhoSelectsRequestsAlone() throws Exception {
-    write(Activity.declared("token:abc", 8, 250), "c1", 10);
+    write(new Activity("token:abc", new ClusterEvent.Declared(8, 250)), "c1", 10);
     write(ACTION, "c1", 20);
     ActivityStore store = new ActivityStore(database);
 
@@ -58,7 +58,7 @@ class ActivityStoreTest extends StoreFixture {
   void eachKindIsReadFourHundredDeep() throws Exception {
     List<Statement> rows = new ArrayList<>();
     for (int i = 0; i < 500; i++) {
-      rows.add(ActivityRows.insert(Activity.declared("x", 8, 100), "c1", i));
+      rows.add(ActivityRows.insert(new Activity("x", new ClusterEvent.Declared(8, 100)), "c1", i));
       rows.add(ActivityRows.insert(ACTION, "c1", 1_000 + i));
     }
     await(database.commit(rows));
@@ -77,7 +77,7 @@ class ActivityStoreTest extends StoreFixture {
     for (int c = 0; c < 2 * ActivityStore.CLUSTERS_PER_READ + 1; c++) {
       clusters.add("c" + c);
       for (int i = 0; i < 3; i++) {
-        rows.add(ActivityRows.insert(Activity.declared("x", 8, 100), "c" + c, 1_000 * i + c));
+        rows.add(ActivityRows.insert(new Activity("x", new ClusterEvent.Declared(8, 100)), "c" + c, 1_000 * i + c));
       }
     }
     await(database.commit(rows));

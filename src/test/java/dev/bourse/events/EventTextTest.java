@@ -102,7 +102,7 @@ class EventTextTest {
   void aDeclarationShowsWhatWasDeclaredAndByWhom() {
     ActivityStore.StoredActivity entry =
         new ActivityStore.StoredActivity(
-            7, Sample.T0, "c1", Activity.declared("token:abc", 16, 250));
+            7, Sample.T0, "c1", new Activity("token:abc", new ClusterEvent.Declared(16, 250)));
     assertEquals(
         new JsonObject(
             """

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.auction.Bidder;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Gang;
@@ -39,12 +40,14 @@ final class GangRules {
         assertEquals(now, is.activeAtMillis(), "billed from when it became active");
         begun++;
         ownOnes |= !isInPlaceOfActive(before, was);
+        // A minimum that was raised since the grant counts for none of its nodes.
+        minimum = Math.min(minimum, is.minimumSlots() == null ? minimum : is.minimumSlots());
       }
     }
     if (ownOnes && minimum > 1) {
       int whole = active;
-      assertTrue(
-          whole >= minimum, () -> whole + " of at least " + minimum + " are active: " + after);
+      int least = minimum;
+      assertTrue(whole >= least, () -> whole + " of at least " + least + " are active: " + after);
       if (begun >= minimum) {
         seen.accept("gang active at one moment");
       }
@@ -87,8 +90,13 @@ final class GangRules {
     int kept = held - losing;
     int seats = kept + preview.nodesWon();
     boolean isProtectedAlone = kept == shielded && preview.nodesWon() == 0;
+    // One that may not bid for its minimum keeps what nobody bids more for.
+    boolean maySeekAll =
+        Tick.participation(cluster) == Bidder.Participation.OPEN
+            && tick.bids(cluster) >= minimum;
+    boolean isKeptAlone = preview.nodesWon() == 0 && !maySeekAll;
     assertTrue(
-        seats == 0 || seats >= minimum || isProtectedAlone,
+        seats == 0 || seats >= minimum || isProtectedAlone || isKeptAlone,
         () -> seats + " seats of at least " + minimum + ": " + cluster);
     if (losing > 1 && kept < minimum) {
       seen.accept("gang taken as a whole");

@@ -33,10 +33,10 @@ class MarketRowsTest extends StoreFixture {
 
     assertEquals(1, first.epoch());
     assertEquals(2, second.epoch());
-    fails(Lease.Lost.class, prices.insert(point(1, 100L), first));
+    fails(Lease.Lost.class, prices.store(Optional.of(point(1, 100L)), List.of(), first));
     fails(Lease.Lost.class, leases.renew(first, 9_000, Optional.empty()));
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM price_point"));
-    await(prices.insert(point(1, 100L), second));
+    await(prices.store(Optional.of(point(1, 100L)), List.of(), second));
     await(leases.renew(second, 9_000, Optional.empty()));
   }
 
@@ -60,7 +60,7 @@ class MarketRowsTest extends StoreFixture {
     PricePoint second = first.next(3_000, clearing(null, 100L));
     PricePoint third = second.next(9_000, clearing(200L, null));
     for (PricePoint point : List.of(first, second, third)) {
-      await(prices.insert(point, lease));
+      await(prices.store(Optional.of(point), List.of(), lease));
     }
 
     assertEquals(Optional.of(third), await(prices.findLast("h100")));
@@ -86,6 +86,7 @@ class MarketRowsTest extends StoreFixture {
   }
 
   private static Clearing clearing(@Nullable Long clearing, @Nullable Long admission) {
-    return new Clearing(clearing, admission, List.of(), List.of(), Map.of());
+    return new Clearing(
+        clearing, Map.of(), admission, List.of(), List.of(), Map.of(), Map.of());
   }
 }

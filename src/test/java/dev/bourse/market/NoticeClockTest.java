@@ -7,6 +7,7 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Standing;
 import dev.bourse.capacity.Verdict;
 import java.util.List;
 import java.util.Map;
@@ -65,12 +66,18 @@ class NoticeClockTest {
     clock.given(
         List.of(
             new Tick.Decided(
+                new Standing.Gate(200, GIVEN, GIVEN),
+                1,
+                100,
+                0,
                 1,
                 List.of(),
+                Set.of("a0"),
                 List.of(),
                 new NoticeOrders(Map.of("a0", notice), List.of()),
                 Verdict.NONE,
-                Optional.empty())),
+                Optional.empty(),
+                false)),
         GIVEN);
     monotonicMillis.addAndGet(10_000);
 
@@ -111,16 +118,15 @@ class NoticeClockTest {
     Cluster cluster = Sample.active(1);
     return Allotment.settle(
             cluster,
-            new Allotment.Orders(
-                cluster.revision(),
+            Sample.orders(
+                cluster,
                 List.of(),
                 List.of(),
                 new NoticeOrders(
                     Map.of("a0", new Allocation.Notice(Allocation.Reason.OUTBID, endsAt)),
                     List.of()),
                 cluster.verdict(),
-                Sample.FRESHNESS,
-                null),
+                GIVEN),
             GIVEN)
         .next();
   }

@@ -9,6 +9,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Command;
 import dev.bourse.capacity.DirectChange;
+import dev.bourse.capacity.Standing;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -80,9 +81,23 @@ final class NoticeRules {
         seen.accept("notice withdrawn");
         ended(is);
       } else if (was != null && was.isOpen() && !is.isOpen()) {
-        goes(was, is);
+        goes(was, is, ceiling(after));
       }
     }
+  }
+
+  /** What the last tick may have read: it notes that of clusters alone that hold something. */
+  private static long ceiling(Cluster cluster) {
+    Standing.Gate gate = cluster.standing().gate();
+    return gate == null
+        ? cluster.ceilingCents()
+        : Math.min(gate.ceilingCents(), cluster.ceilingCents());
+  }
+
+  /** Whether a node's seat was lost to a lower ceiling of its own cluster. */
+  private static boolean isLowered(Allocation held, long ceilingCents) {
+    Long seated = held.seatCeilingCents();
+    return seated != null && ceilingCents < seated;
   }
 
   private void given(Cluster before, Allocation is) {
@@ -104,12 +119,17 @@ final class NoticeRules {
         new Given(clocks.monotonic(), notice.endsAtMillis() - clocks.wall(), clocks.apart()));
   }
 
-  private void goes(Allocation was, Allocation is) {
+  private void goes(Allocation was, Allocation is, long ceilingCents) {
     Allocation.Reason reason = Objects.requireNonNull(is.reclaim()).reason();
     if (reason != Allocation.Reason.OUTBID) {
       if (was.notice() != null) {
         seen.accept("notice ended by " + reason.label());
       }
+      ended(is);
+      return;
+    }
+    if (isLowered(was, ceilingCents)) {
+      seen.accept("seat lost to a lower ceiling of the own");
       ended(is);
       return;
     }
@@ -213,7 +233,10 @@ final class NoticeRules {
                       noticeMillis == 0
                           || cluster
                               .find(t.allocationId())
-                              .filter(Notices::isUnderNotice)
+                              .filter(
+                                  a ->
+                                      Notices.isUnderNotice(a)
+                                          || isLowered(a, cluster.ceilingCents()))
                               .isPresent(),
                       () -> "not told: " + t));
       decided.notices().given().values().stream()

@@ -67,6 +67,7 @@ class NoticeWalkTest {
   private int granted;
   private int outbid;
   private int withdrawn;
+  private int lowered;
 
   @Test
   void noticesRunWholeAndChangeNothingElse() {
@@ -91,6 +92,7 @@ class NoticeWalkTest {
     }
     assertTrue(outbid > 100, "outbid " + outbid);
     assertTrue(withdrawn > 50, "withdrawn " + withdrawn);
+    assertTrue(lowered > 10, "lowered " + lowered);
   }
 
   private void somebodyActs() {
@@ -226,8 +228,11 @@ class NoticeWalkTest {
       assertEquals(!is.isOpen(), preview.lost().contains(was.allocationId()));
       assertEquals(loses && is.isOpen(), preview.noticed().contains(was.allocationId()));
       Allocation.Notice notice = is.notice();
+      Long seated = was.seatCeilingCents();
+      boolean isLowered = seated != null && before.ceilingCents() < seated;
+      assertFalse(loses && isLowered && is.isOpen(), () -> "lowered and kept: " + is);
       if (!is.isOpen()) {
-        goes(was, is);
+        goes(was, is, isLowered);
       } else if (notice == null) {
         withdrawn += was.notice() == null ? 0 : 1;
         withdrewOneThatLoses |= was.notice() != null && loses;
@@ -250,8 +255,12 @@ class NoticeWalkTest {
         () -> "left by a hold: " + after);
   }
 
-  private void goes(Allocation was, Allocation is) {
+  private void goes(Allocation was, Allocation is, boolean isLowered) {
     if (reason(is) != Allocation.Reason.OUTBID) {
+      return;
+    }
+    if (isLowered) {
+      lowered++;
       return;
     }
     outbid++;
@@ -284,18 +293,11 @@ class NoticeWalkTest {
       String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));
       grants.add(
           new Allotment.Orders.Grant(
-              "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of()));
+              "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of(), decided.minimumSlots(grant)));
     }
     return Allotment.settle(
             cluster(name),
-            new Allotment.Orders(
-                decided.seenRevision(),
-                grants,
-                decided.reclaims(),
-                decided.notices(),
-                decided.verdict(),
-                FRESHNESS,
-                null),
+            decided.orders(grants, POOL.gpusPerNode(), FRESHNESS),
             now)
         .next();
   }

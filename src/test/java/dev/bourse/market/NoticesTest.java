@@ -124,8 +124,8 @@ class NoticesTest {
     Tick.Outcome over = outcome(dear, NOW + NOTICE, NOTICE, settled(cheap, outcome, NOW), 1);
 
     assertEquals(300, outcome.clearing().clearingCents());
-    assertNull(over.clearing().clearingCents());
-    assertNull(outcome(dear, NOW, 0, cheap, 1).clearing().clearingCents());
+    assertEquals(300, over.clearing().clearingCents());
+    assertEquals(300, outcome(dear, NOW, 0, cheap, 1).clearing().clearingCents());
   }
 
   @Test
@@ -144,7 +144,8 @@ class NoticesTest {
 
   @Test
   void aNodeThatIsPreparedUnderALoweredCeilingIsGivenItsNoticeOnceItIsActive() {
-    Cluster lowered = Capacity.declare(provisioning(1), order(8, "1.50", 1), TERMS, NOW).next();
+    Cluster declared = Capacity.declare(provisioning(1), order(8, "1.50", 1), TERMS, NOW).next();
+    Cluster lowered = tick(NOW - TICK, declared);
 
     Cluster waiting = tick(NOW, lowered, rival(1, "3"));
     assertEquals(Allocation.State.PROVISIONING, at(waiting, 0).state());
@@ -241,12 +242,44 @@ class NoticesTest {
   }
 
   @Test
-  void ordersForAClusterThatHasMovedOnGiveNoNotice() {
+  void whoLosesTheSeatToALowerCeilingOfItsOwnIsGivenNone() {
+    Cluster lowered = Capacity.declare(active(1), order(8, "1.50", 1), TERMS, NOW - 1).next();
+
+    Cluster lost = tick(NOW, lowered, rival(1, "3"));
+    assertEquals(Allocation.Reason.OUTBID, reason(lost, 0));
+  }
+
+  @Test
+  void whoLowersTheCeilingUnderANoticeLosesTheNodeAtTheNextTick() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+    Cluster lowered = Capacity.declare(told, order(8, "1.99", 1), TERMS, NOW + 1).next();
+
+    Cluster lost = tick(NOW + TICK, lowered, rival(1, "3"));
+    assertEquals(Allocation.Reason.OUTBID, reason(lost, 0));
+  }
+
+  @Test
+  void aSeatWonBackAtAHigherCeilingIsLostWithIt() {
+    Cluster told = tick(NOW, active(1), rival(1, "3"));
+    Cluster raised = Capacity.declare(told, order(8, "3", 1), TERMS, NOW + 1).next();
+    Cluster seated = tick(NOW + TICK, raised, rival(1, "3"));
+    assertNull(at(seated, 0).notice());
+
+    Cluster lowered =
+        Capacity.declare(seated, order(8, "2", 2), TERMS, NOW + TICK + 5_000).next();
+    Cluster lost = tick(NOW + 2 * TICK, lowered, rival(1, "3"));
+    assertEquals(Allocation.Reason.OUTBID, reason(lost, 0));
+  }
+
+  @Test
+  void aNoticeIsGivenWhateverTheClusterWroteSinceTheTickRead() {
     Cluster standing = active(1);
     Tick.Outcome outcome = outcome(NOW, NOTICE, standing, 1, rival(1, "3"));
     Cluster raised = Capacity.declare(standing, order(8, "4.00", 1), TERMS, NOW).next();
 
-    assertEquals(raised, settle(raised, decided(outcome), NOW).next());
+    Cluster told = settle(raised, decided(outcome), NOW).next();
+    assertNotNull(at(told, 0).notice());
+    assertNull(at(tick(NOW + TICK, told, rival(1, "3")), 0).notice());
   }
 
   private TickPreview preview(long now, Cluster cluster) {
@@ -285,14 +318,7 @@ class NoticesTest {
   private static Transition settle(Cluster cluster, Tick.Decided decided, long now) {
     return Allotment.settle(
         cluster,
-        new Allotment.Orders(
-            decided.seenRevision(),
-            List.of(),
-            decided.reclaims(),
-            decided.notices(),
-            decided.verdict(),
-            FRESHNESS,
-            null),
+        decided.orders(List.of(), POOL.gpusPerNode(), FRESHNESS),
         now);
   }
 

@@ -75,16 +75,15 @@ class PausedTickTest {
     Cluster noticed =
         Allotment.settle(
                 active(1),
-                new Allotment.Orders(
-                    active(1).revision(),
+                Sample.orders(
+                    active(1),
                     List.of(),
                     List.of(),
                     new NoticeOrders(
                         Map.of("a0", new Allocation.Notice(Allocation.Reason.OUTBID, NOW - 1)),
                         List.of()),
                     active(1).verdict(),
-                    FRESHNESS,
-                    null),
+                    NOW - 1_000),
                 NOW - 1_000)
             .next();
     Tick.Decided decided = decided(tick(PAUSED, Optional.of(150L), 1, noticed));
@@ -103,7 +102,7 @@ class PausedTickTest {
             0,
             Conditions.of(new JsonObject().put("min_gpus", 16)));
     Cluster gang = Capacity.declare(Sample.empty(), two, TERMS, T0).next();
-    gang = granted(granted(gang, 0, null, T0), 1, null, T0);
+    gang = Sample.grantedToGang(Sample.grantedToGang(gang, 0, 2, T0), 1, 2, T0);
     assertEquals(List.of(), reclaims(tick(PAUSED, Optional.of(150L), 2, gang)));
     assertEquals(2, reclaims(tick(POOL, Optional.empty(), 2, gang)).size());
   }

@@ -129,7 +129,7 @@ class PreviewAgreementTest {
     world.put(written.name(), written);
     Clearing clearing = tickForReal().clearing();
     Cluster after = cluster(written.name());
-    assertEquals(clearing.clearingCents(), expected.nextTick().clearingCents());
+    assertEquals(clearing.centsOf(written.orgId()), expected.nextTick().clearingCents());
     assertEquals(clearing.admissionCents(), expected.nextTick().admissionCents());
     Set<String> gone = open(standing);
     gone.removeAll(open(after));
@@ -203,19 +203,14 @@ class PreviewAgreementTest {
                 String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));
                 grants.add(
                     new Allotment.Orders.Grant(
-                        "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of()));
+                        "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of(), decided.minimumSlots(grant)));
               }
               Cluster cluster = cluster(name);
               world.put(
                   name,
                   Allotment.settle(
                           cluster,
-                          new Allotment.Orders(
-                              decided.seenRevision(),
-                              grants,
-                              decided.reclaims(),
-                              decided.verdict(),
-                              FRESHNESS),
+                          decided.orders(grants, 8, FRESHNESS),
                           now)
                       .next());
             });

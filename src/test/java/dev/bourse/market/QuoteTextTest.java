@@ -7,6 +7,7 @@ import dev.bourse.pools.Demand;
 import dev.bourse.pools.Quote;
 import dev.bourse.pools.Rivalry;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
@@ -18,6 +19,7 @@ class QuoteTextTest {
   private static final Quote LARGEST =
       new Quote(
           99_999_999L,
+          Map.of("acme", 99_999_998L),
           100_000_000L,
           Integer.MAX_VALUE,
           Integer.MAX_VALUE - 1,
@@ -35,6 +37,7 @@ class QuoteTextTest {
     Quote seated =
         new Quote(
             250L,
+            Map.of("acme", 200L),
             251L,
             10,
             3,

@@ -9,6 +9,7 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
+import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
@@ -204,13 +205,15 @@ class RetirementTest extends MarketFixture {
             (cluster, now) ->
                 Allotment.settle(
                     cluster,
-                    new Allotment.Orders(
-                        cluster.revision(),
+                    Sample.orders(
+                        cluster,
                         List.of(
-                            new Allotment.Orders.Grant("a9", "n0", Sample.ip(0), null, List.of())),
+                            new Allotment.Orders.Grant(
+                                "a9", "n0", Sample.ip(0), null, List.of(), 1)),
                         List.of(),
+                        NoticeOrders.NONE,
                         cluster.verdict(),
-                        Sample.FRESHNESS),
+                        now),
                     now),
             List.of(NodeStore.granted("h100", "n0"))));
 

@@ -10,6 +10,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Lapse;
+import dev.bourse.capacity.Standing;
 import dev.bourse.pools.Pool;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,6 +71,8 @@ abstract class SimulatedBooks {
     final Map<String, Allocation> recent = new TreeMap<>();
     final List<Usage.ChangePoint> ceilings = new ArrayList<>();
     final List<Usage.ChangePoint> recentCeilings = new ArrayList<>();
+    final List<Usage.ChangePoint> prices = new ArrayList<>();
+    final List<Usage.ChangePoint> recentPrices = new ArrayList<>();
 
     /** The budget that stood when an hour was last posted, and what is posted of it. */
     private @Nullable Budget posted;
@@ -88,8 +91,6 @@ abstract class SimulatedBooks {
     final Pool pool;
     final Map<String, Node> nodes = new TreeMap<>();
     final List<History> buyers = new ArrayList<>();
-    final List<Usage.ChangePoint> prices = new ArrayList<>();
-    final List<Usage.ChangePoint> recentPrices = new ArrayList<>();
 
     /** The process that runs it; null while none does. */
     MonthClocks.@Nullable Watch holder;
@@ -149,11 +150,32 @@ abstract class SimulatedBooks {
     List<Usage.Held> held = new ArrayList<>();
     for (Allocation a : history.recent.values()) {
       if (a.activeAtMillis() != null) {
-        held.add(new Usage.Held(GPUS, a.activeAtMillis(), billedTo(history, a)));
+        held.add(new Usage.Held(GPUS, a.activeAtMillis(), billedTo(history, a), lock(a)));
       }
     }
     return new Usage.Timeline(
-        history.state.name(), held, history.market.recentPrices, history.recentCeilings);
+        history.state.name(), held, history.recentPrices, history.recentCeilings);
+  }
+
+  private static Usage.@Nullable Lock lock(Allocation a) {
+    return a.grantPriceCents() == null || a.protectedUntilMillis() == null
+        ? null
+        : new Usage.Lock(a.grantPriceCents(), a.protectedUntilMillis());
+  }
+
+  /**
+   * The ceiling in force: what the last tick read, and no more than what is declared since, for
+   * that counts at once here.
+   */
+  static @Nullable Long ceiling(Cluster state) {
+    Standing.Gate gate = state.standing().gate();
+    Declaration declared = state.declared();
+    if (gate == null || declared == null) {
+      return declared == null ? null : Long.valueOf(declared.ceilingCents());
+    }
+    return declared.pricedAtMillis() > gate.pricedAtMillis()
+        ? Math.min(gate.ceilingCents(), declared.ceilingCents())
+        : gate.ceilingCents();
   }
 
   private List<Usage.Line> lines(Org org, long from, long to) {
@@ -222,8 +244,10 @@ abstract class SimulatedBooks {
           .values()
           .removeIf(a -> a.reclaim() != null && a.reclaim().atMillis() <= through);
     }
-    markets.forEach(market -> forget(market.recentPrices));
-    clusters.values().forEach(history -> forget(history.recentCeilings));
+    for (History history : clusters.values()) {
+      forget(history.recentPrices);
+      forget(history.recentCeilings);
+    }
   }
 
   /** Change points that nothing unposted depends on any more. */

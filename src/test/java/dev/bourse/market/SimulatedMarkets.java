@@ -134,6 +134,12 @@ abstract class SimulatedMarkets extends SimulatedBooks {
       }
     }
     agree(history);
+    Long ceiling = ceiling(after);
+    if (ceiling != null && !ceiling.equals(ceiling(before))) {
+      Usage.ChangePoint step = new Usage.ChangePoint(now(), ceiling);
+      note(history.ceilings, step);
+      note(history.recentCeilings, step);
+    }
     notices.judge(before, after);
     notices.judge(before, command, after);
     gangs.judge(before, after, now());
@@ -143,26 +149,24 @@ abstract class SimulatedMarkets extends SimulatedBooks {
   private void note(History history, ClusterEvent event) {
     Set<String> held = told.computeIfAbsent(history.state.name(), name -> new HashSet<>());
     String ip = String.valueOf(event.publicIp());
-    if (event instanceof ClusterEvent.Declared declared) {
-      Usage.ChangePoint step = new Usage.ChangePoint(now(), declared.ceilingCents());
-      note(history.ceilings, step);
-      note(history.recentCeilings, step);
-    } else if (event instanceof ClusterEvent.Granted) {
+    // Nodes of a minimum are told of when all are ready.
+    boolean isTold = event.publicIp() != null;
+    if (event instanceof ClusterEvent.Granted) {
       assertTrue(held.add(ip), () -> "granted twice: " + ip);
     } else if (event instanceof ClusterEvent.Released released) {
       count("reclaimed " + released.reason().label());
-      assertTrue(held.remove(ip), () -> "released twice: " + ip);
+      assertTrue(!isTold || held.remove(ip), () -> "released twice: " + ip);
     } else if (event instanceof ClusterEvent.Unwound unwound) {
       count(unwound.cause().contains("min_gpus") ? "gang unwound" : "failed");
-      assertTrue(held.remove(ip), () -> "unwound twice: " + ip);
+      assertTrue(!isTold || held.remove(ip), () -> "unwound twice: " + ip);
     }
   }
 
-  /** The activity tells of every node that is held, and of no other. */
+  /** The activity tells of every node that is held and reached, and of no other. */
   private void agree(History history) {
     Set<String> held = new HashSet<>();
     for (Allocation allocation : history.state.allocations()) {
-      if (allocation.isOpen()) {
+      if (allocation.isOpen() && allocation.publicIp() != null) {
         held.add(String.valueOf(allocation.publicIp()));
       }
     }
@@ -210,8 +214,18 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     order(
         history,
         (cluster, at) ->
-            Allotment.provisioned(cluster, allocation.allocationId(), GPUS, Sample.PROTECTION, at),
+            Allotment.provisioned(
+                cluster,
+                allocation.allocationId(),
+                GPUS,
+                Sample.PROTECTION,
+                node -> address(history.market, node),
+                at),
         holder(history.market));
+  }
+
+  private static String address(Market market, String nodeId) {
+    return Objects.requireNonNull(market.nodes.get(nodeId)).machine().publicIp();
   }
 
   private void clean(History history, String allocationId) {
@@ -414,13 +428,15 @@ abstract class SimulatedMarkets extends SimulatedBooks {
 
   /** As {@link Settlement} stores it, after the last however the clock was set. */
   private void price(Market market, Clearing clearing) {
-    List<Usage.ChangePoint> prices = market.prices;
-    Usage.ChangePoint last = prices.isEmpty() ? null : prices.get(prices.size() - 1);
-    Long cents = clearing.clearingCents();
-    if (last == null || !Objects.equals(last.cents(), cents)) {
-      long at = last == null ? now() : Math.max(now(), last.atMillis() + 1);
-      prices.add(new Usage.ChangePoint(at, cents));
-      market.recentPrices.add(new Usage.ChangePoint(at, cents));
+    for (History history : market.buyers) {
+      List<Usage.ChangePoint> prices = history.prices;
+      Usage.ChangePoint last = prices.isEmpty() ? null : prices.get(prices.size() - 1);
+      Long cents = clearing.centsOf(history.state.orgId());
+      if (last == null || !Objects.equals(last.cents(), cents)) {
+        long at = last == null ? now() : Math.max(now(), last.atMillis() + 1);
+        prices.add(new Usage.ChangePoint(at, cents));
+        history.recentPrices.add(new Usage.ChangePoint(at, cents));
+      }
     }
   }
 
@@ -435,21 +451,15 @@ abstract class SimulatedMarkets extends SimulatedBooks {
               grant.nodeId(),
               Objects.requireNonNull(history.market.nodes.get(grant.nodeId())).machine().publicIp(),
               grant.replaces(),
-              List.of("key")));
+              List.of("key"),
+              decided.minimumSlots(grant)));
     }
     Hold hold = history.state.hold();
     if (hold != null && hold.stage() != Hold.Stage.GRACE) {
       assertFalse(buys, "granted under a hold");
     }
     Allotment.Orders orders =
-        new Allotment.Orders(
-            decided.seenRevision(),
-            grants,
-            decided.reclaims(),
-            decided.notices(),
-            decided.verdict(),
-            Sample.FRESHNESS,
-            null);
+        decided.orders(grants, GPUS, Sample.FRESHNESS);
     order(history, (cluster, at) -> Allotment.settle(cluster, orders, at), holder(history.market));
     if (buys) {
       count("granted");

@@ -243,9 +243,13 @@ final class SimulatedMonth extends SimulatedMarkets {
   }
 
   private void swap(History history) {
-    List<Allocation> held = history.state.releaseOrder();
+    List<String> held =
+        history.state.releaseOrder().stream()
+            .map(Allocation::publicIp)
+            .filter(Objects::nonNull)
+            .toList();
     if (!held.isEmpty()) {
-      String ip = Objects.requireNonNull(held.get(0).publicIp());
+      String ip = held.get(0);
       ask(
           history,
           "swapped",

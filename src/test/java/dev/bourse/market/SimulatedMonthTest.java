@@ -91,11 +91,17 @@ class SimulatedMonthTest {
   private static Usage.Line recomputed(SimulatedBooks.History history, Usage.Line line) {
     long hourEnd = line.hourMillis() + Usage.HOUR_MILLIS;
     TreeSet<Long> moments = new TreeSet<>(List.of(line.hourMillis(), hourEnd));
-    for (List<Usage.ChangePoint> steps : List.of(history.market.prices, history.ceilings)) {
+    for (List<Usage.ChangePoint> steps : List.of(history.prices, history.ceilings)) {
       for (int i = after(steps, line.hourMillis());
           i < steps.size() && steps.get(i).atMillis() < hourEnd;
           i++) {
         moments.add(steps.get(i).atMillis());
+      }
+    }
+    for (Allocation a : history.allocations.values()) {
+      Long until = a.protectedUntilMillis();
+      if (until != null && line.hourMillis() < until && until < hourEnd) {
+        moments.add(until);
       }
     }
     List<Long> cuts = List.copyOf(moments);
@@ -110,11 +116,15 @@ class SimulatedMonthTest {
       }
       for (int i = 0; i + 1 < cuts.size(); i++) {
         long millis = Math.min(until, cuts.get(i + 1)) - Math.max(active, cuts.get(i));
-        Long price = inForce(history.market.prices, cuts.get(i));
+        Long price = inForce(history.prices, cuts.get(i));
         Long ceiling = inForce(history.ceilings, cuts.get(i));
         if (millis > 0 && price != null && ceiling != null) {
           gpuMillis += 8 * millis;
-          centGpuMillis += 8 * millis * (price < ceiling ? price : ceiling);
+          Long locked = a.grantPriceCents();
+          Long lockedUntil = a.protectedUntilMillis();
+          boolean isLocked = locked != null && lockedUntil != null && cuts.get(i) < lockedUntil;
+          long most = Math.min(price, ceiling);
+          centGpuMillis += 8 * millis * (isLocked ? Math.min(most, locked) : most);
         }
       }
     }

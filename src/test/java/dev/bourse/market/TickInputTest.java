@@ -163,18 +163,14 @@ class TickInputTest {
                         grant.nodeId(),
                         Sample.ip(Integer.parseInt(grant.nodeId().substring(1))),
                         grant.replaces(),
-                        List.of()));
+                        List.of(),
+                        decided.minimumSlots(grant)));
               }
               Shown.publish(
                   clusters,
                   Allotment.settle(
                           cluster(name),
-                          new Allotment.Orders(
-                              decided.seenRevision(),
-                              grants,
-                              decided.reclaims(),
-                              decided.verdict(),
-                              FRESHNESS),
+                          decided.orders(grants, 8, FRESHNESS),
                           now)
                       .next());
             });

@@ -23,6 +23,7 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
+import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.nodes.Machine;
@@ -69,11 +70,11 @@ class TickTest {
   }
 
   @Test
-  void aHeldNodeKeepsItsSeatWhateverBecameOfTheMachine() {
+  void aHeldNodeThatNobodyCouldBeGivenIsNoSeatAndStays() {
     Tick.Outcome outcome =
         tick(POOL, NOW, List.of(new Node(machine(0), true, 0, 0, 5L)), active(1));
 
-    assertEquals(1, outcome.supply().seats());
+    assertEquals(0, outcome.supply().seats());
     assertEquals(Map.of(), reclaims(outcome));
   }
 
@@ -108,7 +109,7 @@ class TickTest {
             0,
             Conditions.of(new JsonObject().put("min_gpus", 16)));
     Cluster gang = Capacity.declare(Sample.empty(), two, TERMS, T0).next();
-    gang = granted(granted(gang, 0, null, T0), 1, null, T0);
+    gang = Sample.grantedToGang(Sample.grantedToGang(gang, 0, 2, T0), 1, 2, T0);
     long ahead = T0 + Duration.ofDays(1).toMillis();
     for (boolean isDoubted : List.of(true, false)) {
       Tick tick =
@@ -149,10 +150,15 @@ class TickTest {
   }
 
   @Test
-  void aNodeIsNotGrantedToTheOrganizationThatSwappedItAway() {
-    Tick.Nodes excluded = new Tick.Nodes(nodes(1), Set.of(), Map.of("n0", "acme"));
+  void aNodeIsGrantedToTheOrganizationThatSwappedItAwayOnlyWhenThereIsNoOther() {
+    Map<String, String> swappedAway = Map.of("n0", "acme");
+    Tick.Nodes two = new Tick.Nodes(nodes(2), Set.of(), swappedAway);
+    Tick.Nodes one = new Tick.Nodes(nodes(1), Set.of(), swappedAway);
 
-    assertEquals(List.of(), tick(POOL, NOW, excluded, declared(8)).clearing().grants());
+    assertEquals(
+        "n1", tick(POOL, NOW, two, declared(8)).clearing().grants().get(0).nodeId());
+    assertEquals(
+        "n0", tick(POOL, NOW, one, declared(8)).clearing().grants().get(0).nodeId());
     assertEquals(
         1,
         tick(POOL, NOW, new Tick.Nodes(nodes(1), Set.of(), Map.of("n0", "other")), declared(8))
@@ -267,7 +273,7 @@ class TickTest {
   private static Cluster judged(Cluster cluster, Verdict verdict) {
     return Allotment.settle(
             cluster,
-            new Allotment.Orders(cluster.revision(), List.of(), List.of(), verdict, FRESHNESS),
+            Sample.orders(cluster, List.of(), List.of(), NoticeOrders.NONE, verdict, NOW),
             NOW)
         .next();
   }

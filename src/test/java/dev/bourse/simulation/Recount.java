@@ -28,29 +28,45 @@ final class Recount {
     }
   }
 
-  private record Held(long from, long to) {}
+  /** A machine held, and what it costs at most up to when. */
+  private record Held(long from, long to, @Nullable Long lockCents, long lockedUntil) {}
 
   private record Change(long at, @Nullable Long cents) {}
 
+  /** A ceiling that a tick read, and since when that was declared. */
+  private record Read(long at, long cents, long pricedAt) {}
+
+  /** A ceiling that was declared, and from when on it counts though no tick came. */
+  private record Declared(long at, long effectiveAt, long cents) {}
+
   private final Map<String, List<Held>> held = new HashMap<>();
-  private final Map<String, List<Change>> ceilings = new HashMap<>();
+  private final Map<String, List<Declared>> declared = new HashMap<>();
+  private final Map<String, List<Read>> reads = new HashMap<>();
+  private final Map<String, String> orgs = new HashMap<>();
   private final List<Change> prices;
+  private final Map<String, List<Change>> orgPrices = new HashMap<>();
   private final long firstMillis;
 
   Recount(MemoryEngine engine) {
     long first = Long.MAX_VALUE;
     for (Object[] row :
         engine.query(
-            "SELECT cluster, active_at, COALESCE(reclaim_at, ?) AS found FROM allocation"
+            "SELECT cluster, active_at, COALESCE(reclaim_at, ?) AS found, grant_price_cents,"
+                + " COALESCE(protected_until, 0) AS locked FROM allocation"
                 + " WHERE active_at IS NOT NULL",
             List.of(Long.MAX_VALUE),
             row ->
                 new Object[] {
-                  row.text("cluster"), row.integer("active_at"), row.integer("found")
+                  row.text("cluster"),
+                  new Held(
+                      row.integer("active_at"),
+                      row.integer("found"),
+                      row.integerOrNull("grant_price_cents"),
+                      row.integer("locked"))
                 })) {
-      held.computeIfAbsent((String) row[0], name -> new ArrayList<>())
-          .add(new Held((long) row[1], (long) row[2]));
-      first = Math.min(first, (long) row[1]);
+      Held machine = (Held) row[1];
+      held.computeIfAbsent((String) row[0], name -> new ArrayList<>()).add(machine);
+      first = Math.min(first, machine.from);
     }
     firstMillis = first;
     prices =
@@ -59,12 +75,39 @@ final class Recount {
             List.of(World.POOL),
             row -> new Change(row.integer("ts"), row.integerOrNull("clearing_cents")));
     engine.query(
-        "SELECT cluster, ts, ceiling_cents FROM activity WHERE kind = 'request' ORDER BY ts, id",
+        "SELECT org_id, ts, cents FROM org_price_point WHERE pool = ? ORDER BY ts",
+        List.of(World.POOL),
+        row ->
+            orgPrices
+                .computeIfAbsent(row.text("org_id"), org -> new ArrayList<>())
+                .add(new Change(row.integer("ts"), row.integerOrNull("cents"))));
+    engine.query(
+        "SELECT name, org_id FROM cluster",
+        List.of(),
+        row -> orgs.put(row.text("name"), row.text("org_id")));
+    engine.query(
+        "SELECT cluster, ts, ceiling_cents, priced_at FROM ceiling_point ORDER BY ts",
         List.of(),
         row ->
-            ceilings
+            reads
                 .computeIfAbsent(row.text("cluster"), name -> new ArrayList<>())
-                .add(new Change(row.integer("ts"), row.integerOrNull("ceiling_cents"))));
+                .add(
+                    new Read(
+                        row.integer("ts"),
+                        row.integer("ceiling_cents"),
+                        row.integer("priced_at"))));
+    engine.query(
+        "SELECT cluster, ts, COALESCE(effective_at, ts) AS effective, ceiling_cents FROM activity"
+            + " WHERE kind = 'request' ORDER BY ts, id",
+        List.of(),
+        row ->
+            declared
+                .computeIfAbsent(row.text("cluster"), name -> new ArrayList<>())
+                .add(
+                    new Declared(
+                        row.integer("ts"),
+                        row.integer("effective"),
+                        row.integer("ceiling_cents"))));
   }
 
   /** When the first machine became active; {@link Long#MAX_VALUE} when none did. */
@@ -74,7 +117,15 @@ final class Recount {
 
   /** What a cluster is billed from one moment to another. */
   Bill of(String cluster, long fromMillis, long toMillis) {
-    List<Change> ceiling = ceilings.getOrDefault(cluster, List.of());
+    List<Change> own = orgPrices.getOrDefault(String.valueOf(orgs.get(cluster)), List.of());
+    TreeSet<Long> changes = new TreeSet<>();
+    prices.forEach(change -> changes.add(change.at));
+    own.forEach(change -> changes.add(change.at));
+    reads.getOrDefault(cluster, List.of()).forEach(read -> changes.add(read.at));
+    for (Declared one : declared.getOrDefault(cluster, List.of())) {
+      changes.add(one.at);
+      changes.add(one.effectiveAt);
+    }
     long gpuMillis = 0;
     long centGpuMillis = 0;
     for (Held machine : held.getOrDefault(cluster, List.of())) {
@@ -84,20 +135,40 @@ final class Recount {
         continue;
       }
       TreeSet<Long> moments = new TreeSet<>(List.of(from, to));
-      prices.forEach(change -> moments.add(Math.min(to, Math.max(from, change.at))));
-      ceiling.forEach(change -> moments.add(Math.min(to, Math.max(from, change.at))));
+      moments.add(Math.min(to, Math.max(from, machine.lockedUntil)));
+      moments.addAll(changes.subSet(from, to));
       for (long at : moments) {
         Long next = moments.higher(at);
-        Long price = at(prices, at);
-        Long most = at(ceiling, at);
+        Long another = at(own, at);
+        Long price = another == null ? at(prices, at) : another;
+        Long most = ceiling(cluster, at);
         if (next != null && price != null && most != null) {
           long millis = World.GPUS_PER_NODE * (next - at);
+          boolean isLocked = machine.lockCents != null && at < machine.lockedUntil;
+          long cents = Math.min(price, most);
           gpuMillis += millis;
-          centGpuMillis += millis * Math.min(price, most);
+          centGpuMillis += millis * (isLocked ? Math.min(cents, machine.lockCents) : cents);
         }
       }
     }
     return new Bill(gpuMillis, centGpuMillis);
+  }
+
+  /** What the last tick read, and no more than what was declared since and is due. */
+  private @Nullable Long ceiling(String cluster, long millis) {
+    Read last = null;
+    for (Read read : reads.getOrDefault(cluster, List.of())) {
+      last = read.at <= millis ? read : last;
+    }
+    Long cents = last == null ? null : Long.valueOf(last.cents);
+    for (Declared one : declared.getOrDefault(cluster, List.of())) {
+      if (last == null) {
+        cents = one.at <= millis ? Long.valueOf(one.cents) : cents;
+      } else if (one.at > last.pricedAt && one.effectiveAt <= millis) {
+        cents = Math.min(last.cents, one.cents);
+      }
+    }
+    return cents;
   }
 
   /** The same in micro-dollars, rounded down hour by hour as bills are. */

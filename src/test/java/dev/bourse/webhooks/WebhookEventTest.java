@@ -39,7 +39,7 @@ class WebhookEventTest {
           new ClusterEvent.NoticeWithdrawn("198.18.0.1"),
           new ClusterEvent.Released("198.18.0.1", Allocation.Reason.SCALE_DOWN),
           new ClusterEvent.Unwound(null, "no answer"),
-          new ClusterEvent.Declared(0, 350, Allocation.Reason.LAPSED),
+          new ClusterEvent.Declared(0, 350, Allocation.Reason.LAPSED, null),
           new ClusterEvent.HoldPlaced(Hold.Stage.NOTICE, "the balance"),
           new ClusterEvent.HoldLifted(),
           new ClusterEvent.AlertRaised(Alerts.Kind.RIVAL, "a bid came near"));
