@@ -88,7 +88,8 @@ public class AuctionBench {
   private Bidder bidder(Random random, int index, int held, int declared) {
     List<Held> nodes = new ArrayList<>();
     for (int i = 0; i < held; i++) {
-      nodes.add(new Held("alloc-" + index + "-" + i, random.nextInt(10) == 0, random.nextInt(200) > 0));
+      nodes.add(
+          new Held("alloc-" + index + "-" + i, random.nextInt(10) == 0, random.nextInt(200) > 0));
     }
     int kind = random.nextInt(100);
     return new Bidder(

@@ -1,12 +1,14 @@
 package dev.bourse.access;
 
 import dev.bourse.store.Change;
+import dev.bourse.store.Correction;
 import dev.bourse.store.Database;
 import dev.bourse.store.InList;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.Row;
 import dev.bourse.store.SliceComparison;
 import dev.bourse.store.Statement;
+import dev.bourse.store.TableCorrection;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.time.Duration;
@@ -301,6 +303,44 @@ public final class Revocations implements Mirror {
     }
     Cutoff cutoff = cutoffs.get(new MemberKey(orgId, username));
     return cutoff != null && issuedAtSecond <= cutoff.issuedUntilSecond();
+  }
+
+  /**
+   * Moves cuts that lie ahead to the present, in memory too: until then they would refuse every
+   * token that the member is issued. Tokens that the clock that was ahead issued before the cut are
+   * refused by their grants.
+   */
+  public Correction correction() {
+    return new Correction() {
+      @Override
+      public String table() {
+        return "member_cutoff";
+      }
+
+      @Override
+      public boolean readsWholeTable() {
+        return true;
+      }
+
+      @Override
+      public Future<Boolean> correct(long nowMillis) {
+        long now = nowMillis / 1_000;
+        long latest = (nowMillis + APART_MILLIS) / 1_000;
+        return new TableCorrection(
+                database,
+                table(),
+                "issued_until > (SELECT latest / 1000 FROM clock)",
+                "issued_until = (SELECT now / 1000 FROM clock)")
+            .correct(nowMillis)
+            .onSuccess(
+                stored ->
+                    cutoffs.replaceAll(
+                        (member, cutoff) ->
+                            cutoff.issuedUntilSecond() > latest
+                                ? new Cutoff(now, cutoff.keptUntilMillis())
+                                : cutoff));
+      }
+    };
   }
 
   /**

@@ -147,7 +147,8 @@ public record Config(
     AccessConfig access = AccessConfig.from(settings);
     AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);
-    MarketConfig market = MarketConfig.from(settings, capacity.tickMillis(), capacity.swapFreshnessMillis());
+    MarketConfig market =
+        MarketConfig.from(settings, capacity.tickMillis(), capacity.swapFreshnessMillis());
     BillingConfig billing = BillingConfig.from(settings);
     CheckpointConfig checkpoints = CheckpointConfig.from(settings);
     BlobSettings blobs = BlobSettings.from(settings);

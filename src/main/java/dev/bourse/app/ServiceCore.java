@@ -11,7 +11,7 @@ import dev.bourse.billing.LimitedSpending;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.capacity.CapacityService;
 import dev.bourse.capacity.CapacityStore;
-import dev.bourse.capacity.ClockCorrection;
+import dev.bourse.capacity.ClusterCorrection;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.OperatorCommands;
@@ -28,6 +28,7 @@ import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.pools.settings.SwitchService;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
+import dev.bourse.store.ClockCorrection;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.postgres.PostgresConfig;
@@ -38,6 +39,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a process is besides its ways in: what it holds of the store in memory, the owners of
@@ -45,10 +48,12 @@ import java.util.function.Function;
  * knows nothing of HTTP, so that a simulation runs all of it.
  */
 final class ServiceCore {
+  private static final Logger LOG = LoggerFactory.getLogger(ServiceCore.class);
+
   /** Keys rotate by days, revocations are kept for hours. */
   private static final long KEYS_MILLIS = 3_600_000;
 
-  /** Whatever a clock that was ahead has left is put right within so long. */
+  /** How often times that lie ahead are looked for. */
   private static final long CORRECTION_MILLIS = 30_000;
 
   /**
@@ -67,6 +72,7 @@ final class ServiceCore {
   private final BillingService billing;
   private final OrgAdminService orgs;
   private final CheckpointServices checkpoints;
+  private final ClockCorrection correction;
 
   /** What is held of the store before anybody owns a cluster. */
   private record Memory(
@@ -157,7 +163,8 @@ final class ServiceCore {
             new PublishPermission(memory.access.members(), memory.access.tokens()),
             blobs);
     keepUp();
-    correctClock();
+    correction = correction();
+    showClock();
   }
 
   /**
@@ -201,10 +208,11 @@ final class ServiceCore {
     replication.follow(mirrors(), database.isShared());
   }
 
-  /** Sets to rest what retired organizations still hold, and opens the market. */
+  /** Corrects times, sets to rest what retired organizations still hold, and opens the market. */
   Future<Void> open() {
     context.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
-    return orgs.releaseRetired()
+    return correctClock()
+        .compose(corrected -> orgs.releaseRetired())
         .compose(released -> holds.start())
         .compose(put -> market.start())
         .onSuccess(opened -> context.divideUpkeep(database));
@@ -274,9 +282,9 @@ final class ServiceCore {
         context.asFarAsConfirmed(memory.access.revocations()::sweep));
   }
 
-  private void correctClock() {
-    ClockCorrection correction =
-        new ClockCorrection(
+  private ClockCorrection correction() {
+    ClusterCorrection clusters =
+        new ClusterCorrection(
             context.vertx(),
             database,
             memory.clusters,
@@ -288,7 +296,12 @@ final class ServiceCore {
         .counter(
             "bourse_clock_corrections_total",
             "Clusters with times that lay ahead, which were put right.",
-            correction::count);
+            clusters::count);
+    return new ClockCorrection(
+        Corrections.of(database, memory.access, clusters), context.time(), context.nanoTime());
+  }
+
+  private void showClock() {
     context
         .signals()
         .counter(
@@ -313,10 +326,24 @@ final class ServiceCore {
             "bourse_clock_confirmed",
             "1 while a clock is confirmed; while it is 0 nothing is posted or deleted by its age.",
             () -> context.time().confirmedMillis().isPresent() ? 1 : 0);
-    context.keepUp(
-        "putting right what a clock that was ahead has left",
-        Math.min(CORRECTION_MILLIS, context.config().billing().checkMillis()),
-        correction::step);
+  }
+
+  /**
+   * Corrects what a clock that was ahead has left, before anybody sees it if the time is confirmed
+   * by now; a failure must not keep the service from starting, and is tried again.
+   */
+  private Future<Void> correctClock() {
+    return correction
+        .step()
+        .onFailure(e -> LOG.warn("the store's times were not all corrected", e))
+        .otherwiseEmpty()
+        .onSuccess(
+            corrected ->
+                context.keepUp(
+                    "correcting times that a clock has set ahead",
+                    Math.min(CORRECTION_MILLIS, context.config().billing().checkMillis()),
+                    correction::step))
+        .mapEmpty();
   }
 
   AccessControl access() {

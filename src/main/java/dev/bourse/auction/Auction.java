@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Held nodes without a seat are reclaimed. A held node that could not be granted to anybody else
  * is no seat: its holder keeps it as long as its ceiling would keep a seat. Seats won by newcomers
- * take free nodes, the best seat first; a seat for which there is none yet waits. A gang's newcomers
- * are granted nodes together, and what is free is kept for it until there are enough. Swaps get
- * what no seat claims.
+ * take free nodes, the best seat first; a seat for which there is none yet waits. A gang's
+ * newcomers are granted nodes together, and what is free is kept for it until there are enough.
+ * Swaps get what no seat claims.
  *
  * <p>Clusters may declare millions of slots, so only seats that are won ever materialize. One run
  * takes O(n log n) in clusters and nodes.
@@ -496,8 +496,7 @@ public final class Auction implements Turns.Seats {
     private final List<Grant> grants = new ArrayList<>();
     private final int[] standing = shielded.clone();
     private final int[] orgStanding = new int[orgs.length];
-    private final Turns inOrder =
-        new Turns(orgOf, orgStanding, standing, minimum, this, true);
+    private final Turns inOrder = new Turns(orgOf, orgStanding, standing, minimum, this, true);
 
     Handing() {
       for (int i = 0; i < ranked.length; i++) {

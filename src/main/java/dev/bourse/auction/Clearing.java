@@ -35,7 +35,9 @@ public record Clearing(
     }
   }
 
-  /** What an organization pays per GPU-hour, its ceiling permitting; null when nothing is seated. */
+  /**
+   * What an organization pays per GPU-hour, its ceiling permitting; null when nothing is seated.
+   */
   public @Nullable Long centsOf(String org) {
     return clearingCents == null ? null : orgCents.getOrDefault(org, clearingCents);
   }

@@ -378,8 +378,7 @@ final class TimelineStore {
   }
 
   /** What ticks read: the last before the span, and those in it. */
-  private Future<Map<String, List<Read>>> reads(
-      Clusters clusters, long fromMillis, long toMillis) {
+  private Future<Map<String, List<Read>>> reads(Clusters clusters, long fromMillis, long toMillis) {
     Map<String, List<Read>> reads = new HashMap<>();
     return database
         .read(

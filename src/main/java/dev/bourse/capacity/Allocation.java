@@ -260,8 +260,7 @@ public record Allocation(
     return isGivenUp || isSeatedAnew
         ? with(
             a -> {
-              a.protectedUntilMillis =
-                  isGivenUp ? Long.valueOf(nowMillis) : a.protectedUntilMillis;
+              a.protectedUntilMillis = isGivenUp ? Long.valueOf(nowMillis) : a.protectedUntilMillis;
               a.seatCeilingCents = isSeated ? Long.valueOf(ceilingCents) : a.seatCeilingCents;
             })
         : this;

@@ -116,7 +116,11 @@ public final class Allotment {
    * took that was lifted.
    */
   private static void reclaim(
-      Cluster cluster, Cluster.Draft draft, Orders orders, long nowMillis, List<Activity> activity) {
+      Cluster cluster,
+      Cluster.Draft draft,
+      Orders orders,
+      long nowMillis,
+      List<Activity> activity) {
     int held = cluster.filledSlots();
     for (Orders.Taken taken : orders.reclaims()) {
       Allocation loser = draft.find(taken.allocationId()).orElse(null);
@@ -151,13 +155,15 @@ public final class Allotment {
    * @return whether it still asks for all that was to be granted, as far as that is up to it
    */
   private static boolean grant(
-      Cluster cluster, Cluster.Draft draft, Orders orders, long nowMillis, List<Activity> activity) {
+      Cluster cluster,
+      Cluster.Draft draft,
+      Orders orders,
+      long nowMillis,
+      List<Activity> activity) {
     if (orders.grants().isEmpty()) {
       return true;
     }
-    if (cluster.isRetired()
-        || cluster.isPaused()
-        || cluster.posture() == Cluster.Posture.STATIC) {
+    if (cluster.isRetired() || cluster.isPaused() || cluster.posture() == Cluster.Posture.STATIC) {
       return true;
     }
     int room = cluster.declaredSlots(orders.gpusPerNode()) - draft.build().filledSlots();
@@ -209,8 +215,7 @@ public final class Allotment {
             && known.pricedAtMillis() == gate.pricedAtMillis()
             && known.ceilingCents() == gate.ceilingCents();
     boolean isNoted =
-        !isKnown
-            && (awaited > 0 || cluster.allocations().stream().anyMatch(Allocation::isOpen));
+        !isKnown && (awaited > 0 || cluster.allocations().stream().anyMatch(Allocation::isOpen));
     Long gaveUpAt = before.gaveUpAtMillis();
     boolean isOver = gaveUpAt != null && nowMillis >= gaveUpAt + Standing.LAST_MILLIS;
     return isNoted || isOver || awaited != before.awaitedSlots()

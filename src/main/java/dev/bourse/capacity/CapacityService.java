@@ -245,7 +245,6 @@ public final class CapacityService {
             config.cadenceMillis(),
             ahead.overMillis(cluster, clock.millis()))
         .ticking(
-            new Terms.Ticks(
-                quote.map(Quote::nextTickAtMillis).orElse(0L), config.tickMillis()));
+            new Terms.Ticks(quote.map(Quote::nextTickAtMillis).orElse(0L), config.tickMillis()));
   }
 }

@@ -268,8 +268,7 @@ final class ClusterVerticle extends VerticleBase {
   }
 
   /** A command, what goes into its commit, and how often it is carried out anew. */
-  private record Asked(
-      Command command, List<Statement> fences, List<Change> more, int reloads) {}
+  private record Asked(Command command, List<Statement> fences, List<Change> more, int reloads) {}
 
   private Future<ClusterView> perform(Mailbox mailbox, Asked asked) {
     return perform(mailbox, asked, asked.reloads());

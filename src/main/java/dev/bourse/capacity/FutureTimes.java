@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.store.Correction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -11,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  * ahead. Pure.
  */
 final class FutureTimes {
-  /** As much may two clocks differ that are both right. */
-  static final long APART_MILLIS = 60_000;
+  static final long APART_MILLIS = Correction.APART_MILLIS;
 
   private final long nowMillis;
   private final long protectionMillis;
@@ -63,9 +63,7 @@ final class FutureTimes {
         gate == null
             ? null
             : new Standing.Gate(
-                gate.ceilingCents(),
-                corrected(gate.pricedAtMillis()),
-                corrected(gate.atMillis())),
+                gate.ceilingCents(), corrected(gate.pricedAtMillis()), corrected(gate.atMillis())),
         standing.awaitedSlots(),
         gaveUpAt == null || gaveUpAt <= nowMillis + APART_MILLIS ? gaveUpAt : null);
   }

@@ -16,6 +16,9 @@ public record Retries(long forMillis) {
   private static final long LONGEST_MILLIS = 6 * 3_600_000L;
   private static final int FACTOR = 3;
 
+  /** No attempt is put off for longer. */
+  public static final long MOST_MILLIS = LONGEST_MILLIS + LONGEST_MILLIS / 2;
+
   /**
    * Nothing is given up for its age before so many tries, which take half a day at least: the first
    * may look older than it is after a jump of the clock, or when nothing was tried for days.

@@ -15,6 +15,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -36,6 +37,9 @@ public final class StoredMail implements MailSender {
   private static final long POLL_MILLIS = 2_000;
 
   private static final int ID_LENGTH = 22;
+
+  /** No attempt is put off for longer. */
+  public static final long LONGEST_PAUSE_MILLIS = Collections.max(SmtpMail.USUAL_PAUSES_MILLIS);
 
   private final Vertx vertx;
   private final Context context;

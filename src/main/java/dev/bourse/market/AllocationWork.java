@@ -97,9 +97,7 @@ final class AllocationWork {
     return prepare(allocation)
         .compose(
             written ->
-                submit(
-                    cluster,
-                    (state, now) -> Allotment.keyed(state, allocation.allocationId())))
+                submit(cluster, (state, now) -> Allotment.keyed(state, allocation.allocationId())))
         .compose(done -> clearIfLate(allocation));
   }
 

@@ -34,8 +34,7 @@ public record MarketConfig(
   /** Whoever finds a lease that is to last longer knows that a clock was wrong which gave it. */
   static final Duration LONGEST_LEASE = Duration.ofMinutes(10);
 
-  public static MarketConfig from(
-      Settings settings, long tickMillis, long swapFreshnessMillis) {
+  public static MarketConfig from(Settings settings, long tickMillis, long swapFreshnessMillis) {
     return new MarketConfig(
         tickMillis,
         settings.millis(

@@ -229,7 +229,6 @@ final class MarketVerticle extends VerticleBase {
     Settlement settlement = new Settlement(env, tickRunner(), won, machines);
     machines
         .start()
-        .compose(started -> settlement.start())
         .onSuccess(started -> tick(won, machines, settlement, env.nanoTime().getAsLong()))
         .onFailure(e -> lose(won, "start", e));
   }

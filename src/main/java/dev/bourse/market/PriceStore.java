@@ -1,6 +1,7 @@
 package dev.bourse.market;
 
 import dev.bourse.store.Columns;
+import dev.bourse.store.Correction;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -28,16 +29,15 @@ final class PriceStore {
     this.database = database;
   }
 
-  Future<Optional<PricePoint>> findLast(String pool) {
-    return findAt(pool, Long.MAX_VALUE);
-  }
-
-  /** The latest change point that is not after a moment. */
-  Future<Optional<PricePoint>> findAt(String pool, long atMillis) {
+  /**
+   * The change point whose prices are in force. One that lies further ahead than two clocks may
+   * differ is of a clock that was ahead, and not in force for any reader.
+   */
+  Future<Optional<PricePoint>> findInForce(String pool, long nowMillis) {
     return database.readFirst(
         "SELECT %s FROM price_point WHERE pool = ? AND ts <= ? ORDER BY ts DESC LIMIT 1"
             .formatted(PRICE.names()),
-        List.of(pool, atMillis),
+        List.of(pool, nowMillis + Correction.APART_MILLIS),
         row ->
             new PricePoint(
                 row.text("pool"),
@@ -49,16 +49,16 @@ final class PriceStore {
   }
 
   /** What organizations pay now whose price is not the pool's clearing price. */
-  Future<Map<String, Long>> findOrgCents(String pool) {
+  Future<Map<String, Long>> findOrgCents(String pool, long nowMillis) {
     Map<String, Long> cents = new HashMap<>();
     return database
         .read(
             """
             SELECT p.org_id, p.cents FROM org_price_point p WHERE p.pool = ? AND p.ts =
-            (SELECT MAX(x.ts) FROM org_price_point x WHERE x.pool = p.pool AND x.org_id = p.org_id)
-            AND p.cents IS NOT NULL\
+            (SELECT MAX(x.ts) FROM org_price_point x WHERE x.pool = p.pool AND x.org_id = p.org_id
+            AND x.ts <= ?) AND p.cents IS NOT NULL\
             """,
-            List.of(pool),
+            List.of(pool, nowMillis + Correction.APART_MILLIS),
             row -> cents.put(row.text("org_id"), row.integer("cents")))
         .map(read -> cents);
   }
@@ -80,27 +80,73 @@ final class PriceStore {
         cents);
   }
 
-  /** Stores a tick's change points: the pool's, if it has one, and organizations'. */
-  Future<Void> store(Optional<PricePoint> point, List<Statement> orgs, Lease lease) {
+  /**
+   * Stores a tick's change points: the pool's, if it has one, and organizations'.
+   *
+   * @param before the pool's change point in force
+   */
+  Future<Void> store(
+      Optional<PricePoint> before, Optional<PricePoint> point, List<Statement> orgs, Lease lease) {
     List<Statement> statements = new ArrayList<>();
     statements.add(lease.fence());
-    point.ifPresent(changed -> statements.add(PRICE.insert(changed)));
+    point.ifPresent(
+        changed -> {
+          statements.add(carriedOn(before, changed));
+          statements.add(PRICE.insert(changed));
+        });
     statements.addAll(orgs);
     return database.commit(statements);
   }
 
   /**
-   * Stores a change point in the place of all that lie after it, which a clock that was ahead has
-   * written.
+   * Adds to the sums of change points that follow, which a clock that was ahead has stored, what a
+   * new one changes of the span before them: if that clock was right, they are right too.
    */
-  Future<Void> supersede(PricePoint point, Lease lease) {
-    return database.commit(
-        List.of(
-            lease.fence(),
+  private static Statement carriedOn(Optional<PricePoint> before, PricePoint point) {
+    Long cents = point.clearingCents();
+    Optional<Long> centsBefore = before.map(PricePoint::clearingCents);
+    return Statement.of(
+        """
+        UPDATE price_point SET
+        cents_millis = cents_millis + CAST(? AS BIGINT) * (%1$s - CAST(? AS BIGINT)),
+        priced_millis = priced_millis + CAST(? AS BIGINT) * (%1$s - CAST(? AS BIGINT))
+        WHERE pool = ? AND ts > ?\
+        """
+            .formatted("(SELECT MIN(n.ts) FROM price_point n WHERE n.pool = ? AND n.ts > ?)"),
+        (cents == null ? 0 : cents) - centsBefore.orElse(0L),
+        point.pool(),
+        point.atMillis(),
+        point.atMillis(),
+        (cents == null ? 0L : 1L) - (centsBefore.isPresent() ? 1L : 0L),
+        point.pool(),
+        point.atMillis(),
+        point.atMillis(),
+        point.pool(),
+        point.atMillis());
+  }
+
+  /** Pools with change points later than a moment. */
+  Future<List<String>> listAhead(long latestMillis) {
+    return database.read(
+        """
+        SELECT name FROM pool WHERE EXISTS
+        (SELECT 1 FROM price_point p WHERE p.pool = pool.name AND p.ts > ?) OR EXISTS
+        (SELECT 1 FROM org_price_point o WHERE o.pool = pool.name AND o.ts > ?) ORDER BY name\
+        """,
+        List.of(latestMillis, latestMillis),
+        row -> row.text("name"));
+  }
+
+  /** Deletes the change points of pools that are later than a moment. */
+  Future<Void> deleteAhead(List<String> pools, long latestMillis) {
+    List<Statement> statements = new ArrayList<>();
+    for (String pool : pools) {
+      for (String table : List.of("price_point", "org_price_point")) {
+        statements.add(
             Statement.of(
-                "DELETE FROM price_point WHERE pool = ? AND ts >= ?",
-                point.pool(),
-                point.atMillis()),
-            PRICE.insert(point)));
+                "DELETE FROM %s WHERE pool = ? AND ts > ?".formatted(table), pool, latestMillis));
+      }
+    }
+    return database.commit(statements);
   }
 }

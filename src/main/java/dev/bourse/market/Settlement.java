@@ -4,7 +4,6 @@ import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.core.Ids;
-import dev.bourse.core.Times;
 import dev.bourse.sshkeys.SshKey;
 import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Statement;
@@ -14,8 +13,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,15 +23,10 @@ final class Settlement {
   /** Clusters told of a tick's decisions at once; their commits share fsyncs. */
   private static final int ORDERS_IN_FLIGHT = 256;
 
-  /** As much may two clocks differ that are both right. */
-  static final long AHEAD_MILLIS = 60_000;
-
   private final MarketEnvironment env;
   private final TickRunner tickRunner;
   private final Lease lease;
   private final Fleet machines;
-  private @Nullable PricePoint lastPrice;
-  private Map<String, Long> lastOrgCents = Map.of();
 
   /** Answers come on any thread. */
   private volatile boolean isLeaseLost;
@@ -44,19 +36,6 @@ final class Settlement {
     this.tickRunner = tickRunner;
     this.lease = lease;
     this.machines = machines;
-  }
-
-  /** Reads where the prices stand. */
-  Future<Void> start() {
-    Future<Map<String, Long>> orgs = env.prices().findOrgCents(lease.pool());
-    Future<Optional<PricePoint>> last = env.prices().findLast(lease.pool());
-    return Future.all(orgs, last)
-        .map(
-            read -> {
-              lastOrgCents = orgs.result();
-              lastPrice = last.result().orElse(null);
-              return null;
-            });
   }
 
   /**
@@ -139,62 +118,45 @@ final class Settlement {
         env.config().swapFreshnessMillis());
   }
 
-  /** Whether a change point lies ahead, or this process's clock alone is behind. */
-  private boolean isConfirmed(PricePoint ahead) {
-    OptionalLong now = env.time().confirmedMillis();
-    return now.isPresent() && ahead.atMillis() > now.getAsLong() + AHEAD_MILLIS;
-  }
-
-  /** The prices go on from those of before a clock was ahead, whose prices were never in force. */
-  private Future<Void> putRight(Clearing clearing, long tickMillis) {
-    LOG.warn(
-        "pool {}: prices were stored by a clock that was ahead; they go on from {}",
-        lease.pool(),
-        Times.rfc3339(tickMillis));
-    return env.prices()
-        .findAt(lease.pool(), tickMillis)
-        .map(before -> following(before.orElse(null), clearing, tickMillis))
-        .compose(
-            point -> env.prices().supersede(point, lease).onSuccess(stored -> lastPrice = point));
-  }
-
-  private PricePoint following(@Nullable PricePoint before, Clearing clearing, long atMillis) {
-    return before == null
-        ? PricePoint.first(lease.pool(), atMillis, clearing)
-        : before.next(atMillis, clearing);
-  }
-
+  /**
+   * Stores the prices if they are not in force already. Points of a clock that was ahead are not in
+   * force: what is stored then comes before them.
+   */
   private Future<Void> storePrice(Clearing clearing, long tickMillis) {
-    PricePoint last = lastPrice;
-    if (last != null && last.atMillis() > tickMillis + AHEAD_MILLIS && isConfirmed(last)) {
-      return putRight(clearing, tickMillis);
-    }
-    long at = last == null ? tickMillis : Math.max(tickMillis, last.atMillis() + 1);
-    List<Statement> orgs = orgPrices(clearing.orgCents(), at);
-    boolean isSame = last != null && last.isOf(clearing);
+    Future<Map<String, Long>> orgs = env.prices().findOrgCents(lease.pool(), tickMillis);
+    Future<Optional<PricePoint>> last = env.prices().findInForce(lease.pool(), tickMillis);
+    return Future.all(orgs, last)
+        .compose(read -> storePrice(clearing, last.result(), orgs.result(), tickMillis));
+  }
+
+  private Future<Void> storePrice(
+      Clearing clearing,
+      Optional<PricePoint> last,
+      Map<String, Long> lastOrgCents,
+      long tickMillis) {
+    long at = last.map(point -> Math.max(tickMillis, point.atMillis() + 1)).orElse(tickMillis);
+    List<Statement> orgs = orgPrices(lastOrgCents, clearing.orgCents(), at);
+    boolean isSame = last.filter(point -> point.isOf(clearing)).isPresent();
     if (isSame && orgs.isEmpty()) {
       return Future.succeededFuture();
     }
-    PricePoint point = isSame ? last : following(last, clearing, at);
-    return env.prices()
-        .store(isSame ? Optional.empty() : Optional.of(point), orgs, lease)
-        .onSuccess(
-            stored -> {
-              lastPrice = point;
-              lastOrgCents = clearing.orgCents();
-            });
+    PricePoint next =
+        last.map(point -> point.next(at, clearing))
+            .orElseGet(() -> PricePoint.first(lease.pool(), at, clearing));
+    return env.prices().store(last, isSame ? Optional.empty() : Optional.of(next), orgs, lease);
   }
 
   /** Change points of those whose price is another than before. */
-  private List<Statement> orgPrices(Map<String, Long> now, long atMillis) {
+  private List<Statement> orgPrices(
+      Map<String, Long> before, Map<String, Long> now, long atMillis) {
     List<Statement> points = new ArrayList<>();
     now.forEach(
         (org, cents) -> {
-          if (!cents.equals(lastOrgCents.get(org))) {
+          if (!cents.equals(before.get(org))) {
             points.add(PriceStore.insert(lease.pool(), org, atMillis, cents));
           }
         });
-    for (String org : lastOrgCents.keySet()) {
+    for (String org : before.keySet()) {
       if (!now.containsKey(org)) {
         points.add(PriceStore.insert(lease.pool(), org, atMillis, null));
       }

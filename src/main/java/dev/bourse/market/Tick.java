@@ -335,7 +335,8 @@ final class Tick {
   private Clearing priced(Clearing clearing) {
     boolean isAnyHeld =
         clearing.clearingCents() == null
-            && clusters.stream().anyMatch(c -> c.allocations().stream().anyMatch(Allocation::isOpen));
+            && clusters.stream()
+                .anyMatch(c -> c.allocations().stream().anyMatch(Allocation::isOpen));
     return isAnyHeld
         ? new Clearing(
             pool.reserveCents(),

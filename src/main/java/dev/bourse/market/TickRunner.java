@@ -145,15 +145,12 @@ final class TickRunner {
   }
 
   /**
-   * The clearing price at which a paused market stands: the one that is stored, so that whoever
-   * computes it comes to the same, after a fail-over too; but for one that a clock which was far
-   * ahead stored, and that is put right.
+   * The clearing price at which a paused market stands: the stored one that is in force, so that
+   * every process that computes it comes to the same, after a fail-over too.
    */
   private Future<Optional<Long>> standing(Pool terms, long nowMillis) {
     return terms.isPaused()
-        ? env.prices()
-            .findAt(pool, nowMillis + Settlement.AHEAD_MILLIS)
-            .map(last -> last.map(PricePoint::clearingCents))
+        ? env.prices().findInForce(pool, nowMillis).map(last -> last.map(PricePoint::clearingCents))
         : Future.succeededFuture(Optional.empty());
   }
 

@@ -19,6 +19,9 @@ import java.util.random.RandomGenerator;
 
 /** The parts of the authorization server, put together. */
 public final class AuthorizationServer {
+  /** How long a code works. */
+  public static final long CODE_MILLIS = Grants.CODE_MILLIS;
+
   /** The pages it has. */
   public static final List<String> TEMPLATES =
       List.of("consent", "device", "device-confirm", "message");

@@ -25,7 +25,7 @@ public final class JoinRuleService {
   static final int MAX_PREVIEWED = 100;
 
   /** How long an invitation's sign-in link works. */
-  static final Duration LINK_VALIDITY = Duration.ofDays(3);
+  public static final Duration LINK_VALIDITY = Duration.ofDays(3);
 
   /** Labels of letters, digits and hyphens (RFC 1035), at least two; others come in punycode. */
   private static final String DOMAIN =

@@ -306,9 +306,7 @@ public final class Seeding {
       if (cluster.declared() != null) {
         statements.add(
             ActivityRows.insert(
-                Activity.declared(OPERATOR, cluster.declared()),
-                holder.name(),
-                now()));
+                Activity.declared(OPERATOR, cluster.declared()), holder.name(), now()));
       }
     }
   }

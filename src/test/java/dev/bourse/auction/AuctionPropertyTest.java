@@ -39,7 +39,8 @@ class AuctionPropertyTest {
   @Test
   void theRulesSeatBySeatGiveTheSameGrantsInTheSameOrder() {
     inEveryWorld(
-        (world, random) -> assertEquals(new ReferenceAuction(world).grants(), world.clear().grants()));
+        (world, random) ->
+            assertEquals(new ReferenceAuction(world).grants(), world.clear().grants()));
   }
 
   @Test
@@ -62,7 +63,8 @@ class AuctionPropertyTest {
   void tryingEveryPriceGivesTheSameAdmissionPrice() {
     inEveryWorld(
         (world, random) ->
-            assertEquals(new ReferenceAuction(world).admissionPrice(), world.clear().admissionCents()));
+            assertEquals(
+                new ReferenceAuction(world).admissionPrice(), world.clear().admissionCents()));
   }
 
   @Test

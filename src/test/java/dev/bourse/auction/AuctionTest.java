@@ -24,7 +24,8 @@ class AuctionTest extends AuctionFixture {
   @Test
   void anEmptyPoolClearsAtNoPriceAndAdmitsAtNone() {
     Clearing clearing = clear(seats(0));
-    assertEquals(new Clearing(null, Map.of(), null, List.of(), List.of(), Map.of(), Map.of()), clearing);
+    assertEquals(
+        new Clearing(null, Map.of(), null, List.of(), List.of(), Map.of(), Map.of()), clearing);
   }
 
   @Test
@@ -264,16 +265,14 @@ class AuctionTest extends AuctionFixture {
 
   @Test
   void whoRanksLastWinsNewNodesAfterEverybodyElseAndPricesNobody() {
-    Clearing clearing =
-        clear(seats(1, "n1"), last(bid("a", 900, 1)), bid("b", 200, 1));
+    Clearing clearing = clear(seats(1, "n1"), last(bid("a", 900, 1)), bid("b", 200, 1));
     assertEquals(List.of(grant("b", "n1")), clearing.grants());
     assertEquals(RESERVE, clearing.clearingCents());
   }
 
   @Test
   void whoRanksLastDefendsWhatItHoldsAndTakesWhatNobodyWants() {
-    Clearing clearing =
-        clear(seats(2, "n1"), last(bid("a", 900, 2, held("a1"))), bid("b", 50, 2));
+    Clearing clearing = clear(seats(2, "n1"), last(bid("a", 900, 2, held("a1"))), bid("b", 50, 2));
     assertEquals(List.of(), clearing.reclaims());
     assertEquals(List.of(grant("a", "n1")), clearing.grants());
     assertEquals(RESERVE, clearing.admissionCents());
@@ -284,19 +283,19 @@ class AuctionTest extends AuctionFixture {
   @Test
   void anUnusableNodeIsNoSeatThatARivalWins() {
     Clearing clearing =
-        clear(
-            seats(1),
-            bid("a", 200, 2, unusable("a1"), held("a2")),
-            bid("b", 300, 2));
-    assertEquals(
-        List.of(outbid("a", "a1"), outbid("a", "a2")), clearing.reclaims());
+        clear(seats(1), bid("a", 200, 2, unusable("a1"), held("a2")), bid("b", 300, 2));
+    assertEquals(List.of(outbid("a", "a1"), outbid("a", "a2")), clearing.reclaims());
     assertEquals(Map.of("a", 2, "b", 1), clearing.unseated());
   }
 
   @Test
   void anUnusableNodeStaysAtACeilingThatWouldKeepAHealthyOneAndCostsAsMuch() {
     Clearing clearing =
-        clear(seats(1), bid("a", 300, 1, unusable("a1")), bid("b", 300, 1, held("b1")), bid("c", 250, 1));
+        clear(
+            seats(1),
+            bid("a", 300, 1, unusable("a1")),
+            bid("b", 300, 1, held("b1")),
+            bid("c", 250, 1));
     assertEquals(List.of(), clearing.reclaims());
     assertEquals(250L, clearing.centsOf("a"));
   }
@@ -321,8 +320,7 @@ class AuctionTest extends AuctionFixture {
     assertEquals(List.of(), waiting.grants());
     Clearing complete =
         clear(seats(4, "n1", "n2", "n3"), gang(3, bid("g", 900, 3)), bid("b", 200, 1));
-    assertEquals(
-        List.of(grant("g", "n1"), grant("g", "n2"), grant("g", "n3")), complete.grants());
+    assertEquals(List.of(grant("g", "n1"), grant("g", "n2"), grant("g", "n3")), complete.grants());
   }
 
   @Test
@@ -349,10 +347,7 @@ class AuctionTest extends AuctionFixture {
   @Test
   void aSwapWaitsWhileEverySeatIsClaimed() {
     Clearing clearing =
-        clear(
-            seats(2, "n1"),
-            swapping(bid("a", 900, 1, held("a1")), "a1"),
-            bid("b", 100, 1));
+        clear(seats(2, "n1"), swapping(bid("a", 900, 1, held("a1")), "a1"), bid("b", 100, 1));
     assertEquals(List.of(grant("b", "n1")), clearing.grants());
     assertEquals(List.of(), clearing.reclaims());
   }

@@ -175,10 +175,7 @@ class GangPropertyTest {
               assertTrue(
                   bidder.held().stream()
                       .allMatch(
-                          h ->
-                              h.shielded()
-                                  || !h.usable()
-                                  || reclaimed.contains(h.allocationId())),
+                          h -> h.shielded() || !h.usable() || reclaimed.contains(h.allocationId())),
                   bidder.cluster());
             }
           }

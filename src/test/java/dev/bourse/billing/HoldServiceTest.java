@@ -10,11 +10,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.Organization;
 import dev.bourse.capacity.Activity;
-import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ExchangeFixture;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Holds;
@@ -134,7 +134,8 @@ class HoldServiceTest extends ExchangeFixture {
             "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents, cents_millis,"
                 + " priced_millis) VALUES ('h100', ?, 100, NULL, 0, 0)",
             at));
-    rows.add(ActivityRows.insert(new Activity("x", new ClusterEvent.Declared(8, -2)), orgId + "-1", at));
+    rows.add(
+        ActivityRows.insert(new Activity("x", new ClusterEvent.Declared(8, -2)), orgId + "-1", at));
     rows.add(
         Statement.of(
             "INSERT INTO allocation (allocation_id, cluster, node_id, slot, state, granted_at,"

@@ -8,10 +8,10 @@ import dev.bourse.billing.Usage.Held;
 import dev.bourse.billing.Usage.Line;
 import dev.bourse.billing.Usage.Timeline;
 import dev.bourse.capacity.Activity;
-import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.store.Statement;
@@ -65,7 +65,9 @@ class TimelineStoreTest extends StoreFixture {
     ceilings
         .computeIfAbsent(cluster, none -> new ArrayList<>())
         .add(new ChangePoint(atMillis, cents));
-    rows.add(ActivityRows.insert(new Activity("x", new ClusterEvent.Declared(8, cents)), cluster, atMillis));
+    rows.add(
+        ActivityRows.insert(
+            new Activity("x", new ClusterEvent.Declared(8, cents)), cluster, atMillis));
   }
 
   private void priced(long atMillis, @Nullable Long cents) {

@@ -59,8 +59,7 @@ class AllotmentTest {
     Allotment.Orders orders =
         Sample.orders(
             read, List.of(), List.of(outbid("a0")), NoticeOrders.NONE, read.verdict(), LATER);
-    Cluster written =
-        Capacity.declare(read, order(24, "9", 1, List.of()), TERMS, LATER + 1).next();
+    Cluster written = Capacity.declare(read, order(24, "9", 1, List.of()), TERMS, LATER + 1).next();
 
     Cluster settled = Allotment.settle(written, orders, LATER + 2).next();
     assertEquals(Allocation.State.RECLAIMING, at(settled, 0).state());

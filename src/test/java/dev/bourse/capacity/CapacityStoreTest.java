@@ -176,12 +176,7 @@ class CapacityStoreTest extends StoreFixture {
         Allotment.settle(
                 cluster,
                 Sample.orders(
-                    cluster,
-                    List.of(),
-                    List.of(),
-                    NoticeOrders.NONE,
-                    new Verdict(true, true),
-                    0),
+                    cluster, List.of(), List.of(), NoticeOrders.NONE, new Verdict(true, true), 0),
                 0)
             .next();
     Cluster.Draft draft = cluster.draft();
@@ -199,8 +194,7 @@ class CapacityStoreTest extends StoreFixture {
             new Declaration.Budget(12_345, LATER + 8_000),
             "grt_1",
             LATER + 19_000);
-    draft.standing =
-        new Standing(new Standing.Gate(240, LATER, LATER + 1_000), 2, LATER + 2_000);
+    draft.standing = new Standing(new Standing.Gate(240, LATER, LATER + 1_000), 2, LATER + 2_000);
     draft.overrides = new Overrides(777L, Map.of("A", Optional.of("b"), "C", Optional.empty()));
     draft.retiredAtMillis = LATER + 60_000;
     draft.alerts =

@@ -1,7 +1,6 @@
 package dev.bourse.capacity;
 
 import static dev.bourse.capacity.Sample.CADENCE;
-import static dev.bourse.capacity.Sample.FRESHNESS;
 import static dev.bourse.capacity.Sample.POOL;
 import static dev.bourse.capacity.Sample.T0;
 import static dev.bourse.capacity.Sample.TERMS;

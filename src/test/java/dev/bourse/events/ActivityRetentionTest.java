@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Activity;
-import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.store.Statement;
@@ -21,7 +21,9 @@ class ActivityRetentionTest extends StoreFixture {
   private void write(int count, long atMillis) throws Exception {
     List<Statement> rows = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      rows.add(ActivityRows.insert(new Activity("token:a", new ClusterEvent.Declared(8, 100)), "c1", atMillis));
+      rows.add(
+          ActivityRows.insert(
+              new Activity("token:a", new ClusterEvent.Declared(8, 100)), "c1", atMillis));
     }
     await(database.commit(rows));
   }

@@ -77,7 +77,9 @@ class ActivityStoreTest extends StoreFixture {
     for (int c = 0; c < 2 * ActivityStore.CLUSTERS_PER_READ + 1; c++) {
       clusters.add("c" + c);
       for (int i = 0; i < 3; i++) {
-        rows.add(ActivityRows.insert(new Activity("x", new ClusterEvent.Declared(8, 100)), "c" + c, 1_000 * i + c));
+        rows.add(
+            ActivityRows.insert(
+                new Activity("x", new ClusterEvent.Declared(8, 100)), "c" + c, 1_000 * i + c));
       }
     }
     await(database.commit(rows));

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.capacity.Activity;
-import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.ActivityRows;
 import dev.bourse.capacity.CapacityStore;
+import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.store.Statement;
@@ -93,7 +93,10 @@ class HistoryStoreTest extends StoreFixture {
       Asked one = new Asked(at, 8 * random.nextInt(5), 100L + random.nextInt(400));
       asked.add(one);
       rows.add(
-          ActivityRows.insert(new Activity("x", new ClusterEvent.Declared(one.gpus(), one.cents())), "c1", one.at()));
+          ActivityRows.insert(
+              new Activity("x", new ClusterEvent.Declared(one.gpus(), one.cents())),
+              "c1",
+              one.at()));
     }
     at = start + random.nextInt(9_000_000);
     long sum = 0;

@@ -1,10 +1,13 @@
 package dev.bourse.market;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.store.Correction;
+import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,10 +36,12 @@ class MarketRowsTest extends StoreFixture {
 
     assertEquals(1, first.epoch());
     assertEquals(2, second.epoch());
-    fails(Lease.Lost.class, prices.store(Optional.of(point(1, 100L)), List.of(), first));
+    fails(
+        Lease.Lost.class,
+        prices.store(Optional.empty(), Optional.of(point(1, 100L)), List.of(), first));
     fails(Lease.Lost.class, leases.renew(first, 9_000, Optional.empty()));
     assertEquals(List.of(0L), integers("SELECT COUNT(*) FROM price_point"));
-    await(prices.store(Optional.of(point(1, 100L)), List.of(), second));
+    await(prices.store(Optional.empty(), Optional.of(point(1, 100L)), List.of(), second));
     await(leases.renew(second, 9_000, Optional.empty()));
   }
 
@@ -53,19 +58,73 @@ class MarketRowsTest extends StoreFixture {
   }
 
   @Test
-  void theLastPriceCarriesTheSumsOfAllBefore() throws Exception {
+  void aPriceCarriesTheSumsOfAllBefore() throws Exception {
     Lease lease = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
-    assertEquals(Optional.empty(), await(prices.findLast("h100")));
+    assertEquals(Optional.empty(), await(prices.findInForce("h100", 9_000)));
+    PricePoint third = await(insertThree(lease));
+
+    assertEquals(Optional.of(third), await(prices.findInForce("h100", 9_000)));
+    assertEquals(200_000, third.centsMillis());
+    assertEquals(2_000, third.pricedMillis());
+  }
+
+  @Test
+  void aPriceThatLiesAheadIsNotInForce() throws Exception {
+    Lease lease = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
+    PricePoint third = await(insertThree(lease));
+
+    long latest = third.atMillis() - Correction.APART_MILLIS;
+    assertEquals(Optional.of(third), await(prices.findInForce("h100", latest)));
+    assertEquals(3_000, await(prices.findInForce("h100", latest - 1)).orElseThrow().atMillis());
+  }
+
+  @Test
+  void pricesThatFollowOneStoredBeforeThemCarryItsSums() throws Exception {
+    Lease lease = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
+    PricePoint third = await(insertThree(lease));
+    PricePoint last = third.next(20_000, clearing(50L, 50L));
+    await(prices.store(Optional.of(third), Optional.of(last), List.of(), lease));
+    PricePoint first = point(1_000, 100L);
+    await(
+        prices.store(
+            Optional.of(first),
+            Optional.of(first.next(2_000, clearing(400L, null))),
+            List.of(),
+            lease));
+
+    // 100 for a second, then 400 for another, none for six, and 200 for eleven.
+    assertEquals(
+        List.of(0L, 100_000L, 500_000L, 500_000L, 2_700_000L),
+        integers("SELECT cents_millis FROM price_point ORDER BY ts"));
+    assertEquals(
+        List.of(0L, 1_000L, 2_000L, 2_000L, 13_000L),
+        integers("SELECT priced_millis FROM price_point ORDER BY ts"));
+  }
+
+  @Test
+  void pricesThatLieAheadAreDeletedAndThoseBeforeThemStay() throws Exception {
+    Lease lease = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
+    await(insertThree(lease));
+    PriceCorrection correction = new PriceCorrection(database);
+
+    assertFalse(await(correction.correct(9_000 - Correction.APART_MILLIS)));
+    assertEquals(
+        List.of(1_000L, 3_000L, 9_000L), integers("SELECT ts FROM price_point ORDER BY ts"));
+    assertTrue(await(correction.correct(8_999 - Correction.APART_MILLIS)));
+    assertEquals(List.of(1_000L, 3_000L), integers("SELECT ts FROM price_point ORDER BY ts"));
+    assertFalse(await(correction.correct(8_999 - Correction.APART_MILLIS)));
+  }
+
+  /** Prices at 1, 3 and 9 seconds; the last of them. */
+  private Future<PricePoint> insertThree(Lease lease) {
     PricePoint first = point(1_000, 100L);
     PricePoint second = first.next(3_000, clearing(null, 100L));
     PricePoint third = second.next(9_000, clearing(200L, null));
-    for (PricePoint point : List.of(first, second, third)) {
-      await(prices.store(Optional.of(point), List.of(), lease));
-    }
-
-    assertEquals(Optional.of(third), await(prices.findLast("h100")));
-    assertEquals(200_000, third.centsMillis());
-    assertEquals(2_000, third.pricedMillis());
+    return prices
+        .store(Optional.empty(), Optional.of(first), List.of(), lease)
+        .compose(stored -> prices.store(Optional.of(first), Optional.of(second), List.of(), lease))
+        .compose(stored -> prices.store(Optional.of(second), Optional.of(third), List.of(), lease))
+        .map(third);
   }
 
   @Test
@@ -86,7 +145,6 @@ class MarketRowsTest extends StoreFixture {
   }
 
   private static Clearing clearing(@Nullable Long clearing, @Nullable Long admission) {
-    return new Clearing(
-        clearing, Map.of(), admission, List.of(), List.of(), Map.of(), Map.of());
+    return new Clearing(clearing, Map.of(), admission, List.of(), List.of(), Map.of(), Map.of());
   }
 }

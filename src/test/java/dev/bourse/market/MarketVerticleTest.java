@@ -287,52 +287,50 @@ class MarketVerticleTest extends MarketFixture {
   }
 
   @Test
-  void pricesGoOnFromThePresentAfterAClockWasAhead() throws Exception {
+  void pricesOfAClockThatWasAheadAreNotInForce() throws Exception {
+    clock.confirm(false);
     adopt(Sample.active(1));
     nodes.marks.put("n0", "a0");
     long before = clock.millis() - MINUTE;
     long ahead = clock.millis() + 3 * 24 * 60 * MINUTE;
-    await(
-        database.commit(
-            List.of(
-                Statement.of(
-                    "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents,"
-                        + " cents_millis, priced_millis) VALUES ('h100', ?, 150, 150, 0, 0)",
-                    before),
-                Statement.of(
-                    "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents,"
-                        + " cents_millis, priced_millis) VALUES ('h100', ?, 900, 900, 1, 1)",
-                    ahead))));
+    await(database.commit(List.of(priced(before, 150, 0), priced(ahead, 900, 1))));
     await(market.start());
 
-    eventually("put right", () -> pricedAt().equals(List.of(before, clock.millis())));
-    assertEquals(
-        List.of(150L * MINUTE),
-        integers("SELECT cents_millis FROM price_point WHERE ts > " + before));
-    assertEquals(
-        List.of(100L), integers("SELECT clearing_cents FROM price_point WHERE ts > " + before));
+    eventually(
+        "stored at the present", () -> pricedAt().equals(List.of(before, clock.millis(), ahead)));
+    String now = "SELECT %s FROM price_point WHERE ts = " + clock.millis();
+    assertEquals(List.of(150L * MINUTE), integers(now.formatted("cents_millis")));
+    assertEquals(List.of(100L), integers(now.formatted("clearing_cents")));
+    ticks(5);
+    assertEquals(List.of(before, clock.millis(), ahead), pricedAt(), "stored once");
   }
 
   @Test
-  void pricesAreNotPutRightByAClockThatIsNotConfirmed() throws Exception {
-    clock.confirm(false);
+  void pricesThatLieAheadAreCorrectedUnderARunningMarket() throws Exception {
     adopt(Sample.active(1));
     nodes.marks.put("n0", "a0");
     long ahead = clock.millis() + 3 * 24 * 60 * MINUTE;
-    await(
-        database.commit(
-            List.of(
-                Statement.of(
-                    "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents,"
-                        + " cents_millis, priced_millis) VALUES ('h100', ?, 900, 900, 1, 1)",
-                    ahead))));
+    // The price that the market finds: it must not go by the deleted point.
+    await(database.commit(List.of(priced(ahead, 100, 0))));
     await(market.start());
-    eventually("ticking", () -> clusters.findQuote("h100").isPresent());
+    eventually("stored", () -> pricedAt().equals(List.of(clock.millis(), ahead)));
+
+    await(new PriceCorrection(database).correct(clock.millis()));
     ticks(5);
 
-    assertEquals(List.of(ahead, ahead + 1), pricedAt(), "they go on behind it, and in order");
-    clock.confirm(true);
-    eventually("put right", () -> pricedAt().equals(List.of(clock.millis())));
+    assertEquals(List.of(clock.millis()), pricedAt());
+    assertEquals(List.of(100L), integers("SELECT clearing_cents FROM price_point"));
+  }
+
+  private static Statement priced(long atMillis, long cents, long sums) {
+    return Statement.of(
+        "INSERT INTO price_point (pool, ts, clearing_cents, admission_cents, cents_millis,"
+            + " priced_millis) VALUES ('h100', ?, ?, ?, ?, ?)",
+        atMillis,
+        cents,
+        cents,
+        sums,
+        sums);
   }
 
   @Test

@@ -293,12 +293,15 @@ class NoticeWalkTest {
       String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));
       grants.add(
           new Allotment.Orders.Grant(
-              "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of(), decided.minimumSlots(grant)));
+              "a" + granted++,
+              grant.nodeId(),
+              ip,
+              grant.replaces(),
+              List.of(),
+              decided.minimumSlots(grant)));
     }
     return Allotment.settle(
-            cluster(name),
-            decided.orders(grants, POOL.gpusPerNode(), FRESHNESS),
-            now)
+            cluster(name), decided.orders(grants, POOL.gpusPerNode(), FRESHNESS), now)
         .next();
   }
 

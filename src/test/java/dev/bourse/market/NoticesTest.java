@@ -316,10 +316,7 @@ class NoticesTest {
   }
 
   private static Transition settle(Cluster cluster, Tick.Decided decided, long now) {
-    return Allotment.settle(
-        cluster,
-        decided.orders(List.of(), POOL.gpusPerNode(), FRESHNESS),
-        now);
+    return Allotment.settle(cluster, decided.orders(List.of(), POOL.gpusPerNode(), FRESHNESS), now);
   }
 
   private static Tick.Decided decided(Tick.Outcome outcome) {

@@ -203,16 +203,17 @@ class PreviewAgreementTest {
                 String ip = Sample.ip(Integer.parseInt(grant.nodeId().substring(1)));
                 grants.add(
                     new Allotment.Orders.Grant(
-                        "a" + granted++, grant.nodeId(), ip, grant.replaces(), List.of(), decided.minimumSlots(grant)));
+                        "a" + granted++,
+                        grant.nodeId(),
+                        ip,
+                        grant.replaces(),
+                        List.of(),
+                        decided.minimumSlots(grant)));
               }
               Cluster cluster = cluster(name);
               world.put(
                   name,
-                  Allotment.settle(
-                          cluster,
-                          decided.orders(grants, 8, FRESHNESS),
-                          now)
-                      .next());
+                  Allotment.settle(cluster, decided.orders(grants, 8, FRESHNESS), now).next());
             });
     return outcome;
   }

@@ -458,8 +458,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     if (hold != null && hold.stage() != Hold.Stage.GRACE) {
       assertFalse(buys, "granted under a hold");
     }
-    Allotment.Orders orders =
-        decided.orders(grants, GPUS, Sample.FRESHNESS);
+    Allotment.Orders orders = decided.orders(grants, GPUS, Sample.FRESHNESS);
     order(history, (cluster, at) -> Allotment.settle(cluster, orders, at), holder(history.market));
     if (buys) {
       count("granted");

@@ -168,10 +168,7 @@ class TickInputTest {
               }
               Shown.publish(
                   clusters,
-                  Allotment.settle(
-                          cluster(name),
-                          decided.orders(grants, 8, FRESHNESS),
-                          now)
+                  Allotment.settle(cluster(name), decided.orders(grants, 8, FRESHNESS), now)
                       .next());
             });
   }

@@ -73,6 +73,13 @@ public final class StatementPlans {
           Map.entry("SELECT n.pool, CASE WHEN", "every machine, when an operator looks"),
           Map.entry("DELETE FROM scrub_fault AS s WHERE", "what is lost, once a minute"),
           Map.entry("DELETE FROM scrub_absence WHERE seen_at", "what waits for others, hourly"),
+          Map.entry("WITH clock (now, latest)", "after a start, and after a step back of a clock"),
+          Map.entry("SELECT org_id, username, created_at FROM member", "as the one before"),
+          Map.entry("SELECT COUNT(*) AS ahead FROM (SELECT 1 FROM ceiling_point", "likewise"),
+          Map.entry(
+              "INSERT INTO ceiling_point (cluster, ts, ceiling_cents, priced_at) SELECT",
+              "likewise"),
+          Map.entry("DELETE FROM ceiling_point WHERE ts >", "likewise"),
           Map.entry("DELETE FROM oauth_client WHERE client_id IN", "20,000 rows at most"),
           Map.entry("DELETE FROM oauth_device WHERE device_sha256 IN", "20,000 rows at most"));
 

@@ -5,7 +5,7 @@ import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 
 /** The same on a server. */
-class PostgresClockCorrectionTest extends ClockCorrectionTest {
+class PostgresClusterCorrectionTest extends ClusterCorrectionTest {
   @Override
   protected Future<? extends Database> open() throws Exception {
     return SharedPostgres.openStore(vertx, clock);

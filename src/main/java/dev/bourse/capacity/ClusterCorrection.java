@@ -3,26 +3,21 @@ package dev.bourse.capacity;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.pools.Pool;
 import dev.bourse.store.BoundedWork;
+import dev.bourse.store.Correction;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.concurrent.atomic.LongAdder;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Puts right what a clock that was ahead has left: times that lie ahead of confirmed time become
- * it. Clusters are changed by their owners; nodes given back and activity, which nobody changes any
- * more, in the store. A step of {@link dev.bourse.store.Upkeep}; doing it twice changes nothing
- * more.
+ * Corrects times of clusters, their allocations and their activity that lie ahead. Clusters are
+ * changed by their owners; allocations that ended and activity, which nobody changes any more, in
+ * the store.
  */
-public final class ClockCorrection {
-  private static final Logger LOG = LoggerFactory.getLogger(ClockCorrection.class);
-
+public final class ClusterCorrection implements Correction {
   private static final String AHEAD =
       """
       SELECT (SELECT COUNT(*) FROM
@@ -47,7 +42,7 @@ public final class ClockCorrection {
    */
   private static final String CORRECT_ACTIVITY =
       """
-      UPDATE activity SET ts = put.at FROM (
+      UPDATE activity SET ts = put.at, effective_at = effective_at - (put.ts - put.at) FROM (
       SELECT id, ts, COALESCE(MIN(CASE WHEN ts <= CAST(? AS BIGINT) THEN ts END)
       OVER (PARTITION BY cluster || '', kind ORDER BY id DESC), CAST(? AS BIGINT)) AS at
       FROM activity WHERE id >= (SELECT MIN(+id) FROM activity WHERE ts > ?)) AS put
@@ -65,7 +60,7 @@ public final class ClockCorrection {
   /**
    * @param protectionMillis how long a node is protected after it became active
    */
-  public ClockCorrection(
+  public ClusterCorrection(
       Vertx vertx,
       Database database,
       Clusters clusters,
@@ -85,17 +80,23 @@ public final class ClockCorrection {
     return corrected.sum();
   }
 
-  /** Puts right what there is; tells that there is no more. */
-  public Future<Boolean> step() {
-    OptionalLong now = time.confirmedMillis();
-    if (now.isEmpty()) {
-      return Future.succeededFuture(false);
-    }
-    long millis = now.getAsLong();
-    FutureTimes ahead = new FutureTimes(millis, protectionMillis, time.isNewest());
+  @Override
+  public String table() {
+    return "cluster, allocation, activity";
+  }
+
+  /** Clusters are in memory, and of the rest what lies ahead is found by an index. */
+  @Override
+  public boolean readsWholeTable() {
+    return false;
+  }
+
+  @Override
+  public Future<Boolean> correct(long nowMillis) {
+    FutureTimes ahead = new FutureTimes(nowMillis, protectionMillis, time.isNewest());
     return vertx
         .executeBlocking(() -> clustersWith(ahead), false)
-        .compose(names -> correct(names, ahead, millis));
+        .compose(names -> correct(names, ahead, nowMillis));
   }
 
   /** Looks at every cluster there is: on a worker, for 100,000 take a request's patience. */
@@ -112,37 +113,33 @@ public final class ClockCorrection {
   }
 
   private Future<Boolean> correct(List<String> names, FutureTimes ahead, long millis) {
-    if (!names.isEmpty()) {
-      LOG.warn(
-          "{} clusters have times that lie ahead, left by a clock that was ahead; they are"
-              + " corrected",
-          names.size());
-    }
     return correctStored(millis)
         .compose(
             stored ->
                 BoundedWork.each(
-                    names.iterator(),
-                    name ->
-                        owners
-                            .submit(name, ahead.correction())
-                            .onSuccess(put -> corrected.increment())))
-        .map(false);
+                        names.iterator(),
+                        name ->
+                            owners
+                                .submit(name, ahead.correction())
+                                .onSuccess(put -> corrected.increment()))
+                    .map(stored || !names.isEmpty()));
   }
 
   /** Each statement finds what it changes by an index of its own. */
-  private Future<Void> correctStored(long now) {
-    long later = now + FutureTimes.APART_MILLIS;
+  private Future<Boolean> correctStored(long now) {
+    long later = now + APART_MILLIS;
     return database
         .read(AHEAD, List.of(later, later), row -> row.integer("ahead"))
         .compose(
             found ->
                 found.get(0) == 0
-                    ? Future.succeededFuture()
-                    : database.commit(
-                        List.of(
-                            Statement.of(
-                                CORRECT_ALLOCATIONS, now, now, now, now, now, now, now, later),
-                            Statement.of(CORRECT_ACTIVITY, later, now, later, later))));
+                    ? Future.succeededFuture(false)
+                    : database
+                        .commit(
+                            List.of(
+                                Statement.of(
+                                    CORRECT_ALLOCATIONS, now, now, now, now, now, now, now, later),
+                                Statement.of(CORRECT_ACTIVITY, later, now, later, later)))
+                        .map(true));
   }
 }

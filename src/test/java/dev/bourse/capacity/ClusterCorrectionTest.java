@@ -9,7 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Times of the activity that lie ahead become the present, and none passes what came later. */
-class ClockCorrectionTest extends ExchangeFixture {
+class ClusterCorrectionTest extends ExchangeFixture {
   private static final long HOUR = 3_600_000;
 
   /** An entry of a cluster for each time, as the clock showed it, in the order of their ids. */
@@ -18,13 +18,17 @@ class ClockCorrectionTest extends ExchangeFixture {
     for (long ahead : aheadMillis) {
       statements.add(
           ActivityRows.insert(
-              new Activity(Sample.ACTOR, new ClusterEvent.Declared(8, 200)), cluster, clock.millis() + ahead));
+              new Activity(Sample.ACTOR, new ClusterEvent.Declared(8, 200)),
+              cluster,
+              clock.millis() + ahead));
     }
     await(database.commit(statements));
   }
 
   private void correct() throws Exception {
-    await(new ClockCorrection(vertx, database, clusters, owners, HOUR, clock).step());
+    await(
+        new ClusterCorrection(vertx, database, clusters, owners, HOUR, clock)
+            .correct(clock.millis()));
   }
 
   /** How far each entry of a cluster is from now, in the order of their ids. */
