@@ -103,8 +103,10 @@ final class AlertInvariants {
 
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
-      if (touches(statements, "INTO price_point")) {
-        priced(world);
+      for (Statement statement : statements) {
+        if (statement.sql().startsWith("INSERT INTO price_point")) {
+          priced((Long) statement.parameters().get(2));
+        }
       }
       if (!touches(statements, "UPDATE cluster SET")) {
         return;
@@ -172,8 +174,7 @@ final class AlertInvariants {
       return world.scheduler.nowNanos() - last;
     }
 
-    private void priced(World world) {
-      Long price = clearing(world.server.engine());
+    private void priced(@Nullable Long price) {
       words.replaceAll(
           (told, word) -> {
             Long above = new JsonObject(word.thresholds).getLong("price_cents");

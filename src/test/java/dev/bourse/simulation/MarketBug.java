@@ -44,6 +44,22 @@ enum MarketBug implements Bug {
     }
   },
 
+  /** Prices of a clock that was ahead stay. */
+  PRICES_AHEAD_KEPT {
+    @Override
+    @Nullable Statement change(Statement statement) {
+      return statement.sql().startsWith("DELETE FROM price_point") ? null : statement;
+    }
+  },
+
+  /** A price that is stored before others leaves their sums as they are. */
+  SUMS_NOT_CARRIED_ON {
+    @Override
+    @Nullable Statement change(Statement statement) {
+      return statement.sql().startsWith("UPDATE price_point SET") ? null : statement;
+    }
+  },
+
   /** A node that becomes ready is not protected. */
   PROTECTION_LOST {
     private static final int STATE = 0;

@@ -28,6 +28,7 @@ final class MarketInvariants {
     all.add(new GrantInvariants.GrantsFitDeclarations(log));
     all.add(new GrantInvariants.GrantsAreOfUsableNodes(log));
     all.add(new PricesAreInTerms());
+    all.addAll(PriceInvariants.all());
     all.add(new DemandIsMet(log));
     all.addAll(MachineInvariants.all(log));
     return all;
