@@ -384,12 +384,17 @@ final class TimelineStore {
         .read(
             """
             SELECT c.name AS subject, r.ts, r.ceiling_cents, r.priced_at FROM cluster c
-            JOIN ceiling_point r ON r.cluster = c.name AND r.ts < ? AND r.ts >= COALESCE(
-            (SELECT MAX(x.ts) FROM ceiling_point x WHERE x.cluster = c.name AND x.ts <= ?), ?)
-            WHERE %s ORDER BY 1, 2\
+            JOIN ceiling_point r ON r.cluster = c.name AND r.ts =
+            (SELECT MAX(x.ts) FROM ceiling_point x WHERE x.cluster = c.name AND x.ts <= ?)
+            WHERE %1$s
+            UNION ALL SELECT c.name AS subject, r.ts, r.ceiling_cents, r.priced_at FROM cluster c
+            JOIN ceiling_point r ON r.cluster = c.name AND r.ts > ? AND r.ts < ?
+            WHERE %1$s ORDER BY 1, 2\
             """
                 .formatted(clusters.condition()),
-            concat(List.of(toMillis, fromMillis, fromMillis), clusters.values()),
+            concat(
+                concat(List.of(fromMillis), clusters.values()),
+                concat(List.of(fromMillis, toMillis), clusters.values())),
             row ->
                 reads
                     .computeIfAbsent(row.text("subject"), name -> new ArrayList<>())
@@ -516,17 +521,23 @@ final class TimelineStore {
   /** What organizations pay where that is not the pool's clearing price. */
   private Future<Map<String, List<ChangePoint>>> orgPrices(
       List<String> pools, List<String> orgs, long fromMillis, long toMillis) {
-    List<Object> parameters = new ArrayList<>(pools);
+    List<Object> parameters = new ArrayList<>(List.of(fromMillis));
+    parameters.addAll(pools);
     parameters.addAll(orgs);
-    parameters.addAll(List.of(toMillis, fromMillis, fromMillis));
+    parameters.addAll(pools);
+    parameters.addAll(orgs);
+    parameters.addAll(List.of(fromMillis, toMillis));
     Map<String, List<ChangePoint>> points = new HashMap<>();
     return database
         .read(
             """
-            SELECT p.pool, p.org_id, p.ts, p.cents FROM org_price_point p
-            WHERE p.pool IN %s AND p.org_id IN %s AND p.ts < ? AND p.ts >= COALESCE(
-            (SELECT MAX(x.ts) FROM org_price_point x WHERE x.pool = p.pool
-            AND x.org_id = p.org_id AND x.ts <= ?), ?) ORDER BY p.ts\
+            SELECT p.pool, p.org_id, p.ts, p.cents FROM pool q CROSS JOIN org o
+            JOIN org_price_point p ON p.pool = q.name AND p.org_id = o.org_id AND p.ts =
+            (SELECT MAX(x.ts) FROM org_price_point x WHERE x.pool = q.name
+            AND x.org_id = o.org_id AND x.ts <= ?)
+            WHERE q.name IN %1$s AND o.org_id IN %2$s
+            UNION ALL SELECT p.pool, p.org_id, p.ts, p.cents FROM org_price_point p
+            WHERE p.pool IN %1$s AND p.org_id IN %2$s AND p.ts > ? AND p.ts < ? ORDER BY 3\
             """
                 .formatted(InList.marks(pools), InList.marks(orgs)),
             parameters,

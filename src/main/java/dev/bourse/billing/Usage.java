@@ -195,7 +195,7 @@ public final class Usage {
 
   /** Notes by how much the GPUs locked at a price change, and when. */
   private static void hold(
-      TreeMap<Long, Map<Long, Long>> changes, long cents, long gpus, long begin, long end) {
+      Map<Long, Map<Long, Long>> changes, long cents, long gpus, long begin, long end) {
     if (begin < end) {
       changes.computeIfAbsent(begin, at -> new TreeMap<>()).merge(cents, gpus, Long::sum);
       changes.computeIfAbsent(end, at -> new TreeMap<>()).merge(cents, -gpus, Long::sum);

@@ -80,7 +80,8 @@ public final class Allotment {
     List<Activity> activity = new ArrayList<>();
     reclaim(cluster, draft, orders, nowMillis, activity);
     orders.notices().carryOut(draft, activity);
-    boolean isLeft = orders.hasGivenUp() | !grant(cluster, draft, orders, nowMillis, activity);
+    boolean isAllWanted = grant(cluster, draft, orders, nowMillis, activity);
+    boolean isLeft = orders.hasGivenUp() || !isAllWanted;
     long ceilingCents = orders.gate().ceilingCents();
     for (Allocation held : List.copyOf(draft.allocations)) {
       if (held.isOpen()) {
@@ -168,11 +169,12 @@ public final class Allotment {
     }
     int room = cluster.declaredSlots(orders.gpusPerNode()) - draft.build().filledSlots();
     long wanted = orders.grants().stream().filter(grant -> grant.replaces() == null).count();
+    boolean isAllWanted = wanted <= room;
     boolean isGang = orders.grants().stream().anyMatch(grant -> grant.minimumSlots() > 1);
     for (Orders.Grant grant : orders.grants()) {
       boolean isWanted =
           grant.replaces() == null
-              ? room > 0 && (!isGang || wanted <= room)
+              ? isAllWanted || (room > 0 && !isGang)
               : draft
                   .find(grant.replaces())
                   .filter(a -> a.isOpen() && a.isSwapping() && !a.pinned())
@@ -180,6 +182,7 @@ public final class Allotment {
       if (!isWanted) {
         continue;
       }
+      room -= grant.replaces() == null ? 1 : 0;
       Allocation granted =
           Allocation.granted(
               grant,
@@ -192,7 +195,7 @@ public final class Allotment {
         activity.add(Activity.granted(granted));
       }
     }
-    return wanted <= room;
+    return isAllWanted;
   }
 
   /**

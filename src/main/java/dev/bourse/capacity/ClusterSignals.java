@@ -24,6 +24,9 @@ import org.slf4j.LoggerFactory;
 final class ClusterSignals {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterSignals.class);
 
+  /** An event that no activity tells: the write or the tick that did it does. */
+  private static final String GAVE_UP = "gave-up";
+
   private record PoolAnd(String pool, String what) {}
 
   /** Guarded by itself. */
@@ -40,6 +43,17 @@ final class ClusterSignals {
    */
   boolean stored(Transition change) {
     Cluster cluster = change.next();
+    Long gaveUpAt = cluster.standing().gaveUpAtMillis();
+    if (gaveUpAt != null && !gaveUpAt.equals(change.before().standing().gaveUpAtMillis())) {
+      count(events, cluster.pool(), GAVE_UP);
+      LOG.info(
+          "organization {} gave up seats or fresh nodes of cluster {} and ranks last in pool {} for"
+              + " {} s",
+          cluster.orgId(),
+          cluster.name(),
+          cluster.pool(),
+          Standing.LAST_MILLIS / 1_000);
+    }
     EventTally asked = new EventTally();
     boolean isAsked = RequestContext.current() != null;
     boolean isFirst = false;

@@ -132,9 +132,10 @@ public final class ClusterView {
     } else {
       json.object("declared", fields -> tell(fields, declared));
     }
-    json.put("pending", cluster.pending(pool.gpusPerNode()))
+    json.put("ranks_last_until", Times.rfc3339OrNull(cluster.standing().ranksLastUntilMillis()))
+        .put("pending", cluster.pending(pool.gpusPerNode()))
         .objects("allocations", cluster.allocations(), ClusterView::tell)
-        .strings("planned_release", cluster.releaseOrder(), Allocation::publicIp)
+        .strings("planned_release", reached(cluster.releaseOrder()), Allocation::publicIp)
         .strings("nominations", nominated(), Allocation::publicIp)
         .strings("swaps", swapping(), Allocation::publicIp)
         .put("billing_hold", billingHold())
@@ -142,6 +143,11 @@ public final class ClusterView {
         .put("billing_hold_enforced", switches.billingHoldEnforced())
         .object("environment", fields -> tell(fields, pool));
     return Encoded.of(json.toBytes());
+  }
+
+  /** Without nodes that have no address yet. */
+  private static List<Allocation> reached(List<Allocation> allocations) {
+    return allocations.stream().filter(a -> a.publicIp() != null).toList();
   }
 
   private List<Allocation> swapping() {

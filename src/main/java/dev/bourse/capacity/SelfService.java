@@ -361,6 +361,9 @@ public final class SelfService {
             .with("reason", "in-use");
       }
       Cluster.Draft draft = cluster.draft();
+      if (cluster.givesUp(cluster.releaseOrder(), 0, now)) {
+        draft.standing = cluster.standing().gaveUp(now);
+      }
       List<Activity> activity =
           OperatorCommands.giveBack(draft, cluster, actor, Allocation.Reason.SCALE_DOWN, now);
       draft.retiredAtMillis = now;

@@ -44,6 +44,11 @@ public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gav
         && nowMillis < gaveUpAtMillis + LAST_MILLIS;
   }
 
+  /** Until when it does because of this cluster; null when it does not. */
+  public @Nullable Long ranksLastUntilMillis() {
+    return gaveUpAtMillis == null ? null : Long.valueOf(gaveUpAtMillis + LAST_MILLIS);
+  }
+
   /** The same after something was given up. */
   Standing gaveUp(long nowMillis) {
     return new Standing(gate, 0, nowMillis);

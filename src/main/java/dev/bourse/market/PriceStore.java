@@ -48,17 +48,20 @@ final class PriceStore {
                 row.integer("priced_millis")));
   }
 
-  /** What organizations pay now whose price is not the pool's clearing price. */
+  /**
+   * What organizations pay now whose price is not the pool's clearing price. One look-up for each
+   * organization there is, so not for every tick.
+   */
   Future<Map<String, Long>> findOrgCents(String pool, long nowMillis) {
     Map<String, Long> cents = new HashMap<>();
     return database
         .read(
             """
-            SELECT p.org_id, p.cents FROM org_price_point p WHERE p.pool = ? AND p.ts =
-            (SELECT MAX(x.ts) FROM org_price_point x WHERE x.pool = p.pool AND x.org_id = p.org_id
-            AND x.ts <= ?) AND p.cents IS NOT NULL\
+            SELECT p.org_id, p.cents FROM org o JOIN org_price_point p ON p.pool = ?
+            AND p.org_id = o.org_id AND p.ts = (SELECT MAX(x.ts) FROM org_price_point x
+            WHERE x.pool = ? AND x.org_id = o.org_id AND x.ts <= ?) AND p.cents IS NOT NULL\
             """,
-            List.of(pool, nowMillis + Correction.APART_MILLIS),
+            List.of(pool, pool, nowMillis + Correction.APART_MILLIS),
             row -> cents.put(row.text("org_id"), row.integer("cents")))
         .map(read -> cents);
   }

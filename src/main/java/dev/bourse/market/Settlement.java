@@ -13,6 +13,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +29,15 @@ final class Settlement {
   private final TickRunner tickRunner;
   private final Lease lease;
   private final Fleet machines;
+
+  /**
+   * What organizations pay is read again so often, because points of a clock that was ahead may have
+   * been deleted meanwhile. In between this process knows, for nobody else stores them.
+   */
+  private static final long ORG_PRICES_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  private Map<String, Long> orgCents = Map.of();
+  private @Nullable Long orgCentsReadNanos;
 
   /** Answers come on any thread. */
   private volatile boolean isLeaseLost;
@@ -123,19 +134,35 @@ final class Settlement {
    * force: what is stored then comes before them.
    */
   private Future<Void> storePrice(Clearing clearing, long tickMillis) {
-    Future<Map<String, Long>> orgs = env.prices().findOrgCents(lease.pool(), tickMillis);
-    Future<Optional<PricePoint>> last = env.prices().findInForce(lease.pool(), tickMillis);
-    return Future.all(orgs, last)
-        .compose(read -> storePrice(clearing, last.result(), orgs.result(), tickMillis));
+    return env.prices()
+        .findInForce(lease.pool(), tickMillis)
+        .compose(
+            last ->
+                orgCents(tickMillis)
+                    .compose(orgs -> storePrice(clearing, last, orgs, tickMillis))
+                    .onSuccess(stored -> orgCents = clearing.orgCents())
+                    .onFailure(e -> orgCentsReadNanos = null));
+  }
+
+  /** What organizations pay as it is stored. */
+  private Future<Map<String, Long>> orgCents(long nowMillis) {
+    long now = env.nanoTime().getAsLong();
+    Long read = orgCentsReadNanos;
+    if (read != null && now - read < ORG_PRICES_NANOS) {
+      return Future.succeededFuture(orgCents);
+    }
+    return env.prices()
+        .findOrgCents(lease.pool(), nowMillis)
+        .onSuccess(stored -> orgCentsReadNanos = now);
   }
 
   private Future<Void> storePrice(
       Clearing clearing,
       Optional<PricePoint> last,
-      Map<String, Long> lastOrgCents,
+      Map<String, Long> orgsBefore,
       long tickMillis) {
     long at = last.map(point -> Math.max(tickMillis, point.atMillis() + 1)).orElse(tickMillis);
-    List<Statement> orgs = orgPrices(lastOrgCents, clearing.orgCents(), at);
+    List<Statement> orgs = orgPrices(orgsBefore, clearing.orgCents(), at);
     boolean isSame = last.filter(point -> point.isOf(clearing)).isPresent();
     if (isSame && orgs.isEmpty()) {
       return Future.succeededFuture();

@@ -15,6 +15,7 @@ import static dev.bourse.capacity.Sample.provisioning;
 import static dev.bourse.capacity.Sample.settled;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -102,7 +103,9 @@ class AllotmentTest {
 
     Cluster settled = Allotment.settle(lowered, orders, LATER + 2).next();
     assertEquals(200, at(settled, 0).grantCeilingCents());
-    assertEquals(200, settled.standing().gate().ceilingCents());
+    Standing.Gate gate = settled.standing().gate();
+    assertNotNull(gate);
+    assertEquals(200, gate.ceilingCents());
   }
 
   @Test

@@ -98,8 +98,7 @@ public final class Sample {
   /** The same of a gang, of whose nodes so many must be ready. */
   public static Cluster grantedToGang(Cluster cluster, int i, int minimumSlots, long nowMillis) {
     Allotment.Orders.Grant grant =
-        new Allotment.Orders.Grant(
-            "a" + i, "n" + i, ip(i), null, List.of("key_1"), minimumSlots);
+        new Allotment.Orders.Grant("a" + i, "n" + i, ip(i), null, List.of("key_1"), minimumSlots);
     return settled(cluster, List.of(grant), List.of(), nowMillis).next();
   }
 

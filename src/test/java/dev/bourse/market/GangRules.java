@@ -92,8 +92,7 @@ final class GangRules {
     boolean isProtectedAlone = kept == shielded && preview.nodesWon() == 0;
     // One that may not bid for its minimum keeps what nobody bids more for.
     boolean maySeekAll =
-        Tick.participation(cluster) == Bidder.Participation.OPEN
-            && tick.bids(cluster) >= minimum;
+        Tick.participation(cluster) == Bidder.Participation.OPEN && tick.bids(cluster) >= minimum;
     boolean isKeptAlone = preview.nodesWon() == 0 && !maySeekAll;
     assertTrue(
         seats == 0 || seats >= minimum || isProtectedAlone || isKeptAlone,

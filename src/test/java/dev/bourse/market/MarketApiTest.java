@@ -47,6 +47,9 @@ class MarketApiTest extends MarketApiFixture {
     until(
         "blue's losing bid is the price",
         () -> Objects.equals(quote(market).getValue("clearing_price_per_gpu_hour"), 3.0));
+    until(
+        "the protection is over",
+        () -> quote(market).getValue("admission_price_per_gpu_hour") != null);
     JsonObject quote = quote(market);
     assertTrue(quote.getDouble("admission_price_per_gpu_hour") > 5, quote.encode());
     assertEquals(0, quote.getInteger("free_nodes"));

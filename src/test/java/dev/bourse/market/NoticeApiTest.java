@@ -130,7 +130,13 @@ class NoticeApiTest {
         entry.getString("note"));
     JsonObject depth = market.red("bare").get("/api/market/depth?pool=" + market.name()).ok();
     assertEquals(TestMarket.NODES + 1, depth.getInteger("demand_nodes"));
-    assertEquals(2.0, state.getJsonObject("pool").getDouble("clearing_price_per_gpu_hour"));
+    // Its own lost bid prices the rival's node, and none of its own.
+    assertEquals(1.0, price(state));
+    assertEquals(2.0, price(blue.state()));
+  }
+
+  private static double price(JsonObject state) {
+    return state.getJsonObject("pool").getDouble("clearing_price_per_gpu_hour");
   }
 
   @Test
@@ -171,16 +177,20 @@ class NoticeApiTest {
     ClusterClient red = market.redA();
     List<String> held = red.hold(TestMarket.NODES, 3);
     market.blueA().addKey();
-    market.blueA().declare(1, 2.5);
+    market.blueA().declare(1, 3.5);
     JsonObject preview =
-        red.caller().post("/api/vm/capacity/preview", red.order(TestMarket.NODES, 2)).ok();
+        red.caller().post("/api/vm/capacity/preview", red.order(TestMarket.NODES, 3)).ok();
     assertEquals(new JsonArray(), preview.getJsonArray("victims"));
     assertEquals(1, preview.getJsonArray("noticed").size());
     assertTrue(held.contains(preview.getJsonArray("noticed").getString(0)));
     assertEquals(0, preview.getInteger("nodes_won"));
     assertEquals(1, preview.getInteger("nodes_unfilled"));
+    JsonObject lowered =
+        red.caller().post("/api/vm/capacity/preview", red.order(TestMarket.NODES, 2)).ok();
+    assertEquals(1, lowered.getJsonArray("victims").size());
+    assertEquals(new JsonArray(), lowered.getJsonArray("noticed"));
     JsonObject shrunk =
-        red.caller().post("/api/vm/capacity/preview", red.order(TestMarket.NODES - 1, 2)).ok();
+        red.caller().post("/api/vm/capacity/preview", red.order(TestMarket.NODES - 1, 3)).ok();
     assertEquals(1, shrunk.getJsonArray("victims").size());
     assertEquals(new JsonArray(), shrunk.getJsonArray("noticed"));
     JsonObject refused =

@@ -265,8 +265,7 @@ class NoticesTest {
     Cluster seated = tick(NOW + TICK, raised, rival(1, "3"));
     assertNull(at(seated, 0).notice());
 
-    Cluster lowered =
-        Capacity.declare(seated, order(8, "2", 2), TERMS, NOW + TICK + 5_000).next();
+    Cluster lowered = Capacity.declare(seated, order(8, "2", 2), TERMS, NOW + TICK + 5_000).next();
     Cluster lost = tick(NOW + 2 * TICK, lowered, rival(1, "3"));
     assertEquals(Allocation.Reason.OUTBID, reason(lost, 0));
   }

@@ -6,7 +6,6 @@ import static dev.bourse.capacity.Sample.T0;
 import static dev.bourse.capacity.Sample.TERMS;
 import static dev.bourse.capacity.Sample.active;
 import static dev.bourse.capacity.Sample.declared;
-import static dev.bourse.capacity.Sample.granted;
 import static dev.bourse.capacity.Sample.ip;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;

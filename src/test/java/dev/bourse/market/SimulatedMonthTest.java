@@ -120,11 +120,11 @@ class SimulatedMonthTest {
         Long ceiling = inForce(history.ceilings, cuts.get(i));
         if (millis > 0 && price != null && ceiling != null) {
           gpuMillis += 8 * millis;
-          Long locked = a.grantPriceCents();
           Long lockedUntil = a.protectedUntilMillis();
-          boolean isLocked = locked != null && lockedUntil != null && cuts.get(i) < lockedUntil;
+          Long locked =
+              lockedUntil != null && cuts.get(i) < lockedUntil ? a.grantPriceCents() : null;
           long most = Math.min(price, ceiling);
-          centGpuMillis += 8 * millis * (isLocked ? Math.min(most, locked) : most);
+          centGpuMillis += 8 * millis * (locked == null ? most : Math.min(most, locked));
         }
       }
     }

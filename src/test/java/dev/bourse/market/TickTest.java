@@ -155,10 +155,8 @@ class TickTest {
     Tick.Nodes two = new Tick.Nodes(nodes(2), Set.of(), swappedAway);
     Tick.Nodes one = new Tick.Nodes(nodes(1), Set.of(), swappedAway);
 
-    assertEquals(
-        "n1", tick(POOL, NOW, two, declared(8)).clearing().grants().get(0).nodeId());
-    assertEquals(
-        "n0", tick(POOL, NOW, one, declared(8)).clearing().grants().get(0).nodeId());
+    assertEquals("n1", tick(POOL, NOW, two, declared(8)).clearing().grants().get(0).nodeId());
+    assertEquals("n0", tick(POOL, NOW, one, declared(8)).clearing().grants().get(0).nodeId());
     assertEquals(
         1,
         tick(POOL, NOW, new Tick.Nodes(nodes(1), Set.of(), Map.of("n0", "other")), declared(8))

@@ -291,23 +291,26 @@ final class AccessInvariants {
     }
   }
 
-  /** A tenant finds exactly the keys on its machine that its allocation was granted with. */
+  /**
+   * A tenant finds exactly the keys on its machine that its allocation was granted with, and none
+   * while that waits for the rest of its gang: nobody is let in to a node that is not billed.
+   */
   static final class MachinesHaveTheirKeys extends Invariant {
     private static final long SELDOM_SECONDS = 20;
 
     @Override
     void everySecond(World world) {
       if (world.scheduler.nowMillis() / 1_000 % SELDOM_SECONDS == 0) {
-        judge(world);
+        judge(world, false);
       }
     }
 
     @Override
     void atRest(World world) {
-      judge(world);
+      judge(world, true);
     }
 
-    private void judge(World world) {
+    private void judge(World world, boolean isAtRest) {
       MemoryEngine engine = world.server.engine();
       world
           .machines
@@ -316,12 +319,25 @@ final class AccessInvariants {
               (id, machine) -> {
                 String tenant = machine.tenant;
                 if (tenant != null) {
-                  judge(engine, id, tenant, machine.keys);
+                  judge(engine, id, tenant, machine.keys, isAtRest);
                 }
               });
     }
 
-    private void judge(MemoryEngine engine, String id, String tenant, List<String> keys) {
+    private void judge(
+        MemoryEngine engine, String id, String tenant, List<String> keys, boolean isAtRest) {
+      long due =
+          engine.number(
+              "SELECT COALESCE(SUM(CASE WHEN keys_due = 0 THEN 0 WHEN active_at IS NULL THEN 2"
+                  + " ELSE 1 END), 0) FROM allocation WHERE allocation_id = '"
+                  + tenant
+                  + "'");
+      if (keys.isEmpty() && due > (isAtRest ? 1 : 0)) {
+        return;
+      }
+      if (due > 1) {
+        throw violated("{} has keys {} for {}, which is not active", id, keys, tenant);
+      }
       List<String> granted = new ArrayList<>();
       engine
           .query(

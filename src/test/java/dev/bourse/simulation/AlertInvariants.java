@@ -104,8 +104,9 @@ final class AlertInvariants {
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
       for (Statement statement : statements) {
-        if (statement.sql().startsWith("INSERT INTO price_point")) {
-          priced((Long) statement.parameters().get(2));
+        if (statement.sql().startsWith("INSERT INTO price_point")
+            || statement.sql().startsWith("INSERT INTO org_price_point")) {
+          priced(world.server.engine());
         }
       }
       if (!touches(statements, "UPDATE cluster SET")) {
@@ -174,23 +175,30 @@ final class AlertInvariants {
       return world.scheduler.nowNanos() - last;
     }
 
-    private void priced(@Nullable Long price) {
+    private void priced(MemoryEngine engine) {
       words.replaceAll(
           (told, word) -> {
+            if (!told.kind().equals("price")) {
+              return word;
+            }
+            Long price = clearing(engine, told.cluster());
             Long above = new JsonObject(word.thresholds).getLong("price_cents");
             boolean isOver =
                 price == null || above == null || price * 100 <= above * (100 - MARGIN_PERCENT);
-            return told.kind().equals("price") && isOver ? word.over() : word;
+            return isOver ? word.over() : word;
           });
     }
   }
 
-  private static @Nullable Long clearing(MemoryEngine engine) {
+  /** What a cluster's organization pays. */
+  private static @Nullable Long clearing(MemoryEngine engine, String cluster) {
     List<Optional<Long>> last =
         engine.query(
-            "SELECT clearing_cents FROM price_point ORDER BY ts DESC LIMIT 1",
-            List.of(),
-            row -> Optional.ofNullable(row.integerOrNull("clearing_cents")));
+            "SELECT COALESCE((SELECT o.cents FROM org_price_point o JOIN cluster c ON c.org_id ="
+                + " o.org_id WHERE c.name = ? ORDER BY o.ts DESC LIMIT 1), clearing_cents) AS cents"
+                + " FROM price_point ORDER BY ts DESC LIMIT 1",
+            List.of(cluster),
+            row -> Optional.ofNullable(row.integerOrNull("cents")));
     return last.isEmpty() ? null : last.get(0).orElse(null);
   }
 
@@ -221,11 +229,11 @@ final class AlertInvariants {
     }
 
     private static @Nullable String wrong(World world) {
-      Long clearing = clearing(world.server.engine());
       for (Stored one : stored(world.server.engine())) {
         if (one.maxGpus() == 0) {
           continue;
         }
+        Long clearing = clearing(world.server.engine(), one.cluster());
         Long within = one.from("lease_millis");
         Long until = one.until();
         boolean isNear = within != null && until != null && until - world.nowMillis() <= within;

@@ -24,7 +24,9 @@ final class AllocationLog {
       @Nullable String replaces,
       @Nullable String reason,
       @Nullable Long reclaimAt,
-      @Nullable Long noticeEndsAt) {
+      @Nullable Long noticeEndsAt,
+      @Nullable Long seatCeiling,
+      int minimumSlots) {
     boolean isOpen() {
       return !state.equals("RECLAIMING");
     }
@@ -50,6 +52,12 @@ final class AllocationLog {
 
     /** The cluster's ceiling was under the one at the grant at some time. */
     boolean isLowered;
+
+    /** When the cluster's ceiling was last seen under the one that last seated the node. */
+    long underSeatNanos = -1;
+
+    /** Whether it is. */
+    private boolean isUnderSeat;
 
     /** It was granted in the place of another. */
     final boolean isReplacement;
@@ -94,7 +102,8 @@ final class AllocationLog {
 
   private static final String LIVE =
       "SELECT allocation_id, cluster, node_id, state, active_at, protected_until,"
-          + " grant_ceiling_cents, pinned, swap_requested_at, replaces, reclaim_reason, reclaim_at, notice_ends_at"
+          + " grant_ceiling_cents, pinned, swap_requested_at, replaces, reclaim_reason, reclaim_at, notice_ends_at,"
+          + " seat_ceiling_cents, COALESCE(minimum_slots, 1) AS least"
           + " FROM allocation WHERE ";
 
   /** By id: those that are not gone. */
@@ -194,6 +203,10 @@ final class AllocationLog {
     life.lastNoticeNanos = life.noticeNanos < 0 ? life.lastNoticeNanos : life.noticeNanos;
     Buyer buyer = buyers.get(stored.cluster);
     life.isLowered |= buyer != null && buyer.ceiling < stored.grantCeiling;
+    life.underSeatNanos = life.isUnderSeat ? now : life.underSeatNanos;
+    life.isUnderSeat =
+        buyer != null && stored.seatCeiling != null && buyer.ceiling < stored.seatCeiling;
+    life.underSeatNanos = life.isUnderSeat ? now : life.underSeatNanos;
     life.stored = stored;
   }
 
@@ -244,6 +257,8 @@ final class AllocationLog {
         row.textOrNull("replaces"),
         row.textOrNull("reclaim_reason"),
         row.integerOrNull("reclaim_at"),
-        row.integerOrNull("notice_ends_at"));
+        row.integerOrNull("notice_ends_at"),
+        row.integerOrNull("seat_ceiling_cents"),
+        row.smallInteger("least"));
   }
 }

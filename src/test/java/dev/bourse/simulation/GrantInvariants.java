@@ -105,7 +105,7 @@ final class GrantInvariants {
       if (buyer == null || buyer.isStatic() || (buyer.hold() != null && !isGrace(buyer))) {
         throw violated("{} was granted to {}", granted, buyer);
       }
-      if (buyer.ceiling() < terms.leastReserve(world)) {
+      if (granted.grantCeiling() < terms.leastReserve(world)) {
         throw violated("{} was granted to {}, who bids too little", granted, buyer);
       }
       int filling = 0;

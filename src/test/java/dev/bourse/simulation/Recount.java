@@ -144,10 +144,10 @@ final class Recount {
         Long most = ceiling(cluster, at);
         if (next != null && price != null && most != null) {
           long millis = World.GPUS_PER_NODE * (next - at);
-          boolean isLocked = machine.lockCents != null && at < machine.lockedUntil;
+          Long lock = at < machine.lockedUntil ? machine.lockCents : null;
           long cents = Math.min(price, most);
           gpuMillis += millis;
-          centGpuMillis += millis * (isLocked ? Math.min(cents, machine.lockCents) : cents);
+          centGpuMillis += millis * (lock == null ? cents : Math.min(cents, lock));
         }
       }
     }

@@ -115,6 +115,11 @@ final class World implements AutoCloseable {
     return new SimulatedClock(scheduler::nowMillis, beginMillis);
   }
 
+  /** When the world began, by a right clock. */
+  long beginMillis() {
+    return beginMillis;
+  }
+
   /** What a right clock says. */
   long nowMillis() {
     return beginMillis + scheduler.nowMillis();
