@@ -28,11 +28,12 @@ const known = new Map([
 
 /** What has to be so before a block holds, by the word after `mcp`, and how it ends. */
 const situations = {
-  // The ceiling falls under the one that the node was granted at, which ends its protection, and a rival bids more
-  // for every node of the pool.
+  // The ceiling falls under the one that the node was granted at, which ends its protection once a tick has read it.
+  // Then a rival bids more for every node of the pool.
   notice: [
     async () => {
-      await bid({ cluster, max_gpus: 8, max_price_per_gpu_hour: 1.5 });
+      const { state } = await bid({ cluster, max_gpus: 8, max_price_per_gpu_hour: 1.5 });
+      await sleep(Date.parse(state.declared.effective_at) - Date.now() + 2_000);
       await bid({ cluster: rival, max_gpus: 112, max_price_per_gpu_hour: 2 });
     },
     () => bid({ cluster: rival, max_gpus: 0, max_price_per_gpu_hour: 2 }),
@@ -111,6 +112,7 @@ async function bid(terms) {
   const { confirm_token } = preview.structuredContent;
   const confirmed = await call("bid_write", { ...args, phase: "confirm", confirm_token });
   assert.notEqual(confirmed.isError, true, JSON.stringify(confirmed));
+  return confirmed.structuredContent;
 }
 
 /** The name in `<name>`; undefined for everything else. */

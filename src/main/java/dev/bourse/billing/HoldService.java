@@ -333,7 +333,7 @@ public final class HoldService implements Holds {
                 .filter(cluster -> !Objects.equals(cluster.hold(), hold))
                 .map(Cluster::name)
                 .iterator(),
-            name -> owners.submit(name, OperatorCommands.billingHold(hold), fences))
+            name -> owners.order(name, OperatorCommands.billingHold(hold), fences))
         .recover(
             e -> {
               if (e instanceof Holds.Moved && triesLeft > 1) {

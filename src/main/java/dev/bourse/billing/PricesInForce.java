@@ -8,7 +8,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** What prices and ceilings are in force, from the change points that are stored. Pure. */
-final class PricesInForce {
+public final class PricesInForce {
   private PricesInForce() {}
 
   /**
@@ -17,7 +17,7 @@ final class PricesInForce {
    * @param atMillis when
    * @param pricedAtMillis since when it had been declared: what was declared later it did not read
    */
-  record Read(long atMillis, long cents, long pricedAtMillis) {}
+  public record Read(long atMillis, long cents, long pricedAtMillis) {}
 
   /**
    * A declared ceiling.
@@ -25,7 +25,7 @@ final class PricesInForce {
    * @param atMillis when it was declared
    * @param effectiveAtMillis when it is in force at the latest
    */
-  record Declared(long atMillis, long effectiveAtMillis, long cents) {}
+  public record Declared(long atMillis, long effectiveAtMillis, long cents) {}
 
   /**
    * The ceilings in force: what the last tick read, and no more than what was declared since and is
@@ -35,7 +35,7 @@ final class PricesInForce {
    * @param reads in order of time
    * @param declared in the order in which they were made
    */
-  static List<ChangePoint> ceilings(List<Read> reads, List<Declared> declared) {
+  public static List<ChangePoint> ceilings(List<Read> reads, List<Declared> declared) {
     TreeSet<Long> moments = new TreeSet<>();
     long firstRead = reads.isEmpty() ? Long.MAX_VALUE : reads.get(0).atMillis();
     reads.forEach(read -> moments.add(read.atMillis()));
@@ -90,7 +90,7 @@ final class PricesInForce {
    * @param pool change points of the pool's clearing price, in order of time
    * @param own of what the organization pays where that is another; null cents where it is not
    */
-  static List<ChangePoint> prices(List<ChangePoint> pool, List<ChangePoint> own) {
+  public static List<ChangePoint> prices(List<ChangePoint> pool, List<ChangePoint> own) {
     if (own.isEmpty()) {
       return pool;
     }

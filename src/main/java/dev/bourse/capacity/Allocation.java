@@ -213,6 +213,11 @@ public record Allocation(
     return state != State.RECLAIMING;
   }
 
+  /** Whether to give it up counts: it is not active yet, or was granted just now. */
+  public boolean isFresh(long nowMillis) {
+    return state == State.PROVISIONING || nowMillis < grantedAtMillis + Standing.LAST_MILLIS;
+  }
+
   /** Open and filling a declared slot, so not a replacement whose swap has not landed. */
   public boolean fillsSlot() {
     return isOpen() && replaces == null;

@@ -164,7 +164,10 @@ public final class Allotment {
     if (orders.grants().isEmpty()) {
       return true;
     }
-    if (cluster.isRetired() || cluster.isPaused() || cluster.posture() == Cluster.Posture.STATIC) {
+    if (cluster.isRetired()) {
+      return false;
+    }
+    if (cluster.isPaused() || cluster.posture() == Cluster.Posture.STATIC) {
       return true;
     }
     int room = cluster.declaredSlots(orders.gpusPerNode()) - draft.build().filledSlots();
@@ -199,17 +202,19 @@ public final class Allotment {
   }
 
   /**
-   * Where the cluster stands after the tick: what was read is noted while it has nodes or seats,
-   * for bills go by it.
+   * Where the cluster stands after the tick: what was read is noted while it has nodes or seats, or
+   * had nodes until now, because bills go by it.
    */
   private static Standing standing(
       Cluster cluster, Cluster.Draft draft, Orders orders, boolean isLeft, long nowMillis) {
     int seats = Math.min(orders.seats(), cluster.declaredSlots(orders.gpusPerNode()));
-    Standing next = next(draft.build(), orders.gate(), seats, nowMillis);
+    boolean holds = cluster.allocations().stream().anyMatch(Allocation::isOpen);
+    Standing next = next(draft.build(), orders.gate(), seats, holds, nowMillis);
     return isLeft ? new Standing(next.gate(), next.awaitedSlots(), nowMillis) : next;
   }
 
-  private static Standing next(Cluster cluster, Standing.Gate gate, int seats, long nowMillis) {
+  private static Standing next(
+      Cluster cluster, Standing.Gate gate, int seats, boolean hasHeld, long nowMillis) {
     Standing before = cluster.standing();
     int awaited = Math.max(0, seats - cluster.filledSlots());
     Standing.Gate known = before.gate();
@@ -218,7 +223,10 @@ public final class Allotment {
             && known.pricedAtMillis() == gate.pricedAtMillis()
             && known.ceilingCents() == gate.ceilingCents();
     boolean isNoted =
-        !isKnown && (awaited > 0 || cluster.allocations().stream().anyMatch(Allocation::isOpen));
+        !isKnown
+            && (awaited > 0
+                || hasHeld
+                || cluster.allocations().stream().anyMatch(Allocation::isOpen));
     Long gaveUpAt = before.gaveUpAtMillis();
     boolean isOver = gaveUpAt != null && nowMillis >= gaveUpAt + Standing.LAST_MILLIS;
     return isNoted || isOver || awaited != before.awaitedSlots()
@@ -236,7 +244,7 @@ public final class Allotment {
   public static boolean isJudgedAnew(
       Cluster cluster, Standing.Gate gate, int seats, Set<String> losing, int gpusPerNode) {
     int asked = Math.min(seats, cluster.declaredSlots(gpusPerNode));
-    if (!next(cluster, gate, asked, gate.atMillis()).equals(cluster.standing())) {
+    if (!next(cluster, gate, asked, false, gate.atMillis()).equals(cluster.standing())) {
       return true;
     }
     for (Allocation a : cluster.allocations()) {

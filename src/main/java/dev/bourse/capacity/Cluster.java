@@ -179,7 +179,7 @@ public record Cluster(
    */
   boolean givesUp(List<Allocation> released, int slots, long nowMillis) {
     return filledSlots() + standing.awaitedSlots() > Math.max(slots, filledSlots())
-        || released.stream().anyMatch(a -> nowMillis < a.grantedAtMillis() + Standing.LAST_MILLIS);
+        || released.stream().anyMatch(a -> a.isFresh(nowMillis));
   }
 
   /** Slots that an open allocation fills. */

@@ -198,8 +198,9 @@ public final class ClusterOwners implements Mirror {
   }
 
   /**
-   * Has the market's order carried out in one commit with statements that must hold. It goes before
-   * all that clients ask for and is never turned away: there is one at a time for each cluster.
+   * Carries out a command of the market or of billing in one commit with statements that must hold.
+   * It goes before all commands of clients and is never rejected as overload, because no client may
+   * delay it; there is one for each tick, node and hold of the cluster at most.
    *
    * <p>Fails as the statements do and as {@link dev.bourse.store.Database#commit}.
    */

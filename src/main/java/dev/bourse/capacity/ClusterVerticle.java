@@ -111,7 +111,7 @@ final class ClusterVerticle extends VerticleBase {
     return enqueue(mailbox, () -> carryOut(mailbox, asked));
   }
 
-  /** Puts the market's order before all that waits. Called on this verticle's context only. */
+  /** Puts a command of the market before all that wait. Called on this verticle's context only. */
   Future<ClusterView> order(String name, Command command, List<Statement> fences) {
     Mailbox mailbox = mailboxes.get(name);
     if (mailbox == null) {

@@ -203,6 +203,6 @@ final class AllocationWork {
   }
 
   private Future<ClusterView> submit(Cluster cluster, Command command) {
-    return env.owners().submit(cluster.name(), command, List.of(lease.fence()));
+    return env.owners().order(cluster.name(), command, List.of(lease.fence()));
   }
 }

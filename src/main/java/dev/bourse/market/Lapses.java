@@ -102,7 +102,7 @@ final class Lapses {
 
   private Future<Void> order(String name, Command command) {
     return env.owners()
-        .submit(name, command, List.of(lease.fence()))
+        .order(name, command, List.of(lease.fence()))
         .<Void>mapEmpty()
         .recover(
             e -> {

@@ -10,7 +10,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -84,6 +86,65 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
       }
     }
     return new Part(taken, orders(given, withdrawn(cluster, losers)), losing.size() - taken.size());
+  }
+
+  /**
+   * Passes notices on within each organization: when it wins the seat of one node back and loses
+   * that of another at the same tick, the other node takes the notice over. Otherwise two clusters
+   * that outbid each other in turn would begin a notice again each time and keep a rival out for
+   * good.
+   *
+   * @param parts what becomes of the nodes of each cluster
+   * @return the same with notices passed on
+   */
+  Map<String, Part> passOn(List<Cluster> clusters, Map<String, Part> parts) {
+    Map<String, List<Allocation>> withdrawn = new HashMap<>();
+    for (Cluster cluster : clusters) {
+      for (String id : parts.getOrDefault(cluster.name(), NONE).orders().withdrawn()) {
+        cluster
+            .find(id)
+            .ifPresent(
+                a -> withdrawn.computeIfAbsent(cluster.orgId(), o -> new ArrayList<>()).add(a));
+      }
+    }
+    if (withdrawn.isEmpty()) {
+      return parts;
+    }
+    withdrawn.values().forEach(list -> list.sort(OLDEST_NOTICE));
+    Map<String, Part> passed = new HashMap<>(parts);
+    for (Cluster cluster : clusters) {
+      List<Allocation> left = withdrawn.getOrDefault(cluster.orgId(), List.of());
+      Part part = parts.getOrDefault(cluster.name(), NONE);
+      if (!left.isEmpty() && !part.orders().given().isEmpty()) {
+        passed.put(cluster.name(), passedOn(part, left));
+      }
+    }
+    return passed;
+  }
+
+  /** Nothing becomes of any node. */
+  private static final Part NONE = new Part(List.of(), NoticeOrders.NONE, 0);
+
+  /**
+   * @param left notices that no node has taken over yet, the oldest first; those that are taken
+   *     over are removed
+   */
+  private Part passedOn(Part part, List<Allocation> left) {
+    List<Taken> taken = new ArrayList<>(part.taken());
+    Map<String, Allocation.Notice> given = new HashMap<>();
+    int kept = part.kept();
+    for (String id : new TreeSet<>(part.orders().given().keySet())) {
+      Allocation.Notice own = Objects.requireNonNull(part.orders().given().get(id));
+      Allocation former = left.isEmpty() ? null : left.remove(0);
+      Allocation.Notice notice = former == null ? null : former.notice();
+      if (former != null && isOver.test(former)) {
+        taken.add(new Taken(id, own.reason()));
+        kept--;
+      } else {
+        given.put(id, notice == null ? own : notice);
+      }
+    }
+    return new Part(taken, new NoticeOrders(given, part.orders().withdrawn()), kept);
   }
 
   /**

@@ -31,8 +31,8 @@ final class Settlement {
   private final Fleet machines;
 
   /**
-   * What organizations pay is read again so often, because points of a clock that was ahead may have
-   * been deleted meanwhile. In between this process knows, for nobody else stores them.
+   * What organizations pay is read again so often, because points of a clock that was ahead may
+   * have been deleted meanwhile. In between this process knows, for nobody else stores them.
    */
   private static final long ORG_PRICES_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -157,10 +157,7 @@ final class Settlement {
   }
 
   private Future<Void> storePrice(
-      Clearing clearing,
-      Optional<PricePoint> last,
-      Map<String, Long> orgsBefore,
-      long tickMillis) {
+      Clearing clearing, Optional<PricePoint> last, Map<String, Long> orgsBefore, long tickMillis) {
     long at = last.map(point -> Math.max(tickMillis, point.atMillis() + 1)).orElse(tickMillis);
     List<Statement> orgs = orgPrices(orgsBefore, clearing.orgCents(), at);
     boolean isSame = last.filter(point -> point.isOf(clearing)).isPresent();

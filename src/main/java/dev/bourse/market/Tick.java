@@ -26,6 +26,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -494,6 +495,13 @@ final class Tick {
                         .add(
                             new Allotment.Orders.Taken(
                                 a.allocationId(), Allocation.Reason.UNWOUND))));
+    Map<String, Notices.Part> parts = new HashMap<>();
+    for (Cluster cluster : clusters) {
+      parts.put(
+          cluster.name(),
+          notices.part(cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis));
+    }
+    parts = notices.passOn(clusters, parts);
     Map<String, Decided> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
       Decided decided =
@@ -502,6 +510,7 @@ final class Tick {
               clearing,
               grants.getOrDefault(cluster.name(), List.of()),
               reclaims.getOrDefault(cluster.name(), List.of()),
+              Objects.requireNonNull(parts.get(cluster.name())),
               alerts);
       if (changes(cluster, decided)) {
         changed.put(cluster.name(), decided);
@@ -515,8 +524,8 @@ final class Tick {
       Clearing clearing,
       List<Clearing.Grant> grants,
       List<Allotment.Orders.Taken> reclaims,
+      Notices.Part part,
       AlertWatch alerts) {
-    Notices.Part part = notices.part(cluster, reclaims, nowMillis);
     Set<String> losing = new HashSet<>();
     if (pool.isPaused()) {
       // Nobody is seated by a market that is paused.
@@ -551,18 +560,29 @@ final class Tick {
         cluster.ceilingCents(), declared == null ? 0 : declared.pricedAtMillis(), nowMillis);
   }
 
-  /** Whether a lower ceiling than the last tick read lost a seat it had won, or a fresh node. */
+  /**
+   * Whether the cluster itself is the reason that it lost a seat it had won, or a fresh node: it
+   * bids for fewer nodes, for a larger minimum or at a lower ceiling than before. A node that is
+   * being prepared is protected unless its cluster gave that up.
+   */
   private boolean hasGivenUp(Cluster cluster, int seats, List<Allotment.Orders.Taken> taken) {
+    int held = cluster.filledSlots();
+    int won = held + cluster.standing().awaitedSlots();
     Standing.Gate before = cluster.standing().gate();
-    if (before == null || cluster.ceilingCents() >= before.ceilingCents()) {
-      return false;
+    boolean isLowered = before != null && cluster.ceilingCents() < before.ceilingCents();
+    boolean isLost =
+        cluster.standing().awaitedSlots() > Math.max(0, seats - held) && !pool.isPaused();
+    if (isLost
+        && (isLowered || bids(cluster) < won || cluster.minimumSlots(pool.gpusPerNode()) > won)) {
+      return true;
     }
-    boolean awaits = cluster.standing().awaitedSlots() > Math.max(0, seats - cluster.filledSlots());
-    return awaits
-        || taken.stream()
-            .filter(loser -> loser.reason() == Allocation.Reason.OUTBID)
-            .flatMap(loser -> cluster.find(loser.allocationId()).stream())
-            .anyMatch(a -> nowMillis < a.grantedAtMillis() + Standing.LAST_MILLIS);
+    return taken.stream()
+        .filter(loser -> loser.reason() == Allocation.Reason.OUTBID)
+        .flatMap(loser -> cluster.find(loser.allocationId()).stream())
+        .anyMatch(
+            a ->
+                a.state() == Allocation.State.PROVISIONING
+                    || (a.isFresh(nowMillis) && cluster.ceilingCents() < a.grantCeilingCents()));
   }
 
   private boolean changes(Cluster cluster, Decided decided) {

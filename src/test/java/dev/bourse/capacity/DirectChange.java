@@ -40,6 +40,27 @@ public final class DirectChange {
     return Lapse::atEnd;
   }
 
+  /** The cluster as it would be if its organization had never given anything up. */
+  public static Cluster neverGaveUp(Cluster cluster) {
+    Standing standing = cluster.standing();
+    if (standing.gaveUpAtMillis() == null) {
+      return cluster;
+    }
+    Cluster.Draft draft = cluster.draft();
+    draft.standing = new Standing(standing.gate(), standing.awaitedSlots(), null);
+    return draft.build();
+  }
+
+  /** The cluster without the ceilings at which its nodes were seated. */
+  public static Cluster withoutSeatCeilings(Cluster cluster) {
+    return cluster.allocations().stream().allMatch(a -> a.seatCeilingCents() == null)
+        ? cluster
+        : cluster.holding(
+            cluster.allocations().stream()
+                .map(a -> a.with(draft -> draft.seatCeilingCents = null))
+                .toList());
+  }
+
   private static Command changing(Consumer<Cluster.Draft> change) {
     return (cluster, now) -> {
       Cluster.Draft draft = cluster.draft();

@@ -62,6 +62,9 @@ class NoticeWalkTest {
   /** When notice was given, by allocation; a replacement has that of the node it replaced. */
   private final Map<String, Long> givenAt = new HashMap<>();
 
+  /** Organizations that win a seat back at this tick and pass the notice on. */
+  private final Set<String> passing = new HashSet<>();
+
   private Pool pool = POOL;
   private long now = T0;
   private int granted;
@@ -187,6 +190,15 @@ class NoticeWalkTest {
     Map<String, Cluster> before = new TreeMap<>(world);
     Map<String, TickPreview> previews = new HashMap<>();
     before.forEach((name, cluster) -> previews.put(name, tick.preview(cluster, outcome)));
+    passing.clear();
+    outcome
+        .decided()
+        .forEach(
+            (name, decided) -> {
+              if (!decided.notices().withdrawn().isEmpty()) {
+                passing.add(cluster(name).orgId());
+              }
+            });
     outcome.decided().forEach((name, decided) -> world.put(name, settled(name, decided)));
     before.forEach((name, cluster) -> judge(cluster, cluster(name), outcome, previews.get(name)));
   }
@@ -232,7 +244,7 @@ class NoticeWalkTest {
       boolean isLowered = seated != null && before.ceilingCents() < seated;
       assertFalse(loses && isLowered && is.isOpen(), () -> "lowered and kept: " + is);
       if (!is.isOpen()) {
-        goes(was, is, isLowered);
+        goes(was, is, isLowered || passing.contains(before.orgId()));
       } else if (notice == null) {
         withdrawn += was.notice() == null ? 0 : 1;
         withdrewOneThatLoses |= was.notice() != null && loses;
@@ -244,7 +256,8 @@ class NoticeWalkTest {
         assertFalse(is.isShielded(now, after.ceilingCents()), () -> "shielded: " + is);
         assertTrue(now < notice.endsAtMillis(), () -> "a tick too late: " + is);
         gaveNotice |= was.notice() == null;
-        givenAt.putIfAbsent(was.allocationId(), now);
+        // A notice that is passed on within the organization began before.
+        givenAt.putIfAbsent(was.allocationId(), notice.endsAtMillis() - NOTICE);
       }
     }
     assertFalse(withdrewOneThatLoses, "a notice goes to another node");

@@ -58,6 +58,9 @@ final class NoticesRunWhole extends Invariant {
     if (life.underSeatNanos >= 0 && now - life.underSeatNanos < LATE_SECONDS * SECOND) {
       return; // Its holder lowered the ceiling under the one that seated it, and knows.
     }
+    if (isPassedOn(world, life, before)) {
+      return;
+    }
     Long endsAt = before.noticeEndsAt();
     if (endsAt == null) {
       throw violated("{} was taken at {} without notice", before, after.reclaimAt());
@@ -73,6 +76,26 @@ final class NoticesRunWhole extends Invariant {
     if (seconds < world.settings.noticeSeconds() - COMMIT_SECONDS) {
       throw violated("{} was taken {} s after it was given notice", before, seconds);
     }
+  }
+
+  /** Whether another node of the organization was under notice lately, which this one took over. */
+  private boolean isPassedOn(World world, Life life, Stored taken) {
+    String org = org(taken);
+    long recentNanos = (world.settings.noticeSeconds() + LATE_SECONDS) * SECOND;
+    for (Life other : log.live().values()) {
+      if (other != life
+          && other.lastNoticeNanos >= 0
+          && world.scheduler.nowNanos() - other.lastNoticeNanos < recentNanos
+          && org.equals(org(other.stored))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private String org(Stored held) {
+    AllocationLog.Buyer buyer = log.buyers().get(held.cluster());
+    return buyer == null ? "" : buyer.org();
   }
 
   @Override

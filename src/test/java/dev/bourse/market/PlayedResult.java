@@ -1,0 +1,76 @@
+package dev.bourse.market;
+
+import java.util.Map;
+
+/**
+ * What a day brought the player. Amounts are in cents per GPU-hour, times node-hours.
+ *
+ * @param nodeHours node-hours that were active
+ * @param usefulHours those of them up to the demand
+ * @param cents what they were billed
+ * @param unlockedCents what they would be billed if no price were locked
+ * @param fairCents what they would cost if each hour were billed at the highest rival bid that the
+ *     player's nodes keep out
+ * @param surplus the value of the useful hours, less the bill
+ * @param keptOutMinutes for how long rivals waited while the player kept a node unused and unbilled
+ * @param keptOutPerHour the same in the worst hour
+ * @param violations the first violation of each invariant, by its name
+ */
+record PlayedResult(
+    double nodeHours,
+    double usefulHours,
+    double cents,
+    double unlockedCents,
+    double fairCents,
+    double surplus,
+    double keptOutMinutes,
+    double keptOutPerHour,
+    Map<String, String> violations) {
+
+  double rate() {
+    return nodeHours == 0 ? 0 : cents / nodeHours;
+  }
+
+  /**
+   * By how much a strategy is better than the truthful bid: the lesser of what its surplus and its
+   * discount on the fair price grew, as a part of the day's fair price. A strategy that only asks
+   * for less has a larger surplus in any auction with one price, but no larger discount.
+   *
+   * <p>Price locks are left out. Whoever leaves and comes again while nobody else wants the node
+   * has a new lock for an hour, which is what a lock is for.
+   *
+   * @param leastCents what the demand of a day costs at least
+   */
+  double gainOver(PlayedResult truthful, double leastCents) {
+    double scale = Math.max(leastCents, Math.max(truthful.fairCents, fairCents));
+    double discount = fairCents - unlockedCents - (truthful.fairCents - truthful.unlockedCents);
+    double more =
+        surplus
+            - truthful.surplus
+            + cents
+            - unlockedCents
+            - (truthful.cents - truthful.unlockedCents);
+    return Math.min(more, discount) / scale;
+  }
+
+  /** The same with price locks. */
+  double gainWithLocksOver(PlayedResult truthful, double leastCents) {
+    double scale = Math.max(leastCents, Math.max(truthful.fairCents, fairCents));
+    double discount = fairCents - cents - (truthful.fairCents - truthful.cents);
+    return Math.min(surplus - truthful.surplus, discount) / scale;
+  }
+
+  @Override
+  public String toString() {
+    return ("%.1f node-hours at %.0f, fair %.0f, surplus %.0f; rivals kept out %.0f min, %.0f in an"
+            + " hour; %s")
+        .formatted(
+            nodeHours,
+            rate(),
+            nodeHours == 0 ? 0 : fairCents / nodeHours,
+            surplus,
+            keptOutMinutes,
+            keptOutPerHour,
+            violations);
+  }
+}
