@@ -50,7 +50,7 @@ final class Tick {
   private final List<Cluster> clusters;
   private final Map<String, Integer> affordable;
 
-  /** Organizations that gave something up lately. */
+  /** Organizations that gave something up lately, while another organization waits for nodes. */
   private final Set<String> last;
 
   /** Grants of minimums that were not completed in time; clusters are seen without them. */
@@ -185,10 +185,19 @@ final class Tick {
     this.nowMillis = nowMillis;
     this.clusters = standing.stream().map(this::seen).toList();
     this.affordable = allowance.affordable(clusters, pool.gpusPerNode());
+    Set<String> waiting =
+        clusters.stream()
+            .filter(
+                cluster ->
+                    Allowance.buys(cluster, pool.gpusPerNode())
+                        && cluster.ceilingCents() >= pool.reserveCents())
+            .map(Cluster::orgId)
+            .collect(Collectors.toUnmodifiableSet());
     this.last =
         clusters.stream()
             .filter(cluster -> cluster.standing().ranksLast(nowMillis))
             .map(Cluster::orgId)
+            .filter(org -> waiting.size() > (waiting.contains(org) ? 1 : 0))
             .collect(Collectors.toUnmodifiableSet());
   }
 
