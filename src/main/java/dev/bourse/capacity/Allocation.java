@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  *     likewise
  * @param minimumSlots how many nodes of its cluster had to be ready, by the tick that granted it,
  *     before it becomes active; likewise
- * @param keysDue whether its keys are written once it is active, not when its machine is prepared
+ * @param keysDue whether its keys are not written yet, because its gang is not ready; false for a
+ *     node outside a gang, whose keys are written when its machine is prepared
  */
 public record Allocation(
     String allocationId,
@@ -175,15 +176,15 @@ public record Allocation(
   }
 
   /**
-   * A fresh grant. One of a minimum of several nodes has neither address nor keys before all of
-   * them are ready: nobody works on a node that is not billed.
+   * A fresh grant. A node of a gang has no address, and its keys are due, until the gang's minimum
+   * is ready, because nobody may work on a node that is not billed.
    *
    * @param ceilingCents the ceiling that the tick read
    * @param priceCents what its organization paid at the tick
    */
   static Allocation granted(
       Allotment.Orders.Grant grant, int slot, long nowMillis, long ceilingCents, long priceCents) {
-    boolean isOfGang = grant.minimumSlots() > 1;
+    boolean isOfGang = grant.isOfGang();
     return new Allocation(
         grant.allocationId(),
         grant.nodeId(),
@@ -244,12 +245,12 @@ public record Allocation(
     return state == State.PROVISIONING ? null : protectedUntilMillis;
   }
 
-  /** The address is known, and the machine's keys may be written. */
+  /** Reached at this address, which is told now. */
   Allocation reachedAt(@Nullable String address) {
     return with(a -> a.publicIp = address);
   }
 
-  /** Its keys are written. */
+  /** With its keys on its machine. */
   Allocation keyed() {
     return with(a -> a.keysDue = false);
   }
@@ -294,6 +295,11 @@ public record Allocation(
   /** Whether its machine is ready though its grant is not complete. */
   public boolean isReady() {
     return state == State.PROVISIONING && readyAtMillis != null;
+  }
+
+  /** Whether the tick that granted it granted it to a gang, so that its address is told late. */
+  boolean isOfGang() {
+    return minimumSlots != null && minimumSlots > 1;
   }
 
   /**

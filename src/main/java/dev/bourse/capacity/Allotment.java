@@ -68,7 +68,12 @@ public final class Allotment {
         @Nullable String publicIp,
         @Nullable String replaces,
         List<String> keyIds,
-        int minimumSlots) {}
+        int minimumSlots) {
+      /** Whether it waits for other nodes of its cluster. */
+      boolean isOfGang() {
+        return minimumSlots > 1;
+      }
+    }
 
     /** One allocation to take back. */
     public record Taken(String allocationId, Allocation.Reason reason) {}
@@ -173,7 +178,7 @@ public final class Allotment {
     int room = cluster.declaredSlots(orders.gpusPerNode()) - draft.build().filledSlots();
     long wanted = orders.grants().stream().filter(grant -> grant.replaces() == null).count();
     boolean isAllWanted = wanted <= room;
-    boolean isGang = orders.grants().stream().anyMatch(grant -> grant.minimumSlots() > 1);
+    boolean isGang = orders.grants().stream().anyMatch(Orders.Grant::isOfGang);
     for (Orders.Grant grant : orders.grants()) {
       boolean isWanted =
           grant.replaces() == null
@@ -194,7 +199,7 @@ public final class Allotment {
               orders.gate().ceilingCents(),
               orders.priceCents());
       draft.add(granted);
-      if (granted.publicIp() != null || grant.minimumSlots() == 1) {
+      if (!grant.isOfGang()) {
         activity.add(Activity.granted(granted));
       }
     }
@@ -311,9 +316,10 @@ public final class Allotment {
   }
 
   /**
-   * The machine is ready, as above. While fewer than the cluster's minimum are, it waits, and is
-   * not billed; the one that completes the minimum has all of them become active with it. Once more
-   * told of one that waits, it changes nothing unless the minimum is complete by now.
+   * The machine is ready, as above. While fewer than the cluster's minimum are ready and have their
+   * keys, it waits, and is not billed; the one that completes the minimum has all of them become
+   * active with it. To say twice that a node is ready changes nothing unless the minimum is
+   * complete by now.
    *
    * @param addresses where machines are reached, by node; asked for those that are told only now
    */
@@ -353,9 +359,7 @@ public final class Allotment {
           Optional.ofNullable(old.notice())
               .ifPresent(notice -> activity.add(Activity.noticed(ready, notice)));
         });
-    boolean activates =
-        landed.isEmpty()
-            && Gang.prepared(draft.allocations) >= Gang.governing(cluster, gpusPerNode);
+    boolean activates = landed.isEmpty() && Gang.isKeyed(draft.build(), gpusPerNode);
     if (activates) {
       activate(draft, protectionMillis, addresses, nowMillis, activity);
     }
@@ -364,7 +368,10 @@ public final class Allotment {
         : new Transition(cluster, draft.build(), activity, null);
   }
 
-  /** All that are ready become active at one moment; those of a gang are told of only now. */
+  /**
+   * All nodes that are ready and have their keys become active at one moment; the addresses of a
+   * gang's nodes are told only now.
+   */
   private static void activate(
       Cluster.Draft draft,
       long protectionMillis,
@@ -372,11 +379,11 @@ public final class Allotment {
       long nowMillis,
       List<Activity> activity) {
     for (Allocation ready : List.copyOf(draft.allocations)) {
-      if (ready.isReady()) {
+      if (ready.isReady() && !ready.keysDue()) {
         Long givenUp = ready.protectedUntilMillis();
         Allocation active =
             ready.active(nowMillis, givenUp == null ? nowMillis + protectionMillis : givenUp);
-        if (ready.keysDue()) {
+        if (ready.isOfGang()) {
           active = active.reachedAt(addresses.apply(ready.nodeId()));
           activity.add(Activity.granted(active));
         }
@@ -385,15 +392,30 @@ public final class Allotment {
     }
   }
 
-  /** The keys of an active node are written. */
-  public static Transition keyed(Cluster cluster, String allocationId) {
-    Optional<Allocation> found = cluster.find(allocationId).filter(Allocation::keysDue);
+  /**
+   * The keys of a gang's node are written, because its minimum was ready. The node that completes
+   * the minimum has all that have their keys become active with it.
+   *
+   * @param addresses where machines are reached, by node
+   */
+  public static Transition keyed(
+      Cluster cluster,
+      String allocationId,
+      int gpusPerNode,
+      long protectionMillis,
+      Function<String, @Nullable String> addresses,
+      long nowMillis) {
+    Optional<Allocation> found = cluster.find(allocationId).filter(a -> a.isReady() && a.keysDue());
     if (found.isEmpty()) {
       return Transition.none(cluster);
     }
     Cluster.Draft draft = cluster.draft();
     draft.put(found.get().keyed());
-    return new Transition(cluster, draft.build(), List.of(), null);
+    List<Activity> activity = new ArrayList<>();
+    if (Gang.isKeyed(draft.build(), gpusPerNode)) {
+      activate(draft, protectionMillis, addresses, nowMillis, activity);
+    }
+    return new Transition(cluster, draft.build(), activity, null);
   }
 
   /**

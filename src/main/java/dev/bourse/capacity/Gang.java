@@ -37,14 +37,30 @@ public final class Gang {
 
   /** Whether as many nodes as its minimum are active or ready to be. */
   public static boolean isComplete(Cluster cluster, int gpusPerNode) {
-    return prepared(cluster.allocations()) >= governing(cluster, gpusPerNode);
+    return prepared(cluster, true) >= governing(cluster, gpusPerNode);
   }
 
-  /** Nodes that fill a slot and are active or ready to be. */
-  static int prepared(List<Allocation> allocations) {
+  /**
+   * Whether as many nodes as its minimum have their keys, so that those which wait become active.
+   */
+  static boolean isKeyed(Cluster cluster, int gpusPerNode) {
+    return prepared(cluster, false) >= governing(cluster, gpusPerNode);
+  }
+
+  /**
+   * Whether the market has something to do for a node that is ready: its keys are written once the
+   * minimum is ready, and it becomes active once the minimum has its keys.
+   */
+  public static boolean isNext(Cluster cluster, Allocation ready, int gpusPerNode) {
+    return ready.keysDue() ? isComplete(cluster, gpusPerNode) : isKeyed(cluster, gpusPerNode);
+  }
+
+  /** Nodes that fill a slot and are active or ready to be, with keys that are due or without. */
+  private static int prepared(Cluster cluster, boolean withKeysDue) {
     int prepared = 0;
-    for (Allocation a : allocations) {
-      prepared += a.fillsSlot() && (a.state() == Allocation.State.ACTIVE || a.isReady()) ? 1 : 0;
+    for (Allocation a : cluster.allocations()) {
+      boolean isReady = a.isReady() && (withKeysDue || !a.keysDue());
+      prepared += a.fillsSlot() && (a.state() == Allocation.State.ACTIVE || isReady) ? 1 : 0;
     }
     return prepared;
   }

@@ -52,7 +52,22 @@ final class AllocationWork {
 
   /** Prepares the machine of a new allocation; a machine that fails ends the allocation. */
   Future<Void> provision(Cluster cluster, Allocation allocation) {
-    return timed("provision", () -> prepare(allocation))
+    return prepare(cluster, allocation, keyIds(allocation), () -> provisioned(cluster, allocation));
+  }
+
+  /**
+   * Goes on with an allocation whose machine was ready before, since its gang's minimum is: writes
+   * its keys, and once all of them are written has it become active.
+   */
+  Future<Void> complete(Cluster cluster, Allocation allocation) {
+    return allocation.keysDue()
+        ? prepare(cluster, allocation, allocation.keyIds(), () -> keyed(cluster, allocation))
+        : provisioned(cluster, allocation);
+  }
+
+  private Future<Void> prepare(
+      Cluster cluster, Allocation allocation, List<String> keyIds, Supplier<Future<Void>> told) {
+    return timed("provision", () -> prepare(allocation, keyIds))
         .map(true)
         .recover(
             e -> {
@@ -70,7 +85,7 @@ final class AllocationWork {
                 // A provider that is closed fails what is under way; the next start takes it up.
                 return ready ? clearIfLate(allocation) : Future.succeededFuture();
               }
-              return ready ? provisioned(cluster, allocation) : unwound(cluster, allocation);
+              return ready ? told.get() : unwound(cluster, allocation);
             });
   }
 
@@ -81,24 +96,18 @@ final class AllocationWork {
             done -> signals.worked(lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
   }
 
-  private Future<Void> prepare(Allocation allocation) {
-    // Nobody is let in to a node that waits for the rest of its minimum, for it is not billed.
-    boolean isLetIn = !allocation.keysDue() || allocation.state() == Allocation.State.ACTIVE;
+  private Future<Void> prepare(Allocation allocation, List<String> keyIds) {
     return env.keyStore()
-        .listLines(isLetIn ? allocation.keyIds() : List.of())
+        .listLines(keyIds)
         .compose(
             lines ->
                 reassignment.provision(
                     nodes.machine(allocation.nodeId()), allocation.allocationId(), lines));
   }
 
-  /** Writes the keys of a node that is active since the rest of its minimum was ready. */
-  Future<Void> letIn(Cluster cluster, Allocation allocation) {
-    return prepare(allocation)
-        .compose(
-            written ->
-                submit(cluster, (state, now) -> Allotment.keyed(state, allocation.allocationId())))
-        .compose(done -> clearIfLate(allocation));
+  /** The keys that may be written now: none while the rest of a gang is awaited. */
+  private static List<String> keyIds(Allocation allocation) {
+    return allocation.keysDue() ? List.of() : allocation.keyIds();
   }
 
   /** Whoever has the lease by now may have given the allocation up before its machine was ready. */
@@ -120,7 +129,7 @@ final class AllocationWork {
     return mark.map(other -> reassignment.clear(machine, other))
         .orElse(Future.succeededFuture(true))
         .recover(AllocationWork::passOverOtherMark)
-        .compose(clear -> prepare(allocation));
+        .compose(clear -> prepare(allocation, keyIds(allocation)));
   }
 
   /**
@@ -139,8 +148,9 @@ final class AllocationWork {
     return (node == null ? Future.<Void>succeededFuture() : nodes.note(node.healthy()))
         .compose(
             noted ->
-                submit(
+                report(
                     cluster,
+                    allocation,
                     (state, now) ->
                         Allotment.provisioned(
                             state,
@@ -148,18 +158,34 @@ final class AllocationWork {
                             gpusPerNode(),
                             env.config().protectionMillis(),
                             this::address,
-                            now)))
+                            now)));
+  }
+
+  private Future<Void> keyed(Cluster cluster, Allocation allocation) {
+    return report(
+        cluster,
+        allocation,
+        (state, now) ->
+            Allotment.keyed(
+                state,
+                allocation.allocationId(),
+                gpusPerNode(),
+                env.config().protectionMillis(),
+                this::address,
+                now));
+  }
+
+  /**
+   * Tells the cluster what its machine is ready for; cleans the machine when it is wanted no more.
+   */
+  private Future<Void> report(Cluster cluster, Allocation allocation, Command command) {
+    return submit(cluster, command)
         .onFailure(refused -> clearIfLate(allocation))
         .compose(
             state ->
-                state.cluster().find(id).isPresent()
+                state.cluster().find(allocation.allocationId()).isPresent()
                     ? Future.succeededFuture()
                     : clearIfLate(allocation));
-  }
-
-  /** The machine of this allocation was ready before, and its cluster's minimum is complete now. */
-  Future<Void> completed(Cluster cluster, Allocation allocation) {
-    return provisioned(cluster, allocation);
   }
 
   /** The node is set aside first, so that no tick grants it before its back-off is known. */

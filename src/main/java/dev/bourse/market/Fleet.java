@@ -223,8 +223,7 @@ final class Fleet {
   private void published(Cluster cluster) {
     if (!stopped
         && cluster.pool().equals(lease.pool())
-        && cluster.allocations().stream()
-            .anyMatch(a -> a.state() != Allocation.State.ACTIVE || a.keysDue())) {
+        && cluster.allocations().stream().anyMatch(a -> a.state() != Allocation.State.ACTIVE)) {
       context.runOnContext(go -> inspect(cluster.name()));
     }
   }
@@ -237,8 +236,8 @@ final class Fleet {
   private void inspect(Cluster cluster) {
     for (Allocation allocation : cluster.allocations()) {
       if (allocation.isReady() && !lost.containsKey(allocation.allocationId())) {
-        if (isComplete(cluster)) {
-          take(cluster.name(), allocation, () -> work.completed(cluster, allocation));
+        if (isNext(cluster, allocation)) {
+          take(cluster.name(), allocation, () -> work.complete(cluster, allocation));
         }
       } else if (allocation.state() == Allocation.State.PROVISIONING && !allocation.isReady()) {
         take(cluster.name(), allocation, () -> work.provision(cluster, allocation));
@@ -247,19 +246,15 @@ final class Fleet {
         take(cluster.name(), allocation, () -> work.reclaim(cluster, allocation));
       } else if (lost.containsKey(allocation.allocationId())) {
         take(cluster.name(), allocation, () -> restore(allocation));
-      } else if (allocation.keysDue() && !allocation.isReady()) {
-        take(cluster.name(), allocation, () -> work.letIn(cluster, allocation));
       }
     }
   }
 
-  /**
-   * Whether nodes that are ready need not wait for others: there is nothing else to do for them.
-   */
-  private boolean isComplete(Cluster cluster) {
+  /** Whether a node that is ready waits for no other. */
+  private boolean isNext(Cluster cluster, Allocation ready) {
     return env.clusters()
         .findPool(lease.pool())
-        .filter(pool -> Gang.isComplete(cluster, pool.gpusPerNode()))
+        .filter(pool -> Gang.isNext(cluster, ready, pool.gpusPerNode()))
         .isPresent();
   }
 

@@ -47,15 +47,42 @@ class GangTest {
   @Test
   void ofOneThatWaitsNeitherAddressNorGrantIsToldUntilAllAreActive() {
     Cluster one = ready(granted(), "a0", LATER).next();
-    assertNull(node(one, "a0").publicIp());
-    assertEquals(Optional.empty(), one.findHeld(Sample.ip(0)));
-    assertTrue(node(one, "a0").keysDue());
-    Transition two = ready(one, "a2", LATER + 5);
-    assertEquals(Sample.ip(0), node(two.next(), "a0").publicIp());
+    Cluster two = keyed(ready(one, "a2", LATER + 5).next(), "a0", LATER + 6).next();
+    for (Cluster waiting : List.of(one, two)) {
+      assertNull(node(waiting, "a0").publicIp());
+      assertEquals(Optional.empty(), waiting.findHeld(Sample.ip(0)));
+    }
+    Transition active = keyed(two, "a2", LATER + 7);
+    assertEquals(Sample.ip(0), node(active.next(), "a0").publicIp());
     assertEquals(
         List.of("granted " + Sample.ip(0), "granted " + Sample.ip(2)),
-        two.activity().stream().map(entry -> entry.event().note()).toList());
-    assertFalse(node(Allotment.keyed(two.next(), "a0").next(), "a0").keysDue());
+        active.activity().stream().map(entry -> entry.event().note()).toList());
+  }
+
+  @Test
+  void keysAreWrittenOnceTheMinimumIsReadyAndBeforeAnyIsActive() {
+    Cluster one = ready(granted(), "a0", LATER).next();
+    assertTrue(node(one, "a0").keysDue());
+    assertFalse(Gang.isNext(one, node(one, "a0"), GPUS), "its keys wait for the minimum");
+    Cluster two = ready(one, "a2", LATER + 5).next();
+    assertTrue(Gang.isNext(two, node(two, "a0"), GPUS), "its keys are written");
+    assertNull(node(two, "a0").activeAtMillis());
+    Cluster keyed = keyed(two, "a0", LATER + 6).next();
+    assertFalse(node(keyed, "a0").keysDue());
+    assertNull(node(keyed, "a0").activeAtMillis());
+    assertFalse(Gang.isNext(keyed, node(keyed, "a0"), GPUS), "it waits for the keys of the other");
+    assertTrue(keyed(keyed, "a0", LATER + 7).changesNothing(), "told twice");
+  }
+
+  @Test
+  void oneWhoseKeysCannotBeWrittenKeepsTheOthersFromBeingActiveUntilAnotherHasThem() {
+    Cluster two = ready(ready(granted(), "a0", LATER).next(), "a2", LATER + 5).next();
+    Cluster failed =
+        Allotment.unwound(keyed(two, "a0", LATER + 6).next(), "a2", "failed", LATER + 7).next();
+    assertNull(node(failed, "a0").activeAtMillis());
+    Cluster again = keyed(ready(failed, "a1", LATER + 8).next(), "a1", LATER + 9).next();
+    assertEquals(LATER + 9, node(again, "a0").activeAtMillis());
+    assertEquals(LATER + 9, node(again, "a1").activeAtMillis());
   }
 
   @Test
@@ -63,13 +90,29 @@ class GangTest {
     Cluster one = ready(granted(), "a0", LATER).next();
     Cluster raised =
         Capacity.declare(one, order(9, 9 * GPUS, one.version()), TERMS, LATER + 1).next();
-    Cluster two = ready(raised, "a1", LATER + 5).next();
+    Cluster two = active(raised, LATER + 5, "a0", "a1");
     assertEquals(LATER + 5, node(two, "a0").activeAtMillis());
     assertEquals(LATER + 5, node(two, "a1").activeAtMillis());
   }
 
   private static Transition ready(Cluster cluster, String id, long at) {
     return Allotment.provisioned(cluster, id, GPUS, PROTECTION, GangTest::address, at);
+  }
+
+  private static Transition keyed(Cluster cluster, String id, long at) {
+    return Allotment.keyed(cluster, id, GPUS, PROTECTION, GangTest::address, at);
+  }
+
+  /** With all of these ready and with their keys. */
+  private static Cluster active(Cluster cluster, long at, String... ids) {
+    Cluster next = cluster;
+    for (String id : ids) {
+      next = ready(next, id, at).next();
+    }
+    for (String id : ids) {
+      next = keyed(next, id, at).next();
+    }
+    return next;
   }
 
   /** Node n{i} at address 10.0.0.{i}. */
@@ -86,13 +129,13 @@ class GangTest {
     Cluster one = ready(granted(), "a0", LATER).next();
     assertTrue(node(one, "a0").isReady());
     assertNull(node(one, "a0").activeAtMillis());
-    Cluster two = ready(one, "a2", LATER + 5).next();
+    Cluster two = active(one, LATER + 5, "a0", "a2");
     for (String id : List.of("a0", "a2")) {
       assertEquals(LATER + 5, node(two, id).activeAtMillis());
       assertEquals(LATER + 5 + PROTECTION, node(two, id).protectedUntilMillis());
       assertNull(node(two, id).readyAtMillis());
     }
-    Cluster three = ready(two, "a1", LATER + 9).next();
+    Cluster three = active(two, LATER + 9, "a1");
     assertEquals(LATER + 9, node(three, "a1").activeAtMillis(), "it grows node by node");
   }
 
@@ -110,7 +153,7 @@ class GangTest {
     Cluster cleared =
         Capacity.declare(one, order(3, null, one.version()), TERMS, LATER + 10_000).next();
     assertTrue(Gang.isComplete(cleared, GPUS), "so that its market has it become active");
-    Cluster active = ready(cleared, "a0", LATER + 10_001).next();
+    Cluster active = keyed(cleared, "a0", LATER + 10_001).next();
     assertEquals(LATER + 10_001, node(active, "a0").activeAtMillis());
   }
 

@@ -36,6 +36,7 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -400,7 +401,6 @@ final class PlayedMarket {
     isChanged = true;
     clusters.put(name, after);
     books.computeIfAbsent(name, PlayedBooks::new).note(before, after, now);
-    boolean isComplete = Gang.isComplete(after, GPUS);
     for (Allocation a : after.allocations()) {
       Optional<Allocation> was = before.find(a.allocationId());
       if (was.isEmpty()) {
@@ -410,23 +410,22 @@ final class PlayedMarket {
         swapped.note(after, a);
         at(now + WIPE, () -> clean(name, a));
       }
-      if (a.isReady() && isComplete) {
+      if (a.isReady() && Gang.isNext(after, a, GPUS)) {
         at(now + 1_000, () -> provisioned(name, a));
       }
     }
   }
 
   private void provisioned(String name, Allocation a) {
+    String id = a.allocationId();
+    Function<String, @Nullable String> addresses =
+        node -> Objects.requireNonNull(nodes.get(node)).machine().publicIp();
     write(
         name,
         (cluster, at) ->
-            Allotment.provisioned(
-                cluster,
-                a.allocationId(),
-                GPUS,
-                Sample.PROTECTION,
-                node -> Objects.requireNonNull(nodes.get(node)).machine().publicIp(),
-                at));
+            cluster.find(id).filter(held -> held.isReady() && held.keysDue()).isPresent()
+                ? Allotment.keyed(cluster, id, GPUS, Sample.PROTECTION, addresses, at)
+                : Allotment.provisioned(cluster, id, GPUS, Sample.PROTECTION, addresses, at));
   }
 
   private void clean(String name, Allocation a) {

@@ -30,6 +30,8 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The pools of a simulated month: their ticks, the processes that run them and die, and their
@@ -119,7 +121,6 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     for (Activity entry : transition.activity()) {
       note(history, entry.event());
     }
-    boolean isComplete = Gang.isComplete(after, GPUS);
     for (Allocation allocation : after.allocations()) {
       Allocation was = history.allocations.put(allocation.allocationId(), allocation);
       history.recent.put(allocation.allocationId(), allocation);
@@ -129,7 +130,7 @@ abstract class SimulatedMarkets extends SimulatedBooks {
       if (!allocation.isOpen() && (was == null || was.isOpen())) {
         later(5_000, 200_000, () -> clean(history, allocation.allocationId()));
       }
-      if (allocation.isReady() && isComplete) {
+      if (allocation.isReady() && Gang.isNext(after, allocation, GPUS)) {
         later(1_000, 5_000, () -> completed(history, allocation));
       }
     }
@@ -211,16 +212,14 @@ abstract class SimulatedMarkets extends SimulatedBooks {
     if (waits(history, () -> completed(history, allocation))) {
       return;
     }
+    String id = allocation.allocationId();
+    Function<String, @Nullable String> addresses = node -> address(history.market, node);
     order(
         history,
         (cluster, at) ->
-            Allotment.provisioned(
-                cluster,
-                allocation.allocationId(),
-                GPUS,
-                Sample.PROTECTION,
-                node -> address(history.market, node),
-                at),
+            cluster.find(id).filter(a -> a.isReady() && a.keysDue()).isPresent()
+                ? Allotment.keyed(cluster, id, GPUS, Sample.PROTECTION, addresses, at)
+                : Allotment.provisioned(cluster, id, GPUS, Sample.PROTECTION, addresses, at),
         holder(history.market));
   }
 

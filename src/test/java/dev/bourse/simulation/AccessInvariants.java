@@ -292,8 +292,9 @@ final class AccessInvariants {
   }
 
   /**
-   * A tenant finds exactly the keys on its machine that its allocation was granted with, and none
-   * while that waits for the rest of its gang: nobody is let in to a node that is not billed.
+   * A tenant finds exactly the keys on its machine that its allocation was granted with, and has
+   * them before the allocation is active. It has none while the allocation is not ready and its
+   * keys are due: nobody works on a node that waits for the rest of its gang and is not billed.
    */
   static final class MachinesHaveTheirKeys extends Invariant {
     private static final long SELDOM_SECONDS = 20;
@@ -326,17 +327,19 @@ final class AccessInvariants {
 
     private void judge(
         MemoryEngine engine, String id, String tenant, List<String> keys, boolean isAtRest) {
-      long due =
-          engine.number(
-              "SELECT COALESCE(SUM(CASE WHEN keys_due = 0 THEN 0 WHEN active_at IS NULL THEN 2"
-                  + " ELSE 1 END), 0) FROM allocation WHERE allocation_id = '"
-                  + tenant
-                  + "'");
-      if (keys.isEmpty() && due > (isAtRest ? 1 : 0)) {
+      String due =
+          "SELECT COUNT(*) FROM allocation WHERE keys_due = 1 AND allocation_id = '" + tenant;
+      if (engine.number(due + "' AND active_at IS NOT NULL") > 0) {
+        throw violated("{} is active, and its keys are due", tenant);
+      }
+      if (keys.isEmpty() && engine.number(due + "'") > 0) {
         return;
       }
-      if (due > 1) {
-        throw violated("{} has keys {} for {}, which is not active", id, keys, tenant);
+      // An allocation that is ready has them between their writing and the word of it.
+      String waits =
+          due + "' AND state = 'PROVISIONING'" + (isAtRest ? "" : " AND ready_at IS NULL");
+      if (engine.number(waits) > 0) {
+        throw violated("{} has keys {} for {}, which waits", id, keys, tenant);
       }
       List<String> granted = new ArrayList<>();
       engine
