@@ -1,6 +1,6 @@
 -- serves-from: 42
 -- The monthly spend limit that members set and the one that operators set. limit_micros is the one in force, the lower
--- of the two, which a process of the release before reads and writes alone.
+-- of the two, and the only one that a process of the previous release reads and writes.
 ALTER TABLE billing_org ADD COLUMN member_limit_micros BIGINT;
 ALTER TABLE billing_org ADD COLUMN operator_limit_micros BIGINT;
 CREATE INDEX billing_org_operator_limited ON billing_org (org_id) WHERE operator_limit_micros IS NOT NULL;

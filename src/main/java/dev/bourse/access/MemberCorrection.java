@@ -1,22 +1,24 @@
 package dev.bourse.access;
 
-import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Change;
 import dev.bourse.store.Correction;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
- * Corrects since when members are on the roster. Sessions, grants and uploads that began before are
- * of a former member of that name: a member whom a clock that was ahead has added could not sign in
- * until the time comes. The time is part of the member's id, which therefore changes with it,
- * wherever it is stored.
+ * Corrects the times since when members are on the roster. Sessions, grants and uploads that began
+ * earlier belong to a former member of that name, so a member added by a clock that was ahead could
+ * not sign in. The time is part of the member's id, so the correction changes every stored copy of
+ * the id.
  */
 public final class MemberCorrection implements Correction {
-  /** Members of one step. More are rare, and left to the next round. */
-  private static final int MOST = 1_000;
+  /** Members of one commit, so that other writers wait for no longer than some milliseconds. */
+  private static final int MOST = 100;
 
   private final Database database;
   private final Members members;
@@ -51,29 +53,35 @@ public final class MemberCorrection implements Correction {
             row -> new Ahead(row.text("org_id"), row.text("username"), row.integer("created_at")))
         .compose(
             ahead ->
-                BoundedWork.inTurn(ahead, member -> correct(member, nowMillis))
-                    .map(!ahead.isEmpty()));
+                ahead.isEmpty()
+                    ? Future.succeededFuture(false)
+                    : correct(ahead, nowMillis).compose(done -> correct(nowMillis)).map(true));
   }
 
-  private Future<Void> correct(Ahead member, long nowMillis) {
+  private Future<Void> correct(List<Ahead> ahead, long nowMillis) {
+    List<Statement> statements = new ArrayList<>();
+    Set<String> orgs = new TreeSet<>();
+    for (Ahead member : ahead) {
+      orgs.add(member.orgId());
+      statements.add(
+          Statement.of(
+              """
+              UPDATE member SET created_at = ? WHERE org_id = ? AND username = ?
+              AND created_at = ?\
+              """,
+              nowMillis,
+              member.orgId(),
+              member.username(),
+              member.createdAtMillis()));
+      statements.add(
+          Statement.of(
+              "UPDATE checkpoint SET creator_id = ? WHERE org_id = ? AND creator_id = ?",
+              member.id(nowMillis),
+              member.orgId(),
+              member.id(member.createdAtMillis())));
+    }
     return database
-        .commit(
-            List.of(
-                Statement.of(
-                    """
-                    UPDATE member SET created_at = ? WHERE org_id = ? AND username = ?
-                    AND created_at = ?\
-                    """,
-                    nowMillis,
-                    member.orgId(),
-                    member.username(),
-                    member.createdAtMillis()),
-                Statement.of(
-                    "UPDATE checkpoint SET creator_id = ? WHERE org_id = ? AND creator_id = ?",
-                    member.id(nowMillis),
-                    member.orgId(),
-                    member.id(member.createdAtMillis()))),
-            List.of(new Change(Members.CHANGED, member.orgId())))
-        .compose(stored -> members.refresh(member.orgId()));
+        .commit(statements, orgs.stream().map(org -> new Change(Members.CHANGED, org)).toList())
+        .compose(stored -> members.refresh(List.copyOf(orgs)).mapEmpty());
   }
 }

@@ -24,9 +24,9 @@ public final class Members implements Mirror {
 
   /**
    * What a member {@code m} owns things by, in SQL: the name and since when it is theirs. A
-   * username alone would hand them to whoever is given it later. Nothing of it changes, except that
-   * {@link MemberCorrection} corrects a time that lies ahead together with what the member owns;
-   * any version of this program that adds a member stores it.
+   * username alone would give them to a later member of that name. It never changes, except that
+   * {@link MemberCorrection} corrects a time that lies ahead, together with the rows that the
+   * member owns; any version of this program that adds a member stores it.
    */
   public static final String ID = "m.org_id || '/' || m.username || '/' || m.created_at";
 

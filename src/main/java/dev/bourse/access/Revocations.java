@@ -306,9 +306,9 @@ public final class Revocations implements Mirror {
   }
 
   /**
-   * Moves cuts that lie ahead to the present, in memory too: until then they would refuse every
-   * token that the member is issued. Tokens that the clock that was ahead issued before the cut are
-   * refused by their grants.
+   * Moves cut-offs that lie ahead to the present, in memory too, because they would refuse every
+   * new token of the member until then. Tokens issued by the clock that was ahead are refused by
+   * their grants.
    */
   public Correction correction() {
     return new Correction() {

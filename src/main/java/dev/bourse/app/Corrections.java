@@ -17,19 +17,22 @@ import dev.bourse.store.TableCorrection;
 import java.util.List;
 
 /**
- * The corrections of all tables in which a time that lies ahead does harm. A column that carries a
- * time and is not here does none; the test of this class lists each with its reason.
+ * The corrections of all tables in which a time that lies ahead does harm. The test of this class
+ * lists every other time column with the reason why it does none.
  */
 final class Corrections {
   private Corrections() {}
 
-  /** In the order in which they run: a member must not be newer than what is theirs. */
+  /**
+   * Returns the corrections in order. Members come before the rows that they own, because a member
+   * must not be newer than these.
+   */
   static List<Correction> of(Database database, AccessControl access, ClusterCorrection clusters) {
     return List.of(
         clusters,
         new PriceCorrection(database),
         new CeilingCorrection(database),
-        // Allocations that ended, by times that the correction of clusters does not look for.
+        // Ended allocations, by the columns that the correction of clusters does not check.
         new TableCorrection(
             database,
             "allocation",
@@ -48,11 +51,12 @@ final class Corrections {
             gone_at = CASE WHEN gone_at > (SELECT latest FROM clock) THEN (SELECT now FROM clock)
             ELSE gone_at END\
             """),
-        // Counts toward the clusters that an organization may make within a day.
+        // It counts toward the clusters that an organization may create within a day.
         moved(database, "cluster", "created_at"),
         new MemberCorrection(database, access.members()),
         access.revocations().correction(),
-        // Sessions end those that are older, and links and codes must not work for longer.
+        // A member's oldest sessions end when there are too many; sessions, links and codes must
+        // not live longer.
         moved(database, "member_session", "created_at", "seen_at", "expires_at"),
         moved(database, "member_session", "seen_at"),
         moved(database, "operator_session", "created_at", "expires_at"),
@@ -71,9 +75,9 @@ final class Corrections {
         moved(database, "oauth_device", "created_at", "next_poll_at", "expires_at"),
         moved(database, "oauth_client", "created_at"),
         moved(database, "oauth_client", "used_at"),
-        // Only a later use is stored.
+        // Only a later use replaces the stored one.
         moved(database, "token", "last_used_at"),
-        // What is due later is not sent before.
+        // A due time that lies ahead delays delivery.
         moved(database, "webhook_delivery", "made_at", "first_try_at", "last_try_at", "due_at"),
         moved(database, "webhook_delivery", "last_try_at", "due_at"),
         moved(database, "webhook_delivery", "first_try_at"),
@@ -82,7 +86,7 @@ final class Corrections {
         capped(database, "trail_stream", "next_try_at", Retries.MOST_MILLIS),
         moved(database, "outbox_mail", "accepted_at", "due_at"),
         capped(database, "outbox_mail", "due_at", StoredMail.LONGEST_PAUSE_MILLIS),
-        // An upload holds its part of the quota until it expires; lists have the newest first.
+        // An upload uses quota until it expires, and lists show the newest first.
         moved(database, "checkpoint_revision", "created_at", "expires_at"),
         moved(database, "checkpoint_revision", "published_at"),
         moved(database, "checkpoint", "created_at"),

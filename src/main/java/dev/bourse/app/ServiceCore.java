@@ -53,7 +53,7 @@ final class ServiceCore {
   /** Keys rotate by days, revocations are kept for hours. */
   private static final long KEYS_MILLIS = 3_600_000;
 
-  /** How often times that lie ahead are looked for. */
+  /** The time between two searches for times that lie ahead. */
   private static final long CORRECTION_MILLIS = 30_000;
 
   /**
@@ -208,7 +208,7 @@ final class ServiceCore {
     replication.follow(mirrors(), database.isShared());
   }
 
-  /** Corrects times, sets to rest what retired organizations still hold, and opens the market. */
+  /** Corrects times, ends the holdings of retired organizations, and opens the market. */
   Future<Void> open() {
     context.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
     return correctClock()
@@ -329,8 +329,8 @@ final class ServiceCore {
   }
 
   /**
-   * Corrects what a clock that was ahead has left, before anybody sees it if the time is confirmed
-   * by now; a failure must not keep the service from starting, and is tried again.
+   * Corrects times that lie ahead before the service answers, if the time is confirmed already. A
+   * failure does not stop the start, and the correction is retried.
    */
   private Future<Void> correctClock() {
     return correction

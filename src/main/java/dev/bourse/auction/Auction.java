@@ -20,29 +20,29 @@ import org.jspecify.annotations.Nullable;
  * <p>A seat is the right to one node. Seats are handed out in this order:
  *
  * <ol>
- *   <li>what operator-managed clusters hold, and every shielded allocation;
+ *   <li>nodes of operator-managed clusters, and every shielded allocation;
  *   <li>the contested seats: ceiling descending, then incumbents before newcomers, then the
  *       organization that has fewer seats at that point, then its cluster that has fewer, then the
  *       older price, then the cluster's name;
  *   <li>new seats of clusters that rank last, in the same order.
  * </ol>
  *
- * A gang is a cluster to which fewer seats than its minimum are worth nothing. Its turn for all of
- * them together is that of a first seat, among incumbents when it holds that many: then it takes
- * what its shielded seats lack of the minimum, or, where fewer are left, is passed over and stays
- * without; the seats go on. Beyond its minimum it is as any other, and so is one that may not bid
- * for its minimum: it keeps what it holds.
+ * A gang is a cluster that wins its minimum of seats or none. It takes all of them at the turn of a
+ * first seat, and among incumbents if it holds that many. If fewer seats are left than its shielded
+ * seats lack of the minimum, it is passed over and the next bid takes its turn. Beyond its minimum
+ * a gang bids like any other cluster. A gang that may not bid for its minimum keeps the nodes it
+ * holds.
  *
- * <p>Held nodes without a seat are reclaimed. A held node that could not be granted to anybody else
- * is no seat: its holder keeps it as long as its ceiling would keep a seat. Seats won by newcomers
- * take free nodes, the best seat first; a seat for which there is none yet waits. A gang's
- * newcomers are granted nodes together, and what is free is kept for it until there are enough.
- * Swaps get what no seat claims.
+ * <p>The market reclaims held nodes without a seat. A held node that could not be granted to
+ * anybody else counts as no seat; its holder keeps it while its ceiling would keep a seat.
+ * Newcomers' seats take free nodes, the best seat first; a seat without a free node waits. A gang's
+ * new nodes are granted together, and the auction keeps free nodes for it until there are enough.
+ * Swaps get the nodes that no seat claims.
  *
- * <p>Clusters may declare millions of slots, so only seats that are won ever materialize. One run
- * takes O(n log n) in clusters and nodes.
+ * <p>Clusters may declare millions of slots, so the auction never enumerates seats that are not
+ * won. One run takes O(n log n) in clusters and nodes.
  */
-public final class Auction implements Turns.Seats {
+public final class Auction {
   private final long reserveCents;
   private final long capCents;
   private final Supply supply;
@@ -54,58 +54,58 @@ public final class Auction implements Turns.Seats {
   private final String[] orgs;
   private final int[] orgOf;
 
-  // A bidder is looked at once; what is needed of it later lies side by side.
+  // Columns by cluster, filled in one pass over the bidders, because the hot loops read one or two.
   private final boolean[] isLast;
   private final int[] declared;
 
-  /** Nodes held that are seats. */
+  /** Held nodes that count as seats. */
   private final int[] held;
 
-  /** Nodes held that are no seats. */
+  /** Held nodes that count as no seat, because nobody else could be granted them. */
   private final int[] unusable;
 
-  /** Clusters that wait for replacements and may have them, by rank. */
+  /** Clusters with a swap in flight and no replacement yet, by rank. */
   private final List<Integer> swapping = new ArrayList<>();
 
-  /** Seats before all bids. */
+  /** Seats given before all bids. */
   private final int[] shielded;
 
-  /** Seats a cluster has once it kept all its incumbents; its newcomers come on top. */
+  /** Seats of a cluster that keeps all of its nodes; its bids for new seats come on top. */
   private final int[] defended;
 
-  /** Seats a cluster has once it wins all it bids for. */
+  /** Seats of a cluster that wins all of its bids. */
   private final int[] wanted;
 
-  /** Fewer seats are worth nothing; 1 for whoever takes any. */
+  /** Seats that a gang takes together; 1 for other clusters. */
   private final int[] minimum;
 
-  /** Seats a cluster has so far: from shielded over defended to wanted. */
+  /** Seats of a cluster so far: from shielded over defended to wanted. */
   private final int[] seated;
 
-  /** Seats an organization has so far. */
+  /** Seats of an organization so far. */
   private final int[] orgSeats;
 
-  /** Seats a cluster had when its newcomers' turn came. */
+  /** Seats of a cluster before its bids for new seats. */
   private final int[] kept;
 
   private final Pricing pricing;
   private final Turns turns;
 
-  /** Whether a gang's loss was told to the pricing. */
-  private final boolean[] isLossTold;
+  /** True if the pricing has counted the gang's lost bid. */
+  private final boolean[] isLossCounted;
 
-  /** All seats so far. */
+  /** Seats of all clusters so far. */
   private long taken;
 
   private final List<Reclaim> reclaims = new ArrayList<>();
   private final Map<String, Integer> unseated = new HashMap<>();
 
-  /** The last group to win a contested seat before those that rank last; empty while none did. */
+  /** The last group to win a contested seat, without clusters that rank last; empty if none did. */
   private int marginalFrom;
 
   private int marginalTo;
 
-  /** Seats won by those that rank last. */
+  /** Seats won by clusters that rank last. */
   private long lastSeats;
 
   private Auction(long reserveCents, long capCents, List<Bidder> bidders, Supply supply) {
@@ -126,16 +126,16 @@ public final class Auction implements Turns.Seats {
     minimum = new int[count];
     seated = new int[count];
     kept = new int[count];
-    isLossTold = new boolean[count];
+    isLossCounted = new boolean[count];
     orgs = read();
     orgSeats = new int[orgs.length];
     pricing = new Pricing(reserveCents, orgs.length);
-    turns = new Turns(orgOf, orgSeats, seated, minimum, this, false);
+    turns = new Turns(orgOf, orgSeats, seated, minimum, new Contest(), false);
   }
 
   /**
-   * Decides who gets which node, and at what price. Pure: the same snapshot gives the same
-   * decisions, whatever the order of the bidders.
+   * Decides grants, reclaims and prices. Pure: the same snapshot gives the same decisions in any
+   * order of the bidders.
    *
    * @param reserveCents the pool's reserve price per GPU-hour; bids under it lapse
    * @param capCents the highest ceiling the pool accepts; no admission price lies above it
@@ -162,7 +162,7 @@ public final class Auction implements Turns.Seats {
         Collections.unmodifiableMap(auction.shortfalls()));
   }
 
-  /** Looks at each bidder; the organizations by their numbers. */
+  /** Fills the columns from the bidders; returns the organizations by number. */
   private String[] read() {
     Map<String, Integer> numbers = new HashMap<>();
     List<String> names = new ArrayList<>();
@@ -191,7 +191,7 @@ public final class Auction implements Turns.Seats {
     return names.toArray(new String[0]);
   }
 
-  /** Counts the nodes that are seats, those before all bids among them, and those that are none. */
+  /** Counts the cluster's held, shielded and unusable nodes. */
   private void count(int i, Bidder bidder) {
     for (Held node : bidder.held()) {
       if (!node.usable()) {
@@ -224,29 +224,28 @@ public final class Auction implements Turns.Seats {
     };
   }
 
-  /** Whether a cluster has fewer seats than are worth anything to it; a shielded one keeps them. */
+  /** True for a gang with fewer seats than its minimum; shielded ones may remain to it. */
   private boolean isShort(int i) {
     return minimum[i] > 1 && seated[i] < minimum[i];
   }
 
-  /** Whether a cluster's unshielded nodes defend their seats. */
+  /** True if a cluster's unshielded nodes may defend their seats. */
   private boolean contests(Bidder bidder) {
     return takesPart(bidder) && bidder.ceilingCents() >= reserveCents;
   }
 
-  /** Whether a cluster may win new seats. */
+  /** True if a cluster may win new seats. */
   private boolean admits(Bidder bidder) {
     return bidder.participation() == Participation.OPEN && bidder.ceilingCents() >= reserveCents;
   }
 
-  /** The seats up to which a cluster's lost bids make a price. */
+  /** The number of seats up to which a cluster's lost bids set prices. */
   private int priced(int i) {
     return isLast[i] ? defended[i] : wanted[i];
   }
 
-  /** Seats nobody has; negative when more are shielded than there are. */
-  @Override
-  public long left() {
+  /** Seats that nobody has; negative if more nodes are shielded than the pool has seats. */
+  private long left() {
     return supply.seats() - taken;
   }
 
@@ -255,37 +254,24 @@ public final class Auction implements Turns.Seats {
       seated[i] += more;
       orgSeats[orgOf[i]] += more;
       taken += more;
-      pricing.takes(orgOf[i], more);
+      pricing.addSeats(orgOf[i], more);
     }
   }
 
-  /** What {@link Turns} ask; it counts the seats of clusters and organizations itself. */
-  @Override
-  public boolean take(int i, int more) {
-    pricing.nextTurn();
-    if (more > left()) {
-      losesGang(i);
-      return false;
-    }
-    taken += more;
-    pricing.takes(orgOf[i], more);
-    return true;
-  }
-
-  private void losesGang(int i) {
-    if (priced(i) >= minimum[i] && !isLossTold[i]) {
-      isLossTold[i] = true;
+  private void countLosingGang(int i) {
+    if (priced(i) >= minimum[i] && !isLossCounted[i]) {
+      isLossCounted[i] = true;
       long lacks = minimum[i] - seated[i] - left();
-      pricing.losesGang(orgOf[i], ceilings[i], (int) lacks);
+      pricing.addLosingGang(orgOf[i], ceilings[i], (int) lacks);
     }
   }
 
   private enum Phase {
-    /** Incumbents defend what they hold. */
+    /** Incumbents defend their seats. */
     DEFENCE,
-    /** Newcomers bid, but for those that rank last. */
+    /** Clusters that do not rank last bid for new seats. */
     BIDS,
-    /** Newcomers bid that rank last. */
+    /** Clusters that rank last bid for new seats. */
     LAST
   }
 
@@ -309,7 +295,7 @@ public final class Auction implements Turns.Seats {
     pricing.nextTurn();
     for (int i = 0; i < ranked.length; i++) {
       if (isShort(i)) {
-        losesGang(i);
+        countLosingGang(i);
       }
     }
   }
@@ -342,10 +328,10 @@ public final class Auction implements Turns.Seats {
   }
 
   /**
-   * Up to where the clusters of a group may rise in a phase: one that bids for less than is worth
-   * anything to it stays where it is.
+   * Returns the seats up to which the clusters of a group may rise in a phase. A gang that bids for
+   * less than its minimum does not rise.
    *
-   * @param standing the seats they have
+   * @param standing the seats they have now
    */
   private int[] goals(int from, int to, Phase phase, int[] standing) {
     int[] goals = new int[to - from];
@@ -370,11 +356,11 @@ public final class Auction implements Turns.Seats {
       if (slots > 0) {
         unseated.put(ranked[i].cluster(), slots);
       }
-      pricing.keepsUnusable(orgOf[i], unusable[i] - lost);
+      pricing.addUnusable(orgOf[i], unusable[i] - lost);
     }
   }
 
-  /** Takes back a cluster's first nodes that are in excess; how many went that are no seats. */
+  /** Reclaims a cluster's excess nodes; returns how many of them counted as no seat. */
   private int turnAway(Bidder bidder, int excess, long keepCents) {
     boolean keepsUnusable = contests(bidder) && bidder.ceilingCents() >= keepCents;
     int left = excess;
@@ -391,7 +377,7 @@ public final class Auction implements Turns.Seats {
     return lost;
   }
 
-  /** The lowest ceiling that would keep an incumbent one seat more, were there one. */
+  /** Returns the lowest ceiling that would keep one seat more for an incumbent. */
   private long keepCents() {
     if (left() < 0) {
       return Long.MAX_VALUE;
@@ -405,18 +391,18 @@ public final class Auction implements Turns.Seats {
   }
 
   /**
-   * The highest price that an organization pays.
+   * Returns the highest price that an organization pays.
    *
-   * @param orgCents told what those pay that have seats and pay less
+   * @param orgCents receives the prices of organizations that have seats and pay less
    */
   private @Nullable Long price(Map<String, Long> orgCents) {
     for (int i = 0; i < ranked.length; i++) {
       if (seated[i] < priced(i) && !isShort(i)) {
         if (left() < 0) {
-          // More is shielded than there are seats: one of those would not do.
-          pricing.losesGang(orgOf[i], ceilings[i], (int) (1 - left()));
+          // More nodes are shielded than there are seats, so one seat less would not free any.
+          pricing.addLosingGang(orgOf[i], ceilings[i], (int) (1 - left()));
         } else {
-          pricing.loses(orgOf[i], ceilings[i]);
+          pricing.addLosingBid(orgOf[i], ceilings[i]);
         }
       }
     }
@@ -433,8 +419,8 @@ public final class Auction implements Turns.Seats {
   }
 
   /**
-   * Why each gang that has not its minimum has it not. Those that bid the cap count before it,
-   * whichever would have the first turn.
+   * Returns the reason for each gang without its minimum. Seats of clusters that bid the cap count
+   * as taken, even if the gang's turn came before theirs.
    */
   private Map<String, Shortfall> shortfalls() {
     Map<String, Shortfall> shortfalls = new HashMap<>();
@@ -453,9 +439,9 @@ public final class Auction implements Turns.Seats {
   }
 
   /**
-   * The lowest ceiling at which a cluster that comes now, of an organization that comes now, would
-   * win its first seat: at the weakest contested seat's ceiling its turn is after the first ones of
-   * all other organizations, but before their second ones.
+   * Returns the lowest ceiling at which a new cluster of a new organization would win its first
+   * seat. At the ceiling of the weakest contested seat its turn comes after the first seats of all
+   * other organizations and before their second ones.
    */
   private @Nullable Long admissionPrice() {
     if (left() > 0 || lastSeats > 0) {
@@ -482,6 +468,26 @@ public final class Auction implements Turns.Seats {
     return weakest <= capCents - raise ? weakest + raise : null;
   }
 
+  /** The contested seats; {@link Turns} counts them by cluster and organization. */
+  private final class Contest implements Turns.Seats {
+    @Override
+    public long left() {
+      return Auction.this.left();
+    }
+
+    @Override
+    public boolean take(int i, int more) {
+      pricing.nextTurn();
+      if (more > left()) {
+        countLosingGang(i);
+        return false;
+      }
+      taken += more;
+      pricing.addSeats(orgOf[i], more);
+      return true;
+    }
+  }
+
   private List<Grant> grants() {
     Handing handing = new Handing();
     handing.toNewcomers(Phase.BIDS);
@@ -490,7 +496,7 @@ public final class Auction implements Turns.Seats {
     return Collections.unmodifiableList(handing.grants);
   }
 
-  /** Hands free nodes out: to the seats that newcomers won, in the order in which they won them. */
+  /** Grants free nodes to new seats in the order in which these were won, then to swaps. */
   private final class Handing implements Turns.Seats {
     private final FreeNodes free = new FreeNodes(supply.free());
     private final List<Grant> grants = new ArrayList<>();
@@ -523,7 +529,7 @@ public final class Auction implements Turns.Seats {
       return free.remaining();
     }
 
-    /** What is free is kept for a gang until there is enough for it. */
+    /** Grants nodes for these seats; keeps all free nodes for a gang that needs more of them. */
     @Override
     public boolean take(int i, int seats) {
       int nodes = Math.max(0, standing[i] + seats - held[i]) - Math.max(0, standing[i] - held[i]);
@@ -538,7 +544,7 @@ public final class Auction implements Turns.Seats {
       return true;
     }
 
-    /** Replacements only ever take nodes that no seat claims, and so never move the price. */
+    /** Grants replacements; they take only nodes that no seat claims, so they never move prices. */
     void toSwaps() {
       long spare = Auction.this.left();
       for (int i : swapping) {

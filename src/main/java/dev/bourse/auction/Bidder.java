@@ -3,18 +3,19 @@ package dev.bourse.auction;
 import java.util.List;
 
 /**
- * One cluster as the auction sees it.
+ * A cluster's bid in the auction.
  *
  * @param cluster its name; the last tie-break
  * @param org its owner; its own losing bids never price its nodes
  * @param ceilingCents the most it pays per GPU-hour; 0 when it declares nothing
- * @param pricedAtMillis since when the ceiling stands; the older of two equal bids goes first
+ * @param pricedAtMillis when the ceiling was declared; the older of two equal bids goes first
  * @param declaredSlots whole nodes it declares; never fewer than its held nodes
- * @param minimumSlots fewer nodes than this are worth nothing to it: it is seated with as many or
- *     with those that are shielded alone; 1 for whoever takes any
+ * @param minimumSlots the minimum of a gang, which is seated with at least as many nodes or keeps
+ *     only its shielded ones; 1 for other clusters
  * @param participation what the auction may do for it
- * @param ranksLast whether its organization gave a seat up lately: its bids for new nodes come
- *     after all others, whatever its ceiling, and price nobody's nodes
+ * @param ranksLast true if its organization gave up a seat within the last ten minutes while
+ *     another organization waits for nodes: its bids for new nodes come after all others at any
+ *     ceiling and set nobody's price
  * @param held its open (provisioning or active) allocations but for the replacements of swaps in
  *     flight, in the order in which they go when it loses seats
  * @param swapsAwaiting allocations with a swap in flight and no replacement yet, oldest first
@@ -59,12 +60,13 @@ public record Bidder(
   }
 
   /**
-   * An open allocation.
+   * A held node.
    *
    * @param allocationId its id
-   * @param shielded whether it is pinned, provisioning or protected, and so seated before all bids
-   * @param usable whether its machine could be granted to somebody else; one that could not is no
-   *     seat that bids compete for
+   * @param shielded true if it is pinned, provisioning or protected, so that it is seated before
+   *     all bids
+   * @param usable true if its machine could be granted to somebody else; otherwise bids do not
+   *     compete for it
    */
   public record Held(String allocationId, boolean shielded, boolean usable) {}
 }

@@ -5,11 +5,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one run of the auction decides.
+ * The result of one run of the auction.
  *
- * @param clearingCents the clearing price per GPU-hour, which no organization pays more than; null
- *     when nothing is seated
- * @param orgCents what an organization pays that has seats and pays less than that
+ * @param clearingCents the clearing price per GPU-hour, the highest price that an organization
+ *     pays; null if nothing is seated
+ * @param orgCents prices per GPU-hour of organizations that have seats and pay less than that
  * @param admissionCents the lowest ceiling that would take a seat at the next tick; null when none
  *     up to the cap would
  * @param grants free nodes to grant now, best seat first
@@ -36,7 +36,7 @@ public record Clearing(
   }
 
   /**
-   * What an organization pays per GPU-hour, its ceiling permitting; null when nothing is seated.
+   * Returns an organization's price per GPU-hour, before its ceiling; null if nothing is seated.
    */
   public @Nullable Long centsOf(String org) {
     return clearingCents == null ? null : orgCents.getOrDefault(org, clearingCents);
@@ -46,7 +46,7 @@ public record Clearing(
   public enum Shortfall {
     /** A higher ceiling could seat it. */
     PRICE,
-    /** None up to the cap is sure to: there are not as many seats that others bid less for. */
+    /** No ceiling up to the cap is sure to: too few seats go to lower bids. */
     SIZE
   }
 

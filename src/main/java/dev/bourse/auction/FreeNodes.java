@@ -33,16 +33,17 @@ final class FreeNodes {
     return remaining;
   }
 
-  /** Keeps all that is left: nothing more is taken. */
+  /** Keeps all nodes that are left, so that nothing more is taken. */
   void keep() {
     first = nodes.length;
     remaining = 0;
   }
 
   /**
-   * Takes the first node for a declared slot: one the organization swapped away only at last.
+   * Takes the first node for a declared slot; a node that the organization swapped away only if no
+   * other is left.
    *
-   * @throws IllegalStateException when nothing is left
+   * @throws IllegalStateException if no node is left
    */
   String takeForSlot(String org) {
     int other = firstOther(org);
@@ -54,8 +55,7 @@ final class FreeNodes {
   }
 
   /**
-   * Takes the first node for a swap: never one that the organization swapped away; null when there
-   * is no other.
+   * Takes the first node for a swap that the organization did not swap away; null if there is none.
    */
   @Nullable String takeForSwap(String org) {
     int at = firstOther(org);

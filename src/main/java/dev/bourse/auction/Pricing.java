@@ -7,21 +7,20 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What organizations pay: each the highest bid of the others that loses and would win if the
- * organization had no seats (the externality that a uniform price has it pay, as in the auctions of
- * W. Vickrey, "Counterspeculation, Auctions, and Competitive Sealed Tenders", 1961, for a single
- * seat).
+ * The prices that organizations pay. Each pays the highest bid of the others that loses and would
+ * win if the organization had no seats. For a single seat this is the second-price auction of W.
+ * Vickrey, "Counterspeculation, Auctions, and Competitive Sealed Tenders", 1961.
  *
- * <p>Bids that take any seat are all alike in this: the highest that loses would win whichever
- * organization left. A gang would only if the seats that organization took before the gang's turn
- * are as many as it lacked then. Bids come in order of their turns, so that of those that would win
- * the first is the highest, and nobody who comes before it takes what it needs.
+ * <p>The highest losing bid for single seats would win if any organization left. A losing gang
+ * would win only if the organization that leaves took at least the seats that the gang lacked, and
+ * took them before the gang's turn. Lost bids are recorded in the order of turns, so the first bid
+ * that would win is the highest.
  */
 final class Pricing {
-  /** A gang that lost: what it lacked at its turn, when that was, whose it is and what it bid. */
+  /** A losing gang: the seats it lacked, its turn, its organization and its ceiling. */
   private record Gang(int lacks, int turn, int org, long cents) {}
 
-  /** When an organization took its seats. */
+  /** The turns at which an organization took its seats. */
   private static final class Taken {
     private int[] turns = new int[4];
     private int[] totals = new int[4];
@@ -41,7 +40,7 @@ final class Pricing {
       size++;
     }
 
-    /** The turn at which it had this many; that is no turn when it never had. */
+    /** Returns the turn at which it had this many seats; {@code MAX_VALUE} if it never had. */
     int turnOf(int seats) {
       int at = Arrays.binarySearch(totals, 0, size, seats);
       int first = at >= 0 ? at : -at - 1;
@@ -73,23 +72,23 @@ final class Pricing {
     }
   }
 
-  /** The next turn begins: what is told from here on happens at it. */
+  /** Begins the next turn; later calls record its events. */
   void nextTurn() {
     turn++;
   }
 
-  /** An organization took seats. */
-  void takes(int org, int seats) {
+  /** Records that an organization took seats. */
+  void addSeats(int org, int seats) {
     taken[org].add(turn, seats);
   }
 
-  /** An organization keeps nodes that are no seats; it pays for them as for seats. */
-  void keepsUnusable(int org, int nodes) {
+  /** Records that an organization keeps unusable nodes; it pays for them as for seats. */
+  void addUnusable(int org, int nodes) {
     unusable[org] += nodes;
   }
 
-  /** A bid for any number of seats lost. Told of in order, the highest first. */
-  void loses(int org, long cents) {
+  /** Records a losing bid for single seats; calls come in descending order of price. */
+  void addLosingBid(int org, long cents) {
     if (highestOrg < 0) {
       highestOrg = org;
       highestCents = cents;
@@ -98,12 +97,12 @@ final class Pricing {
     }
   }
 
-  /** A gang lost, for it lacked seats at its turn. Told of in order of turns. */
-  void losesGang(int org, long cents, int lacks) {
+  /** Records a gang that lost because it lacked seats; calls come in the order of turns. */
+  void addLosingGang(int org, long cents, int lacks) {
     gangs.computeIfAbsent(lacks, n -> new ArrayList<>()).add(new Gang(lacks, turn, org, cents));
   }
 
-  /** Whether an organization has seats. */
+  /** True if an organization has seats. */
   boolean hasSeats(int org) {
     return total(org) > 0;
   }
@@ -112,7 +111,7 @@ final class Pricing {
     return unusable[org] + taken[org].total();
   }
 
-  /** What an organization pays that has seats. */
+  /** Returns the price per GPU-hour of an organization that has seats. */
   long centsOf(int org) {
     long cents = Math.max(reserveCents, org == highestOrg ? nextCents : highestCents);
     for (Map.Entry<Integer, List<Gang>> alike : gangs.headMap(total(org), true).entrySet()) {
@@ -123,7 +122,7 @@ final class Pricing {
     return cents;
   }
 
-  /** The highest bid of others after this turn; the reserve price when there is none. */
+  /** Returns the highest bid of others after this turn; the reserve price if there is none. */
   private long highest(List<Gang> inOrder, int after, int org) {
     int low = 0;
     int high = inOrder.size();

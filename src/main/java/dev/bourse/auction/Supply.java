@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The nodes of a pool at a tick.
  *
- * @param seats how many nodes bids compete for: the usable ones, whether free, held or coming back
- *     from a reclaim, without those that replacements of swaps in flight occupy
- * @param free the nodes that can be granted now, in the order in which they are
+ * @param seats the number of nodes that bids compete for: usable nodes, free, held or being
+ *     reclaimed, without replacements of swaps in flight
+ * @param free the nodes that can be granted now, the first to be granted first
  */
 public record Supply(int seats, List<FreeNode> free) {
   public Supply {
@@ -21,8 +21,8 @@ public record Supply(int seats, List<FreeNode> free) {
    * A node that can be granted now.
    *
    * @param nodeId the node
-   * @param excludedOrg an organization that swapped it away within the last hour: it is given this
-   *     node for a declared slot when no other is free, and for a swap never; null for none
+   * @param excludedOrg an organization that swapped it away within the last hour; it gets this node
+   *     for a declared slot only if no other is free, and never for a swap; null for none
    */
   public record FreeNode(String nodeId, @Nullable String excludedOrg) {}
 }

@@ -9,23 +9,23 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has clusters with one ceiling take seats in turn: the organization with the fewest seats first,
- * of its clusters the one with the fewest, then the one that ranks first. A gang's turn for all
- * that it lacks of its minimum is that of a first seat.
+ * Gives seats in turn to clusters with the same ceiling: to the organization with the fewest seats,
+ * to its cluster with the fewest, then by rank. A gang takes all seats that it lacks of its minimum
+ * at the turn of a first seat.
  *
- * <p>Organizations with as many seats as each other make a round. Where there is enough for a whole
- * round nobody asks for the order in it, so that seats cost about a step each.
+ * <p>Organizations with equally many seats make a round. A round that fits into the seats left
+ * needs no order, so a seat costs about one step.
  */
 final class Turns {
-  /** Where seats come from. */
+  /** A source of seats. */
   interface Seats {
-    /** Seats nobody has. */
+    /** Returns the seats that nobody has. */
     long left();
 
     /**
      * Gives a cluster seats.
      *
-     * @return false when that are too many for what is left, which passes the cluster over
+     * @return false if fewer are left, which passes the cluster over
      */
     boolean take(int cluster, int seats);
   }
@@ -37,22 +37,22 @@ final class Turns {
   private final int[] seated;
   private final int[] minimum;
   private final Seats seats;
-  private final boolean isOrderTold;
+  private final boolean isOrdered;
 
-  /** By organization; those alone that take turns. */
+  /** By organization; null for those without a turn in this group. */
   private final @Nullable Side[] sides;
 
-  /** By seats of the organization. */
+  /** By the organization's number of seats. */
   private final TreeMap<Integer, List<Side>> rounds = new TreeMap<>();
 
   private int from;
   private int[] goals = {};
 
-  /** The clusters of one organization that still take turns. */
+  /** The clusters of one organization that may still take seats. */
   private final class Side {
     final int org;
 
-    /** Of the cluster that is next: its seats, and then its rank. */
+    /** The place of the next cluster: its seats, then its rank. */
     long place;
 
     /** The places of the others; null while there are none. */
@@ -81,7 +81,7 @@ final class Turns {
       place = Math.min(place, place(cluster));
     }
 
-    /** The cluster that is next is none of them any more. */
+    /** Removes the next cluster. */
     void remove() {
       Long other = others == null ? null : others.poll();
       isOver = other == null;
@@ -93,26 +93,25 @@ final class Turns {
    * @param orgOf organization by cluster; clusters are numbered by rank
    * @param orgSeats seats by organization; changed with each turn
    * @param seated seats by cluster; changed with each turn
-   * @param minimum how many seats a cluster's first turn is for, less those it has
-   * @param isOrderTold whether turns are to be taken in order even where all of a round fit
+   * @param minimum seats that a cluster has after its first turn
+   * @param isOrdered true if turns are taken in order even if a whole round fits
    */
-  Turns(
-      int[] orgOf, int[] orgSeats, int[] seated, int[] minimum, Seats seats, boolean isOrderTold) {
+  Turns(int[] orgOf, int[] orgSeats, int[] seated, int[] minimum, Seats seats, boolean isOrdered) {
     this.orgOf = orgOf;
     this.orgSeats = orgSeats;
     this.seated = seated;
     this.minimum = minimum;
     this.seats = seats;
-    this.isOrderTold = isOrderTold;
+    this.isOrdered = isOrdered;
     this.sides = new Side[orgSeats.length];
   }
 
   /**
-   * Takes turns until no seat is left or each cluster has what it may have.
+   * Gives seats until none is left or each cluster has the most it may have.
    *
    * @param first the first cluster
    * @param end the one after the last
-   * @param most up to where each of them may rise
+   * @param most the seats that each of them may have at most
    */
   void take(int first, int end, int[] most) {
     from = first;
@@ -145,7 +144,7 @@ final class Turns {
     for (Side side : round) {
       needed += step(side.next());
     }
-    if (isOrderTold || needed > seats.left()) {
+    if (isOrdered || needed > seats.left()) {
       takeInOrder(round);
     } else {
       round.forEach(this::turn);
@@ -163,7 +162,7 @@ final class Turns {
     }
   }
 
-  /** Whether the side had a seat, and so goes on in a later round if at all. */
+  /** Takes one turn; returns false if the cluster was passed over, so that another one is next. */
   private boolean turn(Side side) {
     int cluster = side.next();
     int step = step(cluster);
@@ -186,7 +185,7 @@ final class Turns {
     }
   }
 
-  /** Fewer seats come first, then the rank; a gang without its minimum has none. */
+  /** Orders by seats, then by rank; a gang without its minimum counts as without seats. */
   private long place(int cluster) {
     long level = seated[cluster] < minimum[cluster] ? 0 : seated[cluster];
     return level << Integer.SIZE | cluster;

@@ -5,13 +5,13 @@
  * <p>{@link dev.bourse.auction.Auction} clears: it takes {@link dev.bourse.auction.Bidder}s and
  * {@link dev.bourse.auction.Supply} and answers with a {@link dev.bourse.auction.Clearing}.
  *
- * <p>{@link dev.bourse.auction.Turns} is the order in equal bids, {@link
- * dev.bourse.auction.Pricing} what each organization pays.
+ * <p>{@link dev.bourse.auction.Turns} orders equal bids; {@link dev.bourse.auction.Pricing}
+ * computes the price of each organization.
  *
- * <p>Rejected: one price for all. An organization that wants more than it wins would then raise the
- * price of what it has, and who bids for a second cluster would outbid the first. Rejected too: to
- * count every gang that lost. One that asks for the whole pool just under the lowest seat would set
- * everybody's price and risk nothing.
+ * <p>Rejected: one price for all organizations. The losing bids of an organization would then raise
+ * the price of its own nodes, and two clusters of one organization would outbid each other.
+ * Rejected too: prices from every losing gang. A gang for the whole pool just under the lowest seat
+ * would set everybody's price at no risk.
  */
 @NullMarked
 package dev.bourse.auction;

@@ -20,9 +20,9 @@ final class AccountStore {
   private static final Long NO_LIMIT = -1L;
 
   /**
-   * The limit that members set. The previous release knows only the limit in force, {@code
-   * limit_micros}, and writes it alone, for members and for operators. A value there that is not
-   * the lower one of the two limits was written by it and counts as the members'.
+   * The limit that members set. The previous release reads and writes only {@code limit_micros},
+   * the limit in force. If {@code limit_micros} is not the lower of the two limits, the previous
+   * release has written it, and it counts as the members' limit.
    */
   private static final String MEMBER_LIMIT =
       """
@@ -191,8 +191,8 @@ final class AccountStore {
   }
 
   /**
-   * Organizations with a spend limit. The operator's stays when the previous release clears the
-   * limit in force.
+   * Lists organizations with a spend limit. The operator's limit remains if the previous release
+   * clears the limit in force.
    */
   Future<List<String>> listLimited() {
     return database.read(
@@ -247,9 +247,8 @@ final class AccountStore {
   }
 
   /**
-   * Puts an organization's limits in the place of those seen, unless they have changed since: then
-   * the commit fails with {@link Overtaken}. The limit in force is stored beside the two, because
-   * the previous release acts upon it.
+   * Replaces an organization's limits; the commit fails with {@link Overtaken} if they are no
+   * longer those seen. The limit in force is stored too, because the previous release uses it.
    */
   static List<Statement> limits(String orgId, SpendLimits seen, SpendLimits after) {
     return List.of(

@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What operators do with organizations' money. */
 public final class BillingAdminService {
-  /** Tries of a write of a limit beside others: each is overtaken by one that was stored. */
+  /**
+   * Tries of a write of a limit. Each try fails only if another write of it was stored meanwhile.
+   */
   private static final int LIMIT_TRIES = 5;
 
   private final Database database;
@@ -143,9 +145,9 @@ public final class BillingAdminService {
   }
 
   /**
-   * Sets the operator's monthly spend limit of an organization, or takes it away; the limit that
-   * members set stays. A hold that the limit caused is lifted at once when it no longer does.
-   * Refused with {@code not-found} for no such organization.
+   * Sets or deletes the operator's monthly spend limit of an organization; the members' limit
+   * stays. A hold that the limit caused is lifted at once if the limit no longer causes it. Refused
+   * with {@code not-found} for no such organization.
    *
    * @param micros at least 0; null for no limit
    */
@@ -154,8 +156,8 @@ public final class BillingAdminService {
   }
 
   /**
-   * The same for the limit that members set; the operator's stays. Refused with {@code bad-request}
-   * above the operator's limit.
+   * Sets or deletes the members' limit; the operator's limit stays. Refused with {@code
+   * bad-request} above the operator's limit.
    */
   Future<BalanceView> limitByMember(String actor, String orgId, @Nullable Long micros) {
     return limit(actor, orgId, micros, limits -> limits.withMember(micros), LIMIT_TRIES);

@@ -270,7 +270,7 @@ final class BudgetUse {
       add(piece.spansFrom(fromMillis));
     }
 
-    /** Adds what came next, in order; spans of the same time are counted together. */
+    /** Adds spans in order of time; spans of the same time count together. */
     void add(List<Usage.Span> spans) {
       int next = 0;
       while (next < spans.size()) {

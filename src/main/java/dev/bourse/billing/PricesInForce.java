@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** What prices and ceilings are in force, from the change points that are stored. Pure. */
+/** Computes the prices and ceilings in force from stored change points. Pure. */
 public final class PricesInForce {
   private PricesInForce() {}
 
   /**
    * A ceiling that a tick read.
    *
-   * @param atMillis when
-   * @param pricedAtMillis since when it had been declared: what was declared later it did not read
+   * @param atMillis when the tick read it
+   * @param pricedAtMillis when it was declared; the tick did not read later declarations
    */
   public record Read(long atMillis, long cents, long pricedAtMillis) {}
 
@@ -28,12 +28,12 @@ public final class PricesInForce {
   public record Declared(long atMillis, long effectiveAtMillis, long cents) {}
 
   /**
-   * The ceilings in force: what the last tick read, and no more than what was declared since and is
-   * due. Before any tick read one, what was declared counts at once, as it did in the release that
-   * stored none.
+   * Returns the ceilings in force: the ceiling that the last tick read, or a lower one declared
+   * since that is due. Before the first stored ceiling of a tick, a declared ceiling is in force at
+   * once, as in the release that stored none.
    *
    * @param reads in order of time
-   * @param declared in the order in which they were made
+   * @param declared in order of declaration
    */
   public static List<ChangePoint> ceilings(List<Read> reads, List<Declared> declared) {
     TreeSet<Long> moments = new TreeSet<>();
@@ -85,10 +85,11 @@ public final class PricesInForce {
   }
 
   /**
-   * What an organization pays.
+   * Returns the change points of an organization's price.
    *
    * @param pool change points of the pool's clearing price, in order of time
-   * @param own of what the organization pays where that is another; null cents where it is not
+   * @param own change points of the organization's own price; null cents while it pays the clearing
+   *     price
    */
   public static List<ChangePoint> prices(List<ChangePoint> pool, List<ChangePoint> own) {
     if (own.isEmpty()) {

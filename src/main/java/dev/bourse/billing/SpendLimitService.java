@@ -52,14 +52,14 @@ public final class SpendLimitService {
     this.clock = clock;
   }
 
-  /** What an organization's month comes to, and what its limit in force does about it. */
+  /** Returns the outlook for an organization's month under the limit in force. */
   public Future<JsonObject> readSpendLimit(String orgId) {
     return balances.get(orgId).map(b -> outlook(b, b.account().limits()).toJson());
   }
 
   /**
-   * The same as if this were the organization's own limit; nothing is set. Refused with {@code
-   * bad-request} above the operator's limit, like the write.
+   * Returns the outlook with another limit of the organization's own; stores nothing. Refused with
+   * {@code bad-request} above the operator's limit, like the write.
    */
   public Future<JsonObject> previewSpendLimit(String orgId, long micros) {
     return balances
@@ -68,7 +68,7 @@ public final class SpendLimitService {
   }
 
   /**
-   * Sets the organization's own limit, or takes it away; tells what that does. Refused with {@code
+   * Sets or deletes the organization's own limit and returns the outlook. Refused with {@code
    * bad-request} above the operator's limit.
    *
    * @param actor the member

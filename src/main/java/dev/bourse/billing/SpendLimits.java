@@ -7,8 +7,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The monthly spend limits of an organization: its own, which members set, and the one that
- * operators set as credit control. The lower one is in force. Pure; money is in micro-dollars.
+ * The monthly spend limits of an organization: the members' limit, and the operators' limit as
+ * credit control. The lower one is in force. Pure; money is in micro-dollars.
  *
  * @param memberMicros the limit that members set; null for none
  * @param operatorMicros the limit that operators set; null for none
@@ -35,18 +35,20 @@ record SpendLimits(@Nullable Long memberMicros, @Nullable Long operatorMicros) {
     MEMBER,
     OPERATOR;
 
-    /** As contracts spell it; null for nobody. */
+    /** Returns the name in contracts; null for nobody. */
     static @Nullable String label(@Nullable Setter setter) {
       return setter == null ? null : setter.name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** The limit in force: the lower one; null for none. */
+  /** Returns the limit in force, the lower one; null for none. */
   @Nullable Long inForceMicros() {
     return setBy() == Setter.MEMBER ? memberMicros : operatorMicros;
   }
 
-  /** Who set the limit in force; the operator if both are the same; null without a limit. */
+  /**
+   * Returns who set the limit in force; the operator if both are the same; null without a limit.
+   */
   @Nullable Setter setBy() {
     if (operatorMicros == null) {
       return memberMicros == null ? null : Setter.MEMBER;
@@ -55,9 +57,9 @@ record SpendLimits(@Nullable Long memberMicros, @Nullable Long operatorMicros) {
   }
 
   /**
-   * The limits after a member's write.
+   * Returns the limits after a member's write.
    *
-   * @param micros the member's limit; null takes it away
+   * @param micros the members' limit; null deletes it
    * @throws ApiError {@code bad-request} if it is above the operator's limit
    */
   SpendLimits withMember(@Nullable Long micros) {
@@ -72,9 +74,10 @@ record SpendLimits(@Nullable Long memberMicros, @Nullable Long operatorMicros) {
   }
 
   /**
-   * The limits after an operator's write. The member's limit stays, even above the operator's.
+   * Returns the limits after an operator's write. The members' limit stays, even above the
+   * operator's.
    *
-   * @param micros the operator's limit; null takes it away
+   * @param micros the operator's limit; null deletes it
    */
   SpendLimits withOperator(@Nullable Long micros) {
     return new SpendLimits(memberMicros, micros);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * What an organization's month comes to at what it holds now, and what a spend limit would do about
  * it. Pure; money is in micro-dollars.
  *
- * @param limits the limits looked at
+ * @param limits the limits that the outlook assumes
  * @param enforced whether the service acts upon limits
  * @param monthMicros used since the month began
  * @param committedMicros what protected nodes, and those on their way, may still cost
@@ -63,7 +63,7 @@ record SpendOutlook(
     return monthMicros + during(rateMicros(), Month.at(atMillis).endMillis() - atMillis);
   }
 
-  /** The limit in force; null for none. */
+  /** Returns the limit in force; null for none. */
   @Nullable Long limitMicros() {
     return limits.inForceMicros();
   }

@@ -43,7 +43,7 @@ final class TimelineStore {
    */
   private static final int CLUSTER_HOURS_PER_READ = 64;
 
-  /** No market ticks less often. */
+  /** The longest time between two ticks of a market. */
   private static final long LONGEST_TICK_MILLIS = 3_600_000;
 
   private final Database database;
@@ -242,7 +242,7 @@ final class TimelineStore {
                     }));
   }
 
-  /** Of pools, and of organizations in pools where theirs is another. */
+  /** Change points of prices, by pool, and by pool and organization for prices of their own. */
   private record Prices(Map<String, List<ChangePoint>> pool, Map<String, List<ChangePoint>> own) {
     List<ChangePoint> of(Node node) {
       return PricesInForce.prices(
@@ -251,7 +251,7 @@ final class TimelineStore {
     }
   }
 
-  /** No name holds a space. */
+  /** A space separates the two, because names contain none. */
   private static String subject(String pool, String orgId) {
     return pool + ' ' + orgId;
   }
@@ -355,7 +355,7 @@ final class TimelineStore {
     return cents == null || until == null ? null : new Lock(cents, until);
   }
 
-  /** The ceilings in force of clusters, by name. */
+  /** Reads the ceilings in force of clusters, by name. */
   private Future<Map<String, List<ChangePoint>>> ceilings(
       Clusters clusters, Counted counted, long fromMillis, long toMillis) {
     Future<Map<String, List<Declared>>> declared =
@@ -377,7 +377,7 @@ final class TimelineStore {
             });
   }
 
-  /** What ticks read: the last before the span, and those in it. */
+  /** Reads the ceilings that ticks read: the last before the span, and those in it. */
   private Future<Map<String, List<Read>>> reads(Clusters clusters, long fromMillis, long toMillis) {
     Map<String, List<Read>> reads = new HashMap<>();
     return database
@@ -408,7 +408,7 @@ final class TimelineStore {
 
   private Future<Map<String, List<Declared>>> declarations(
       Clusters clusters, Counted counted, long fromMillis, long toMillis) {
-    // What was declared within a tick before may be in force only later.
+    // A declaration up to one tick before the span may take effect in it.
     long unread = fromMillis - LONGEST_TICK_MILLIS;
     List<Future<List<Made>>> queries =
         List.of(
@@ -462,7 +462,7 @@ final class TimelineStore {
                       .add(made.declared());
                 }
               }
-              // Stable: what was stored later at the same moment stays later.
+              // The sort is stable, so rows of the same time keep the order of storage.
               declared
                   .values()
                   .forEach(list -> list.sort(Comparator.comparingLong(Declared::atMillis)));
@@ -470,7 +470,7 @@ final class TimelineStore {
             });
   }
 
-  /** A declaration and the cluster it is of. */
+  /** A cluster's declaration. */
   private record Made(String subject, Declared declared) {}
 
   private Future<List<Made>> made(String sql, List<?> first, List<String> names, List<?> last) {
@@ -518,7 +518,7 @@ final class TimelineStore {
                 List.of(fromMillis, toMillis))));
   }
 
-  /** What organizations pay where that is not the pool's clearing price. */
+  /** Reads the prices of organizations that do not pay the pool's clearing price. */
   private Future<Map<String, List<ChangePoint>>> orgPrices(
       List<String> pools, List<String> orgs, long fromMillis, long toMillis) {
     List<Object> parameters = new ArrayList<>(List.of(fromMillis));

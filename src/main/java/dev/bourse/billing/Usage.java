@@ -26,10 +26,10 @@ public final class Usage {
    * @param gpus GPUs of it
    * @param fromMillis when its grant was complete and the node active
    * @param toMillis when its reclaim began; null while it is held
-   * @param lock what it costs at most for a time; null for as much as the price says
+   * @param lock the price lock of its protection; null if its price is not locked
    */
   public record Held(int gpus, long fromMillis, @Nullable Long toMillis, @Nullable Lock lock) {
-    /** One whose price is not locked. */
+    /** Creates a holding without a price lock. */
     public Held(int gpus, long fromMillis, @Nullable Long toMillis) {
       this(gpus, fromMillis, toMillis, null);
     }
@@ -42,9 +42,9 @@ public final class Usage {
   }
 
   /**
-   * What a protected node costs at most.
+   * The most that a protected node costs.
    *
-   * @param cents cents per GPU-hour, what its organization paid at its grant
+   * @param cents cents per GPU-hour, the organization's price at the grant
    * @param untilMillis when its protection ends
    */
   public record Lock(long cents, long untilMillis) {}
@@ -68,7 +68,7 @@ public final class Usage {
    * All that bears on a cluster's bill.
    *
    * @param held every node it held at some time of the span asked about
-   * @param prices change points of what its organization pays, the one in force at the beginning of
+   * @param prices change points of its organization's price, the one in force at the beginning of
    *     the span among them; of several at one moment the last counts
    * @param ceilings change points of the ceiling in force, likewise
    */
@@ -89,10 +89,10 @@ public final class Usage {
   /**
    * A stretch of time over which nothing changed.
    *
-   * @param gpus GPUs held whose price is locked alike
-   * @param clearingCents what the organization pays
+   * @param gpus GPUs held with the same price lock
+   * @param clearingCents the organization's price
    * @param ceilingCents the ceiling in force
-   * @param lockCents what a protected node costs at most; null for what is not protected
+   * @param lockCents the price lock of protected nodes; null for other nodes
    */
   public record Span(
       long fromMillis,
@@ -109,7 +109,7 @@ public final class Usage {
       }
     }
 
-    /** What each costs, cents per GPU-hour: the lowest of the three. */
+    /** Returns the rate, cents per GPU-hour: the lowest of the three. */
     public long rateCents() {
       long most = Math.min(clearingCents, ceilingCents);
       return lockCents == null ? most : Math.min(most, lockCents);
@@ -154,9 +154,9 @@ public final class Usage {
   }
 
   /**
-   * What is billed from one moment up to another, in order, no span reaching over a full hour; of
-   * nodes that are locked at different prices one span each, of the same time. Nothing is billed
-   * while no price is in force.
+   * Returns the spans billed in an interval, in order, none across a full hour. Nodes with
+   * different price locks have a span each for the same time. Nothing is billed while no price is
+   * in force.
    *
    * @throws ArithmeticException when an hour of it costs more than 25 billion dollars
    */
@@ -190,10 +190,10 @@ public final class Usage {
     return sweep(timeline, changes);
   }
 
-  /** The key of what is not locked; no price is as high. */
+  /** The key of nodes without a price lock, higher than any price. */
   private static final long NOT_LOCKED = Long.MAX_VALUE;
 
-  /** Notes by how much the GPUs locked at a price change, and when. */
+  /** Adds a change of the number of GPUs that are locked at a price. */
   private static void hold(
       Map<Long, Map<Long, Long>> changes, long cents, long gpus, long begin, long end) {
     if (begin < end) {

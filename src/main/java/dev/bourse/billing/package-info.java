@@ -13,11 +13,11 @@
  * transaction sum to zero, which the code checks and the commit demands once more.
  *
  * <p>{@link dev.bourse.billing.SpendLimit} says how much an organization may still commit to; the
- * market asks before each tick. {@link dev.bourse.billing.SpendLimits} are the limit that members
- * set and the one that operators set, of which the lower is in force. {@link
- * dev.bourse.billing.HoldState} is the state machine of an organization that has run out; {@link
- * dev.bourse.billing.HoldService} moves it and puts holds on clusters through their owners. {@link
- * dev.bourse.billing.BudgetUse} tells what declarations have cost of their own budgets.
+ * market asks before each tick. {@link dev.bourse.billing.SpendLimits} holds the members' and the
+ * operators' limit; the lower one is in force. {@link dev.bourse.billing.HoldState} is the state
+ * machine of an organization without money; {@link dev.bourse.billing.HoldService} moves it and
+ * puts holds on clusters through their owners. {@link dev.bourse.billing.BudgetUse} computes how
+ * much declarations have used of their own budgets.
  *
  * <p>Rejected: metering each tick (a crash between two would lose or double a piece, and a tick
  * that nobody ran would be free), a balance that is only the sum of its entries (each read would

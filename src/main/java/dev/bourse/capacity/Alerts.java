@@ -76,7 +76,7 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
    * From when on to tell; null for never.
    *
    * @param rivalWithinPercent another organization's highest bid is as near to the own ceiling, in
-   *     per cent of that, or over it, as far as its step of the price grid tells
+   *     per cent of that, or over it, as far as the price grid shows
    * @param priceAboveCents the clearing price per GPU-hour is higher
    * @param supplyUnderNodes the own ceiling would win fewer nodes beside those declared
    * @param spendAboveCents the declaration has cost as much since its budget was set
@@ -115,9 +115,9 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
    *
    * @param ceilingCents the cluster's ceiling per GPU-hour
    * @param rivalCents the highest ceiling of another organization, rounded down to the price grid;
-   *     0 when nobody else bids
+   *     0 if nobody else bids
    * @param clearingCents what the tick cleared at; null when nothing is seated
-   * @param nodesLeft how many nodes more the ceiling would win at least
+   * @param nodesLeft the number of nodes more that the ceiling would win at least
    * @param spentMicros what the declaration has cost since its budget was set; null without one,
    *     and where that is not known now
    * @param leaseLeftMillis until the declaration lapses; null for never
@@ -189,7 +189,7 @@ public record Alerts(Thresholds thresholds, Set<Kind> raised) {
     };
   }
 
-  /** Judges the end of the rival's step, so that a rival is never told of too late. */
+  /** Uses the upper end of the rival's step, so that no alert comes too late. */
   private boolean rivalIsNear(Readings seen, int marginPercent) {
     Integer within = thresholds.rivalWithinPercent();
     return within != null

@@ -14,10 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param state see {@link State}
  * @param grantedAtMillis when the market granted it
  * @param activeAtMillis when it became reachable; null while provisioning
- * @param protectedUntilMillis until when rivals cannot take it, and it costs no more than at its
- *     grant; null while it is provisioning, but for one that gave its protection up already
- * @param grantCeilingCents the ceiling that the tick read which granted it; protection ends at the
- *     tick that reads a lower one
+ * @param protectedUntilMillis the end of its protection: until then rivals cannot take it, and it
+ *     costs no more than at its grant; null while it is provisioning, unless it lost its protection
+ *     already
+ * @param grantCeilingCents the ceiling read by the tick that granted it; protection ends at the
+ *     tick that reads a lower ceiling
  * @param pinned an operator's pin: neither swapped nor taken by the market
  * @param nomination its rank among the standing release nominations from 1; 0 when not nominated
  * @param swapRequestedAtMillis since when a swap of it is in flight, null when none is
@@ -28,14 +29,14 @@ import org.jspecify.annotations.Nullable;
  *     takes it
  * @param readyAtMillis since when its machine is ready though the grant is not complete; null while
  *     it is prepared and once it is active
- * @param seatCeilingCents the ceiling that the tick read which last seated it; null when it was
- *     granted by a release that did not note it
- * @param grantPriceCents what its organization paid per GPU-hour at the tick that granted it;
+ * @param seatCeilingCents the ceiling read by the last tick that seated it; null if an earlier
+ *     release granted it
+ * @param grantPriceCents its organization's price per GPU-hour at the tick that granted it; null
  *     likewise
- * @param minimumSlots how many nodes of its cluster had to be ready, by the tick that granted it,
- *     before it becomes active; likewise
- * @param keysDue whether its keys are not written yet, because its gang is not ready; false for a
- *     node outside a gang, whose keys are written when its machine is prepared
+ * @param minimumSlots the number of nodes that must be ready before it becomes active, as of the
+ *     tick that granted it; null likewise
+ * @param keysDue true until the keys of a gang's node are on its machine, because they are written
+ *     only when the gang's minimum is ready; false for other nodes
  */
 public record Allocation(
     String allocationId,
@@ -143,7 +144,7 @@ public record Allocation(
     public static final long LONGEST_MILLIS = 3_600_000;
   }
 
-  /** An active node without protection, held from the start and not by a grant of the market. */
+  /** Returns an active node without protection that no market granted. */
   public static Allocation held(
       String allocationId,
       String nodeId,
@@ -176,11 +177,11 @@ public record Allocation(
   }
 
   /**
-   * A fresh grant. A node of a gang has no address, and its keys are due, until the gang's minimum
-   * is ready, because nobody may work on a node that is not billed.
+   * Returns a new grant. A node of a gang has no address and no keys until the gang's minimum is
+   * ready, because nobody may work on a node that is not billed.
    *
    * @param ceilingCents the ceiling that the tick read
-   * @param priceCents what its organization paid at the tick
+   * @param priceCents the organization's price at the tick
    */
   static Allocation granted(
       Allotment.Orders.Grant grant, int slot, long nowMillis, long ceilingCents, long priceCents) {
@@ -214,7 +215,7 @@ public record Allocation(
     return state != State.RECLAIMING;
   }
 
-  /** Whether to give it up counts: it is not active yet, or was granted just now. */
+  /** True if it is not active yet or was granted within the last ten minutes. */
   public boolean isFresh(long nowMillis) {
     return state == State.PROVISIONING || nowMillis < grantedAtMillis + Standing.LAST_MILLIS;
   }
@@ -228,36 +229,36 @@ public record Allocation(
     return swapRequestedAtMillis != null;
   }
 
-  /** Whether bids of rivals cannot take it, at the tick of this time that reads this ceiling. */
+  /** True if rivals cannot take it at a tick at this time that reads this ceiling. */
   public boolean isShielded(long nowMillis, long ceilingCents) {
     return pinned || (isProtected(nowMillis) && ceilingCents >= grantCeilingCents);
   }
 
-  /** Whether its protection has not ended, by its time or because it was given up. */
+  /** True if its protection has neither expired nor been given up. */
   private boolean isProtected(long nowMillis) {
     return protectedUntilMillis == null
         ? state == State.PROVISIONING
         : nowMillis < protectedUntilMillis;
   }
 
-  /** Until when it is protected, as answers tell it: null before it is active. */
+  /** Returns the end of its protection for answers; null before it is active. */
   public @Nullable Long protectedUntilWhileActive() {
     return state == State.PROVISIONING ? null : protectedUntilMillis;
   }
 
-  /** Reached at this address, which is told now. */
+  /** Returns it with an address. */
   Allocation reachedAt(@Nullable String address) {
     return with(a -> a.publicIp = address);
   }
 
-  /** With its keys on its machine. */
+  /** Returns it with its keys written. */
   Allocation keyed() {
     return with(a -> a.keysDue = false);
   }
 
   /**
-   * As a tick leaves it that read this ceiling: seated by it, or held for now without a seat; its
-   * protection ends for good when the ceiling is lower than at the grant.
+   * Returns it after a tick that read this ceiling. A ceiling lower than at the grant ends its
+   * protection for good.
    */
   Allocation judged(long ceilingCents, boolean isSeated, long nowMillis) {
     boolean isGivenUp = isProtected(nowMillis) && ceilingCents < grantCeilingCents;
@@ -297,7 +298,7 @@ public record Allocation(
     return state == State.PROVISIONING && readyAtMillis != null;
   }
 
-  /** Whether the tick that granted it granted it to a gang, so that its address is told late. */
+  /** True if it was granted to a gang, so that its address appears when it becomes active. */
   boolean isOfGang() {
     return minimumSlots != null && minimumSlots > 1;
   }

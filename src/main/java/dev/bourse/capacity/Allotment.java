@@ -16,22 +16,24 @@ public final class Allotment {
   private Allotment() {}
 
   /**
-   * What a tick decided for one cluster. It goes by what the tick read and names allocations, so
-   * that nothing the cluster writes afterwards voids it.
+   * A tick's decision for one cluster. It names allocations and carries the ceiling that the tick
+   * read, so a later write of the cluster does not void it.
    *
    * @param gate the ceiling that the tick read, and when
-   * @param seenVersion the clients' counter that the tick read: the verdict is of that declaration
+   * @param seenVersion the cluster's version that the tick read; the verdict is about that
+   *     declaration
    * @param gpusPerNode GPUs of a node
-   * @param priceCents what its organization pays per GPU-hour from the tick on
-   * @param seats how many nodes it has seats for; while it holds more, nodes are taken back
-   * @param grants nodes to grant; all of them or none where {@code minimumSlots} is more than one
-   * @param losing ids of allocations without a seat, those among them that are kept for now
+   * @param priceCents its organization's price per GPU-hour from the tick on
+   * @param seats the number of its seats; nodes are reclaimed only while it holds more
+   * @param grants nodes to grant; those of a gang all or none
+   * @param losing ids of allocations without a seat, including those under notice
    * @param reclaims allocations to take back
    * @param notices allocations to give notice, and those whose notice is withdrawn
    * @param verdict why declared slots stay open
    * @param swapFreshnessMillis swaps waiting longer than this lapse
    * @param alerted what the tick has for the cluster to be told; null for nothing
-   * @param hasGivenUp whether a lower ceiling gave up a seat it had won, or a node just granted
+   * @param hasGivenUp true if the cluster gave up a seat or a node granted within the last ten
+   *     minutes, by a lower ceiling, a larger minimum or a used-up budget
    */
   public record Orders(
       Standing.Gate gate,
@@ -51,16 +53,17 @@ public final class Allotment {
     /**
      * A cluster's alerts after a tick.
      *
-     * @param seen what the tick read; others that were set meanwhile stay
+     * @param seen the alerts that the tick read; alerts set since then stay unchanged
      * @param next what is raised from now on
      * @param told what was not before, and what is said of it
      */
     public record Alerted(Alerts seen, Alerts next, Map<Alerts.Kind, String> told) {}
 
     /**
-     * One node to grant.
+     * A node to grant.
      *
-     * @param minimumSlots how many nodes of the cluster must be ready before it becomes active
+     * @param minimumSlots the number of the cluster's nodes that must be ready before it becomes
+     *     active
      */
     public record Grant(
         String allocationId,
@@ -69,7 +72,7 @@ public final class Allotment {
         @Nullable String replaces,
         List<String> keyIds,
         int minimumSlots) {
-      /** Whether it waits for other nodes of its cluster. */
+      /** True if it becomes active together with other nodes. */
       boolean isOfGang() {
         return minimumSlots > 1;
       }
@@ -79,7 +82,7 @@ public final class Allotment {
     public record Taken(String allocationId, Allocation.Reason reason) {}
   }
 
-  /** Carries out a tick's decisions, as far as the cluster still can have them carried out. */
+  /** Applies a tick's decision; skips the parts that later changes of the cluster rule out. */
   public static Transition settle(Cluster cluster, Orders orders, long nowMillis) {
     Cluster.Draft draft = cluster.draft();
     List<Activity> activity = new ArrayList<>();
@@ -94,7 +97,7 @@ public final class Allotment {
         draft.put(held.judged(ceilingCents, isSeated, orders.gate().atMillis()));
       }
     }
-    // Last, for a node that was just taken or whose replacement was just granted waits no longer.
+    // Last, because a swap ends when its node is reclaimed or its replacement is granted.
     for (Allocation waiting : lapsedSwaps(draft.build(), orders.swapFreshnessMillis(), nowMillis)) {
       draft.put(waiting.swapping(null, 0));
       activity.add(new Activity(Activity.MARKET, new ClusterEvent.SwapLapsed(waiting.publicIp())));
@@ -117,9 +120,9 @@ public final class Allotment {
   }
 
   /**
-   * Takes back what lost its seat while the cluster holds more than it has seats for: who released
-   * nodes meanwhile need not lose others. What an operator pinned meanwhile stays, and what a hold
-   * took that was lifted.
+   * Reclaims nodes that lost their seats while the cluster holds more nodes than seats, so a
+   * cluster that released nodes since the tick loses no others. Nodes pinned since then stay, and
+   * so do nodes whose hold was lifted.
    */
   private static void reclaim(
       Cluster cluster,
@@ -144,7 +147,7 @@ public final class Allotment {
     }
   }
 
-  /** Whether the reason to take a node back is one still. */
+  /** True if the reason for a reclaim still applies. */
   private static boolean stands(Cluster cluster, Allocation loser, Allocation.Reason reason) {
     Hold hold = cluster.hold();
     return switch (reason) {
@@ -156,9 +159,10 @@ public final class Allotment {
   }
 
   /**
-   * Grants what the cluster still asks for; a gang all of its nodes or none.
+   * Grants the nodes that the cluster still asks for; a gang's nodes all or none.
    *
-   * @return whether it still asks for all that was to be granted, as far as that is up to it
+   * @return false if the cluster no longer asks for all of them; true if only an operator prevents
+   *     the grant
    */
   private static boolean grant(
       Cluster cluster,
@@ -207,8 +211,8 @@ public final class Allotment {
   }
 
   /**
-   * Where the cluster stands after the tick: what was read is noted while it has nodes or seats, or
-   * had nodes until now, because bills go by it.
+   * Returns the cluster's standing after the tick. The ceiling that the tick read is stored while
+   * the cluster has nodes or seats, or had nodes until now, because bills use it.
    */
   private static Standing standing(
       Cluster cluster, Cluster.Draft draft, Orders orders, boolean isLeft, long nowMillis) {
@@ -240,10 +244,9 @@ public final class Allotment {
   }
 
   /**
-   * Whether a tick that neither grants a cluster anything nor takes anything leaves it otherwise
-   * than it is.
+   * True if a tick changes a cluster although it neither grants nor reclaims a node.
    *
-   * @param seats how many nodes it has seats for
+   * @param seats the number of its seats
    * @param losing ids of allocations without a seat
    */
   public static boolean isJudgedAnew(
@@ -316,12 +319,11 @@ public final class Allotment {
   }
 
   /**
-   * The machine is ready, as above. While fewer than the cluster's minimum are ready and have their
-   * keys, it waits, and is not billed; the one that completes the minimum has all of them become
-   * active with it. To say twice that a node is ready changes nothing unless the minimum is
-   * complete by now.
+   * Records that the machine is ready, as above. A gang's node waits, and is not billed, until as
+   * many nodes as its minimum are ready and have their keys; then they become active together.
+   * Repeating it changes nothing unless the minimum is complete by now.
    *
-   * @param addresses where machines are reached, by node; asked for those that are told only now
+   * @param addresses addresses by node, read for nodes of a gang
    */
   public static Transition provisioned(
       Cluster cluster,
@@ -369,8 +371,8 @@ public final class Allotment {
   }
 
   /**
-   * All nodes that are ready and have their keys become active at one moment; the addresses of a
-   * gang's nodes are told only now.
+   * Makes all nodes that are ready and have their keys active at the same moment, with the
+   * addresses of a gang's nodes.
    */
   private static void activate(
       Cluster.Draft draft,
@@ -393,10 +395,10 @@ public final class Allotment {
   }
 
   /**
-   * The keys of a gang's node are written, because its minimum was ready. The node that completes
-   * the minimum has all that have their keys become active with it.
+   * Records that the keys of a gang's node are written. If the gang's minimum has its keys now,
+   * these nodes become active together.
    *
-   * @param addresses where machines are reached, by node
+   * @param addresses addresses by node
    */
   public static Transition keyed(
       Cluster cluster,

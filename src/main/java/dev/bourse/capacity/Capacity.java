@@ -78,7 +78,7 @@ public final class Capacity {
     Set<Allocation> nominated = nominated(cluster, order.release());
     Declaration samePriced =
         standing != null && standing.ceilingCents() == ceilingCents ? standing : null;
-    // Who asked for nothing has not waited.
+    // A cluster that declared no GPUs was not waiting.
     boolean hasWaited = samePriced != null && samePriced.maxGpus() > 0;
     if (ceilingCents < pool.reserveCents() && (isRaise || samePriced == null)) {
       throw ApiError.of(

@@ -9,7 +9,7 @@ import java.time.Duration;
  * @param cadenceMillis {@code capacity.write-cadence}: how far apart accepted writes of one cluster
  *     must be; 0 switches the cadence off
  * @param swapFreshnessMillis {@code market.swap-freshness}: how long a swap may wait
- * @param tickMillis {@code market.tick}: from one clearing of a market to the next
+ * @param tickMillis {@code market.tick}, the time between two ticks
  * @param maxClusters {@code capacity.max-clusters}: how many clusters members may bring their
  *     organization to where no operator has said otherwise
  * @param spendLimitEnforced {@code billing.spend-limit-enforced}

@@ -7,8 +7,8 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /**
- * Deletes change points of ceilings that lie ahead. What the last tick has read of such a cluster,
- * which its owner has corrected by then, goes on from the present.
+ * Deletes change points of ceilings that lie ahead. The ceiling in force of such a cluster
+ * continues from the present; its owner has corrected the cluster before.
  */
 public final class CeilingCorrection implements Correction {
   private final Database database;

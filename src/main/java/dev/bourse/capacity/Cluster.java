@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param alerts what it wants to be told of, and has been told
  * @param gangUnwoundAtMillis when the market last gave the rest of its minimum up, null when it
  *     never did since it was declared
- * @param standing where it stands with its market
+ * @param standing its rank and its ceiling as of the last tick
  */
 public record Cluster(
     String name,
@@ -171,11 +171,11 @@ public record Cluster(
   }
 
   /**
-   * Whether its organization gives up seats it has won, or nodes that were just granted, when it
-   * holds these no more and declares no more than this.
+   * True if this release or declaration gives up seats that the cluster has won or nodes granted
+   * within the last ten minutes.
    *
-   * @param released allocations it gives back by its own will
-   * @param slots whole nodes it declares from now on
+   * @param released allocations that the organization releases
+   * @param slots whole nodes that it declares from now on
    */
   boolean givesUp(List<Allocation> released, int slots, long nowMillis) {
     return filledSlots() + standing.awaitedSlots() > Math.max(slots, filledSlots())

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Corrects times of clusters, their allocations and their activity that lie ahead. Clusters are
- * changed by their owners; allocations that ended and activity, which nobody changes any more, in
- * the store.
+ * Corrects times of clusters, their allocations and their activity that lie ahead. Owners correct
+ * their clusters; ended allocations and activity, which nobody else writes, are corrected in the
+ * store.
  */
 public final class ClusterCorrection implements Correction {
   private static final String AHEAD =
@@ -85,7 +85,7 @@ public final class ClusterCorrection implements Correction {
     return "cluster, allocation, activity";
   }
 
-  /** Clusters are in memory, and of the rest what lies ahead is found by an index. */
+  /** Clusters are in memory, and indexes find the other rows. */
   @Override
   public boolean readsWholeTable() {
     return false;

@@ -41,8 +41,8 @@ public sealed interface ClusterEvent {
    * @param ceilingCents the most to pay per GPU-hour, in cents
    * @param lapse why the one before came to its end by itself, which left this; null for one that
    *     somebody wrote
-   * @param effectiveAtMillis when the ceiling counts at the latest; null for at once, as in an
-   *     earlier release
+   * @param effectiveAtMillis when the ceiling is in force at the latest; null in events of earlier
+   *     releases, where it was at once
    */
   record Declared(
       int maxGpus,
@@ -70,7 +70,7 @@ public sealed interface ClusterEvent {
     }
   }
 
-  /** The market granted a node; one of a minimum of several is told of when all are ready. */
+  /** The market granted a node. For a gang the event comes when its nodes become active. */
   record Granted(@Nullable String publicIp) implements ClusterEvent {
     @Override
     public String kind() {

@@ -124,7 +124,7 @@ final class ClusterRows {
           .fixed("minimum_slots", r -> r.allocation.minimumSlots())
           .changing("keys_due", r -> r.allocation.keysDue());
 
-  /** What a tick read of a cluster, as a change point that bills follow from. */
+  /** Returns the insert of a ceiling that a tick read; bills use these change points. */
   static Statement insert(String cluster, Standing.Gate gate) {
     return Statement.of(
         """

@@ -24,7 +24,9 @@ import org.slf4j.LoggerFactory;
 final class ClusterSignals {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterSignals.class);
 
-  /** An event that no activity tells: the write or the tick that did it does. */
+  /**
+   * A seat or a new node given up. It has no activity entry of its own, so it is counted directly.
+   */
   private static final String GAVE_UP = "gave-up";
 
   private record PoolAnd(String pool, String what) {}

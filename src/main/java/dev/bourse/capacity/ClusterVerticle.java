@@ -41,9 +41,9 @@ final class ClusterVerticle extends VerticleBase {
   private static final int MAX_RELOADS = 8;
 
   /**
-   * How often the market's order is. Clients of another process write the same cluster as often as
-   * their budgets allow, and each of their commits takes as long as one of these: that they win so
-   * often in a row does not happen.
+   * How often an order of the market is retried after another process has changed the cluster.
+   * Clients of another process can write only as often as their budgets allow, so they do not win
+   * this many times in a row.
    */
   private static final int MAX_ORDER_RELOADS = 100;
 
@@ -111,7 +111,10 @@ final class ClusterVerticle extends VerticleBase {
     return enqueue(mailbox, () -> carryOut(mailbox, asked));
   }
 
-  /** Puts a command of the market before all that wait. Called on this verticle's context only. */
+  /**
+   * Puts a command of the market ahead of all waiting commands. Called on this verticle's context
+   * only.
+   */
   Future<ClusterView> order(String name, Command command, List<Statement> fences) {
     Mailbox mailbox = mailboxes.get(name);
     if (mailbox == null) {
@@ -267,7 +270,7 @@ final class ClusterVerticle extends VerticleBase {
         });
   }
 
-  /** A command, what goes into its commit, and how often it is carried out anew. */
+  /** A command, the statements and changes of its commit, and the number of its retries. */
   private record Asked(Command command, List<Statement> fences, List<Change> more, int reloads) {}
 
   private Future<ClusterView> perform(Mailbox mailbox, Asked asked) {

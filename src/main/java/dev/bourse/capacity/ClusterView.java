@@ -145,7 +145,7 @@ public final class ClusterView {
     return Encoded.of(json.toBytes());
   }
 
-  /** Without nodes that have no address yet. */
+  /** Returns the nodes that have an address. */
   private static List<Allocation> reached(List<Allocation> allocations) {
     return allocations.stream().filter(a -> a.publicIp() != null).toList();
   }

@@ -59,7 +59,7 @@ public final class Clusters {
     return view == null ? -1 : view.cluster().revision();
   }
 
-  /** An organization's clusters of every surface, by name. */
+  /** Returns an organization's clusters of all surfaces, by name. */
   public Collection<ClusterView> ofOrg(String orgId) {
     return Collections.unmodifiableCollection(
         byOrg.getOrDefault(orgId, Collections.emptyNavigableMap()).values());

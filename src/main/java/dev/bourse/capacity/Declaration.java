@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param budget how much it may cost before it lapses; null for any amount
  * @param grantId the consent by which an application declared it for a member; null when nobody's
  *     application did
- * @param effectiveAtMillis from when on the ceiling is in force at the latest: the next tick reads
- *     it, and a lower one counts by then though no tick should come; null when it was declared by a
- *     release in which it counted at once
+ * @param effectiveAtMillis when the ceiling is in force at the latest: the next tick reads it, and
+ *     a lower one is in force at this time even without a tick; null if an earlier release stored
+ *     it, where it was in force at once
  */
 public record Declaration(
     int maxGpus,

@@ -55,7 +55,7 @@ final class FutureTimes {
     };
   }
 
-  /** Nobody ranks behind the others for what a clock that was ahead has noted. */
+  /** Drops a rank whose time lies ahead, so that nobody ranks last because a clock was ahead. */
   private Standing corrected(Standing standing) {
     Standing.Gate gate = standing.gate();
     Long gaveUpAt = standing.gaveUpAtMillis();

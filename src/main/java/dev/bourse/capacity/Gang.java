@@ -6,21 +6,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cluster to which fewer nodes than its minimum are worth nothing: its first nodes become active
- * together, and what cannot be completed in time is given up. Pure functions.
+ * The rules of a gang, a cluster with a minimum of several nodes. Its first nodes become active
+ * together, and a minimum that is not ready in time is unwound. Pure functions.
  */
 public final class Gang {
   private Gang() {}
 
-  /** Fewer nodes than this are worth nothing to a cluster; 1 where the market does not decide. */
+  /** Returns a cluster's minimum in nodes; 1 for operator-managed clusters. */
   public static int minimumSlots(Cluster cluster, int gpusPerNode) {
     return cluster.posture() == Cluster.Posture.STATIC ? 1 : cluster.minimumSlots(gpusPerNode);
   }
 
   /**
-   * How many nodes must be ready before those become active that are prepared: by the tick that
-   * granted them, or fewer when the cluster asks for fewer by now. To ask for more later keeps no
-   * node from being billed.
+   * Returns how many nodes must be ready before a cluster's new nodes become active: its minimum
+   * when the tick granted them, or a lower one declared since. A higher one declared since does not
+   * count, because it would delay billing.
    */
   static int governing(Cluster cluster, int gpusPerNode) {
     int declared = minimumSlots(cluster, gpusPerNode);
@@ -35,27 +35,28 @@ public final class Gang {
     return isAnyPrepared ? Math.min(declared, granted) : declared;
   }
 
-  /** Whether as many nodes as its minimum are active or ready to be. */
+  /** True if as many nodes as the minimum are active or ready. */
   public static boolean isComplete(Cluster cluster, int gpusPerNode) {
     return prepared(cluster, true) >= governing(cluster, gpusPerNode);
   }
 
   /**
-   * Whether as many nodes as its minimum have their keys, so that those which wait become active.
+   * True if as many nodes as the minimum are active or ready with their keys, so that they become
+   * active.
    */
   static boolean isKeyed(Cluster cluster, int gpusPerNode) {
     return prepared(cluster, false) >= governing(cluster, gpusPerNode);
   }
 
   /**
-   * Whether the market has something to do for a node that is ready: its keys are written once the
-   * minimum is ready, and it becomes active once the minimum has its keys.
+   * True if the market has to act for a ready node: write its keys because the minimum is ready, or
+   * make it active because the minimum has its keys.
    */
   public static boolean isNext(Cluster cluster, Allocation ready, int gpusPerNode) {
     return ready.keysDue() ? isComplete(cluster, gpusPerNode) : isKeyed(cluster, gpusPerNode);
   }
 
-  /** Nodes that fill a slot and are active or ready to be, with keys that are due or without. */
+  /** Counts nodes that fill a slot and are active or ready, those whose keys are due on request. */
   private static int prepared(Cluster cluster, boolean withKeysDue) {
     int prepared = 0;
     for (Allocation a : cluster.allocations()) {

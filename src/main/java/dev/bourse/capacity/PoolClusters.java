@@ -20,10 +20,7 @@ final class PoolClusters {
 
   private final NavigableMap<String, ClusterView> all = new ConcurrentSkipListMap<>();
 
-  /**
-   * Those that declare or hold something, have an end to come to or gave something up lately, and
-   * those whose verdict says that something lacks.
-   */
+  /** Clusters with a declaration, nodes, an end to reach, a rank of last, or a verdict. */
   private final NavigableMap<String, ClusterView> stirring = new ConcurrentSkipListMap<>();
 
   /** The others, as a pool without an armed detector judges them. */

@@ -3,21 +3,22 @@ package dev.bourse.capacity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a cluster stands with its market.
+ * A cluster's standing in its pool's market.
  *
- * @param gate what the last tick read of it that found it with nodes or seats; null before that
- * @param awaitedSlots seats it has won and has no nodes for yet
- * @param gaveUpAtMillis when it last gave a seat up that it had won, or a node that was just
- *     granted; null when that is longer ago than {@link #LAST_MILLIS}, or never was
+ * @param gate the ceiling read by the last tick that found the cluster with nodes or seats; null
+ *     before the first
+ * @param awaitedSlots seats that it has won without a node yet
+ * @param gaveUpAtMillis when it last gave up a seat or a node granted within {@link #LAST_MILLIS};
+ *     null if it never did, or longer ago than that
  */
 public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gaveUpAtMillis) {
-  /** Of a cluster that no tick has found with anything. */
+  /** The standing of a cluster that has never had nodes or seats. */
   public static final Standing NONE = new Standing(null, 0, null);
 
   /**
-   * For so long an organization that gave something up ranks behind all others for new nodes; a
-   * node that is younger than this counts as just granted. Long enough that whoever blocks nodes by
-   * taking and leaving them has nothing of it, and short enough for one who made a mistake.
+   * How long an organization that gave up a seat ranks last for new nodes, and how long a granted
+   * node counts as new. Ten minutes make it useless to block nodes by taking and leaving them, and
+   * are short after a mistake.
    */
   public static final long LAST_MILLIS = 600_000;
 
@@ -29,27 +30,27 @@ public record Standing(@Nullable Gate gate, int awaitedSlots, @Nullable Long gav
   }
 
   /**
-   * What a tick read: bids and bills go by it until the next.
+   * A ceiling that a tick read. Seats and bills use it until the next tick.
    *
    * @param ceilingCents the ceiling per GPU-hour
-   * @param pricedAtMillis since when that was declared
+   * @param pricedAtMillis when it was declared
    * @param atMillis when the tick read it
    */
   public record Gate(long ceilingCents, long pricedAtMillis, long atMillis) {}
 
-  /** Whether its organization ranks behind all others at this time. */
+  /** True if its organization ranks last because of this cluster. */
   public boolean ranksLast(long nowMillis) {
     return gaveUpAtMillis != null
         && gaveUpAtMillis <= nowMillis
         && nowMillis < gaveUpAtMillis + LAST_MILLIS;
   }
 
-  /** Until when it does because of this cluster; null when it does not. */
+  /** Returns the end of that rank; null if there is none. */
   public @Nullable Long ranksLastUntilMillis() {
     return gaveUpAtMillis == null ? null : Long.valueOf(gaveUpAtMillis + LAST_MILLIS);
   }
 
-  /** The same after something was given up. */
+  /** Returns the standing after the cluster gave up a seat or a new node. */
   Standing gaveUp(long nowMillis) {
     return new Standing(gate, 0, nowMillis);
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastOverMillis for how long at least the last of them is over though it lies ahead of the
  *     clock; 0 when it does not
  * @param leash what declarations of whoever writes are held to
- * @param ticks when the market reads what is declared
+ * @param ticks the ticks of the market
  */
 public record Terms(
     Pool pool,
@@ -27,13 +27,13 @@ public record Terms(
     Ticks ticks) {
 
   /**
-   * The market's ticks.
+   * The schedule of a market's ticks.
    *
-   * @param nextAtMillis when the next is due; in the past while it is late or none is known
-   * @param everyMillis from one to the next
+   * @param nextAtMillis when the next tick is due; in the past if it is late or none is known
+   * @param everyMillis the time between two ticks
    */
   public record Ticks(long nextAtMillis, long everyMillis) {
-    /** When a ceiling that is declared now is in force at the latest. */
+    /** Returns when a ceiling declared now is in force at the latest. */
     long effectiveAtMillis(long nowMillis) {
       long latest = nowMillis + everyMillis;
       return nextAtMillis > nowMillis ? Math.min(nextAtMillis, latest) : latest;
@@ -80,7 +80,7 @@ public record Terms(
     return new Terms(pool, admissionCents, writesArmed, hasSshKeys, 0, 0, leash, ticks);
   }
 
-  /** The same where the market ticks so. */
+  /** Returns these terms with another schedule of ticks. */
   public Terms ticking(Ticks others) {
     return new Terms(
         pool,

@@ -16,6 +16,9 @@
  * dev.bourse.capacity.Lapse} for what ends by itself. The owner ends a declaration whose time has
  * come before it carries out any command; the market's tick only sees to it that one comes.
  *
+ * <p>{@link dev.bourse.capacity.Standing} is a cluster's part in the market: the ceiling that the
+ * last tick read, the seats it waits for, and whether its organization ranks last.
+ *
  * <p>What is in force for a pool's clusters, {@link dev.bourse.capacity.PoolInForce}, is shared by
  * their snapshots: to change it costs the same for one cluster as for a million.
  *

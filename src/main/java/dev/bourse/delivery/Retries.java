@@ -16,7 +16,7 @@ public record Retries(long forMillis) {
   private static final long LONGEST_MILLIS = 6 * 3_600_000L;
   private static final int FACTOR = 3;
 
-  /** No attempt is put off for longer. */
+  /** The longest delay between two attempts. */
   public static final long MOST_MILLIS = LONGEST_MILLIS + LONGEST_MILLIS / 2;
 
   /**

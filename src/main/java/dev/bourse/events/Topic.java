@@ -34,7 +34,7 @@ final class Topic {
   /** Entries of one reading; what is beyond them is read next. */
   private static final int ENTRIES = 1_000;
 
-  /** Per cent of the own ceiling from which on a rival's bid is close. */
+  /** A rival's bid of at least this percentage of the own ceiling is close. */
   private static final int CLOSE_PERCENT = 95;
 
   private final String cluster;
@@ -192,7 +192,7 @@ final class Topic {
   private synchronized Threat threat(Cluster held, Quote quote, long nowMillis) {
     long ceiling = held.ceilingCents();
     long rival = quote.rivalry().rivalCents(held.orgId());
-    // The end of the rival's step counts, so that a rival is never warned of too late.
+    // The upper end of the rival's step counts, so that no warning comes too late.
     if (held.posture() == Cluster.Posture.STATIC
         || rival == 0
         || PriceGrid.stepEnd(rival) * 100 < ceiling * CLOSE_PERCENT) {

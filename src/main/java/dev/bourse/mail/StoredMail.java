@@ -38,7 +38,7 @@ public final class StoredMail implements MailSender {
 
   private static final int ID_LENGTH = 22;
 
-  /** No attempt is put off for longer. */
+  /** The longest delay between two attempts. */
   public static final long LONGEST_PAUSE_MILLIS = Collections.max(SmtpMail.USUAL_PAUSES_MILLIS);
 
   private final Vertx vertx;

@@ -14,8 +14,8 @@ import java.util.Optional;
  * What a tick saw, as clusters' alerts look at it. Pure.
  *
  * @param seats nodes that bids compete for
- * @param demand what was bid for, in steps
- * @param rivalry the highest ceilings that were bid, in steps
+ * @param demand the demand of the tick, on the price grid
+ * @param rivalry the highest ceilings of the tick, on the price grid
  * @param spent what was spent of budgets, by cluster
  */
 record AlertWatch(

@@ -56,8 +56,8 @@ final class AllocationWork {
   }
 
   /**
-   * Goes on with an allocation whose machine was ready before, since its gang's minimum is: writes
-   * its keys, and once all of them are written has it become active.
+   * Continues a ready allocation whose gang has its minimum: writes its keys, or makes it active
+   * because the keys of the minimum are written.
    */
   Future<Void> complete(Cluster cluster, Allocation allocation) {
     return allocation.keysDue()
@@ -105,7 +105,7 @@ final class AllocationWork {
                     nodes.machine(allocation.nodeId()), allocation.allocationId(), lines));
   }
 
-  /** The keys that may be written now: none while the rest of a gang is awaited. */
+  /** Returns the keys that may be written now; none while a gang's minimum is not ready. */
   private static List<String> keyIds(Allocation allocation) {
     return allocation.keysDue() ? List.of() : allocation.keyIds();
   }
@@ -176,7 +176,8 @@ final class AllocationWork {
   }
 
   /**
-   * Tells the cluster what its machine is ready for; cleans the machine when it is wanted no more.
+   * Reports progress to the cluster; cleans the machine if the cluster no longer has the
+   * allocation.
    */
   private Future<Void> report(Cluster cluster, Allocation allocation, Command command) {
     return submit(cluster, command)

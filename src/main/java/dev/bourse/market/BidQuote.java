@@ -15,7 +15,7 @@ import io.vertx.core.json.JsonObject;
  * @param nextTick what the tick would bring it
  * @param nodesLeft how many more nodes the same ceiling would win
  * @param rivalCents the highest ceiling of another organization at the last tick, rounded down to
- *     the price grid; 0 when none bids
+ *     the price grid; 0 if no other bids
  */
 public record BidQuote(
     Pool pool, int gpus, long ceilingCents, TickPreview nextTick, int nodesLeft, long rivalCents) {

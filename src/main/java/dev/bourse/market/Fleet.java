@@ -250,7 +250,7 @@ final class Fleet {
     }
   }
 
-  /** Whether a node that is ready waits for no other. */
+  /** True if the market has to act for a ready node. */
   private boolean isNext(Cluster cluster, Allocation ready) {
     return env.clusters()
         .findPool(lease.pool())

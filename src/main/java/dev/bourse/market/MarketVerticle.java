@@ -344,8 +344,8 @@ final class MarketVerticle extends VerticleBase {
   }
 
   /**
-   * What stands now is what this tick reads; what is written later counts at the next. All that
-   * takes time to be read is read by now, so that prices are stored within moments.
+   * Reads all bids at this moment, the gate, decides and carries out. Later writes count at the
+   * next tick. Slow reads are done before the gate, so the prices are stored within moments of it.
    */
   private Future<Void> clear(Fleet machines, Settlement settlement, Allowance allowance) {
     long gate = now();

@@ -89,13 +89,13 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
   }
 
   /**
-   * Passes notices on within each organization: when it wins the seat of one node back and loses
-   * that of another at the same tick, the other node takes the notice over. Otherwise two clusters
-   * that outbid each other in turn would begin a notice again each time and keep a rival out for
-   * good.
+   * Passes notices on within each organization. If the organization wins back the seat of one node
+   * and loses the seat of another at the same tick, the other node takes over the notice. Otherwise
+   * two clusters that outbid each other in turn would restart the notice each time and keep a rival
+   * out for good.
    *
-   * @param parts what becomes of the nodes of each cluster
-   * @return the same with notices passed on
+   * @param parts the decision on each cluster's nodes
+   * @return the decisions with notices passed on
    */
   Map<String, Part> passOn(List<Cluster> clusters, Map<String, Part> parts) {
     Map<String, List<Allocation>> withdrawn = new HashMap<>();
@@ -122,12 +122,12 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
     return passed;
   }
 
-  /** Nothing becomes of any node. */
+  /** A decision that changes no node. */
   private static final Part NONE = new Part(List.of(), NoticeOrders.NONE, 0);
 
   /**
-   * @param left notices that no node has taken over yet, the oldest first; those that are taken
-   *     over are removed
+   * @param left nodes whose notices no other node has taken over yet, the oldest notice first;
+   *     changed by the call
    */
   private Part passedOn(Part part, List<Allocation> left) {
     List<Taken> taken = new ArrayList<>(part.taken());
@@ -148,9 +148,9 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
   }
 
   /**
-   * Whether one that has no seat goes now. Notice is for the outbid: whoever lost the seat to a
-   * lower ceiling of its own knew of it first. What is being prepared is nobody's yet to work on,
-   * but its holder could not be told any sooner: it is given its notice when it is active.
+   * True if the market reclaims a node without a seat now. Only an outbid holder gets notice; a
+   * holder that lost the seat by lowering its own ceiling gets none. A provisioning node gets its
+   * notice when it becomes active.
    */
   private boolean isTaken(Allocation allocation, Allocation.Reason reason, long ceilingCents) {
     Long seated = allocation.seatCeilingCents();

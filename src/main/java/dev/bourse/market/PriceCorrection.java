@@ -5,8 +5,8 @@ import dev.bourse.store.Database;
 import io.vertx.core.Future;
 
 /**
- * Deletes change points of prices that lie ahead. The prices that are in force go on: the sums of a
- * change point follow from those before it alone, so that those that are left stay right.
+ * Deletes change points of prices that lie ahead. The prices in force continue. The sums of a
+ * change point depend only on earlier ones, so the remaining sums stay correct.
  */
 public final class PriceCorrection implements Correction {
   private final PriceStore prices;
@@ -20,7 +20,7 @@ public final class PriceCorrection implements Correction {
     return "price_point, org_price_point";
   }
 
-  /** The primary key finds them. */
+  /** The primary key finds the rows. */
   @Override
   public boolean readsWholeTable() {
     return false;

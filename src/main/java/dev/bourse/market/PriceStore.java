@@ -30,8 +30,8 @@ final class PriceStore {
   }
 
   /**
-   * The change point whose prices are in force. One that lies further ahead than two clocks may
-   * differ is of a clock that was ahead, and not in force for any reader.
+   * Finds the change point in force. A change point further ahead than two clocks may differ comes
+   * from a clock that was ahead and is in force for no reader.
    */
   Future<Optional<PricePoint>> findInForce(String pool, long nowMillis) {
     return database.readFirst(
@@ -49,8 +49,8 @@ final class PriceStore {
   }
 
   /**
-   * What organizations pay now whose price is not the pool's clearing price. One look-up for each
-   * organization there is, so not for every tick.
+   * Reads the prices of organizations that do not pay the pool's clearing price. Costs one lookup
+   * for each organization, so ticks do not call it every time.
    */
   Future<Map<String, Long>> findOrgCents(String pool, long nowMillis) {
     Map<String, Long> cents = new HashMap<>();
@@ -67,9 +67,9 @@ final class PriceStore {
   }
 
   /**
-   * A change point of what an organization pays.
+   * Returns the insert of a change point of an organization's price.
    *
-   * @param cents null when it is the pool's clearing price again
+   * @param cents null if the organization pays the pool's clearing price again
    */
   static Statement insert(String pool, String orgId, long atMillis, @Nullable Long cents) {
     return Statement.of(
@@ -84,7 +84,7 @@ final class PriceStore {
   }
 
   /**
-   * Stores a tick's change points: the pool's, if it has one, and organizations'.
+   * Stores a tick's change points of the pool's and the organizations' prices.
    *
    * @param before the pool's change point in force
    */
@@ -102,8 +102,8 @@ final class PriceStore {
   }
 
   /**
-   * Adds to the sums of change points that follow, which a clock that was ahead has stored, what a
-   * new one changes of the span before them: if that clock was right, they are right too.
+   * Updates the sums of later change points, which a clock that was ahead may have stored, so that
+   * they stay correct if that clock was right.
    */
   private static Statement carriedOn(Optional<PricePoint> before, PricePoint point) {
     Long cents = point.clearingCents();
@@ -128,7 +128,7 @@ final class PriceStore {
         point.atMillis());
   }
 
-  /** Pools with change points later than a moment. */
+  /** Lists pools with change points later than a moment. */
   Future<List<String>> listAhead(long latestMillis) {
     return database.read(
         """

@@ -97,7 +97,7 @@ public final class QuoteService {
         hold(caller));
   }
 
-  /** The hold of the caller's organization, which is on all its clusters, VM and Kubernetes. */
+  /** Returns the hold of the caller's organization; it applies to all of its clusters. */
   private Optional<Hold> hold(Principal caller) {
     return clusters.ofOrg(caller.org().orgId()).stream()
         .map(view -> view.cluster().hold())

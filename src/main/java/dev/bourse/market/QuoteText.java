@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A quote as text, by which the holder of a pool's lease tells it to the other processes: some
  * kilobytes, because a demand has at most {@link Demand#MAX_LEVELS} levels and few organizations
- * pay another price than the rest.
+ * pay less than the clearing price.
  */
 final class QuoteText {
   private QuoteText() {}
@@ -61,7 +61,7 @@ final class QuoteText {
         new Rivalry(json.getLong("best"), json.getString("best_org"), json.getLong("next")));
   }
 
-  /** The release before does not tell them. */
+  /** Null in quotes of the previous release. */
   private static Map<String, Long> orgCents(@Nullable JsonObject orgs) {
     Map<String, Long> cents = new HashMap<>();
     if (orgs != null) {

@@ -31,8 +31,8 @@ final class Settlement {
   private final Fleet machines;
 
   /**
-   * What organizations pay is read again so often, because points of a clock that was ahead may
-   * have been deleted meanwhile. In between this process knows, for nobody else stores them.
+   * How long the organizations' stored prices are cached. Only this process writes them, but a
+   * correction may delete those of a clock that was ahead.
    */
   private static final long ORG_PRICES_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -50,9 +50,9 @@ final class Settlement {
   }
 
   /**
-   * Stores and shows the prices, then tells every cluster that changes: nobody is granted a node
-   * whose price is not stored. Fails when the lease is lost, which {@link Lease.Lost} tells; a
-   * cluster that refuses keeps its state.
+   * Stores and publishes the prices, then changes the clusters, so that no node is granted before
+   * its price is stored. Fails with {@link Lease.Lost} if the lease is lost; a cluster that refuses
+   * keeps its state.
    */
   Future<Void> carryOut(Tick.Outcome outcome, long tickMillis) {
     return storePrice(outcome.clearing(), tickMillis)
@@ -130,8 +130,8 @@ final class Settlement {
   }
 
   /**
-   * Stores the prices if they are not in force already. Points of a clock that was ahead are not in
-   * force: what is stored then comes before them.
+   * Stores the prices unless they are in force already. Change points of a clock that was ahead are
+   * not in force, so the new ones may come before them.
    */
   private Future<Void> storePrice(Clearing clearing, long tickMillis) {
     return env.prices()
@@ -144,7 +144,7 @@ final class Settlement {
                     .onFailure(e -> orgCentsReadNanos = null));
   }
 
-  /** What organizations pay as it is stored. */
+  /** Returns the organizations' stored prices. */
   private Future<Map<String, Long>> orgCents(long nowMillis) {
     long now = env.nanoTime().getAsLong();
     Long read = orgCentsReadNanos;
@@ -170,7 +170,7 @@ final class Settlement {
     return env.prices().store(last, isSame ? Optional.empty() : Optional.of(next), orgs, lease);
   }
 
-  /** Change points of those whose price is another than before. */
+  /** Returns inserts for organizations whose price has changed. */
   private List<Statement> orgPrices(
       Map<String, Long> before, Map<String, Long> now, long atMillis) {
     List<Statement> points = new ArrayList<>();

@@ -50,7 +50,10 @@ final class Tick {
   private final List<Cluster> clusters;
   private final Map<String, Integer> affordable;
 
-  /** Organizations that gave something up lately, while another organization waits for nodes. */
+  /**
+   * Organizations that gave up a seat within the last ten minutes while another organization waits
+   * for nodes.
+   */
   private final Set<String> last;
 
   /** Grants of minimums that were not completed in time; clusters are seen without them. */
@@ -75,9 +78,9 @@ final class Tick {
       Rivalry rivalry) {}
 
   /**
-   * One cluster's part, not yet turned into orders; see {@link Allotment.Orders}.
+   * The decision for one cluster; see {@link Allotment.Orders}.
    *
-   * @param minimumSlots how many of its nodes must be ready before those that are granted become
+   * @param minimumSlots the number of its nodes that must be ready before granted nodes become
    *     active
    */
   record Decided(
@@ -95,7 +98,7 @@ final class Tick {
       boolean hasGivenUp) {
 
     /**
-     * As the cluster's owner carries it out.
+     * Returns the order for the cluster's owner.
      *
      * @param granted the grants, with their ids and keys
      */
@@ -117,7 +120,7 @@ final class Tick {
           hasGivenUp);
     }
 
-    /** How many nodes must be ready before the one of a grant becomes active. */
+    /** Returns how many nodes must be ready before a granted node becomes active. */
     int minimumSlots(Clearing.Grant grant) {
       return grant.replaces() == null ? minimumSlots : 1;
     }
@@ -268,8 +271,8 @@ final class Tick {
   }
 
   /**
-   * Slots that a cluster bids for: what cannot be afforded is not bid for, so it does not lose; it
-   * is not won either.
+   * Returns the slots that a cluster bids for. It does not bid for slots that it cannot afford, so
+   * these neither win nor lose.
    */
   int bids(Cluster cluster) {
     Cluster seen = seen(cluster);
@@ -339,8 +342,9 @@ final class Tick {
   }
 
   /**
-   * With a price while a node is held, though nobody has a seat: whoever can log in to a node pays
-   * for it. A reserve price over all ceilings ends every seat at once, and the nodes go later.
+   * Keeps a price while a node is held even if nobody has a seat, because a usable node must be
+   * billed. This happens if a reserve price above all ceilings ends every seat at once and the
+   * nodes go later.
    */
   private Clearing priced(Clearing clearing) {
     boolean isAnyHeld =
@@ -537,7 +541,7 @@ final class Tick {
       AlertWatch alerts) {
     Set<String> losing = new HashSet<>();
     if (pool.isPaused()) {
-      // Nobody is seated by a market that is paused.
+      // A paused market seats nobody.
       cluster.allocations().forEach(a -> losing.add(a.allocationId()));
     } else {
       reclaims.forEach(loser -> losing.add(loser.allocationId()));
@@ -562,7 +566,7 @@ final class Tick {
         hasGivenUp(cluster, seats, part.taken()));
   }
 
-  /** What is read of a cluster at this tick. */
+  /** Returns the ceiling that this tick reads. */
   private Standing.Gate gate(Cluster cluster) {
     Declaration declared = cluster.declared();
     return new Standing.Gate(
@@ -570,9 +574,9 @@ final class Tick {
   }
 
   /**
-   * Whether the cluster itself is the reason that it lost a seat it had won, or a fresh node: it
-   * bids for fewer nodes, for a larger minimum or at a lower ceiling than before. A node that is
-   * being prepared is protected unless its cluster gave that up.
+   * True if a cluster lost a won seat or a new node by its own change: fewer nodes, a larger
+   * minimum or a lower ceiling. A provisioning node is protected unless its cluster gave the
+   * protection up.
    */
   private boolean hasGivenUp(Cluster cluster, int seats, List<Allotment.Orders.Taken> taken) {
     int held = cluster.filledSlots();
@@ -614,11 +618,11 @@ final class Tick {
   }
 
   /**
-   * Why a cluster's declared slots stay open. A slot that won a seat and waits for its node is
-   * neither too cheap nor unavailable, whatever a newcomer would have to pay; one whose node is
-   * under notice is not open.
+   * Returns why declared slots stay open. A slot that won a seat and waits for its node is neither
+   * too cheap nor unavailable at any admission price; a slot whose node is under notice is not
+   * open.
    *
-   * @param kept how many lost their seats and are held for now all the same
+   * @param kept the number of nodes without a seat that are held for now
    */
   private Verdict verdict(Cluster cluster, Clearing clearing, int kept) {
     boolean bids = cluster.posture() == Cluster.Posture.MARKET;

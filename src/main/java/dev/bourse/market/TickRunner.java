@@ -145,8 +145,8 @@ final class TickRunner {
   }
 
   /**
-   * The clearing price at which a paused market stands: the stored one that is in force, so that
-   * every process that computes it comes to the same, after a fail-over too.
+   * Returns the clearing price of a paused market, the stored price in force, so that all processes
+   * use the same price, also after a fail-over.
    */
   private Future<Optional<Long>> standing(Pool terms, long nowMillis) {
     return terms.isPaused()

@@ -14,10 +14,23 @@
  * dev.bourse.market.HoldingsScan} asks the machines what they hold meanwhile, and a cluster that
  * has a machine by the rows keeps it.
  *
+ * <p>A tick reads all bids at one moment, its gate. Each {@link
+ * dev.bourse.capacity.Allotment.Orders order} carries the ceiling that the tick read into the
+ * cluster, and bills use it ({@link dev.bourse.billing.PricesInForce}), so a later write changes
+ * neither the decision nor the bill. Orders go ahead of clients' writes. An organization that gives
+ * up a seat or a new node ranks last for ten minutes ({@link dev.bourse.capacity.Standing}), so
+ * that it cannot block nodes at no cost.
+ *
+ * <p>The keys of a gang's nodes are written when its minimum is ready, and its nodes become active
+ * when all have their keys. Rejected: keys at the grant, because waiting nodes are not billed and
+ * could be used; and keys after activation, because ssh would refuse the holder of an active node.
+ *
  * <p>The auction says who has no seat; {@link dev.bourse.market.Notices} says what becomes of the
  * node. Who loses one to a rival is told first and bids on as an incumbent, so that the auction,
- * and with it every price, knows nothing of notices. Rejected: notice in the auction as a kind of
- * protection, for a protected node is no seat that rivals compete for, and the price would fall.
+ * and with it every price, knows nothing of notices. A notice passes to another node of the
+ * organization that loses its seat when the first is won back. Rejected: notice in the auction as a
+ * kind of protection, for a protected node is no seat that rivals compete for, and the price would
+ * fall.
  *
  * <p>{@link dev.bourse.market.NodeService} is what operators do to machines. Its rows ({@link
  * dev.bourse.market.NodeStore}) are the truth; the process that holds the lease keeps them in an

@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
 
 /** The parts of the authorization server, put together. */
 public final class AuthorizationServer {
-  /** How long a code works. */
+  /** The lifetime of an authorization code. */
   public static final long CODE_MILLIS = Grants.CODE_MILLIS;
 
   /** The pages it has. */

@@ -6,15 +6,14 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * What a pool's bids ask for together, in steps of the {@link PriceGrid}, without saying whose they
- * are.
+ * The demand of a pool's bids on the {@link PriceGrid}, without names.
  *
  * @param levels from the highest grid price to the lowest; each says how many nodes are wanted at
  *     or above it, so the last one has all that are bid for. Grid prices at which no more nodes are
  *     wanted than at a higher one are left out.
  */
 public record Demand(List<Level> levels) {
-  /** Levels at most: the prices of a grid from 0 to the highest cap, 1,000,000 dollars. */
+  /** The most levels, the prices of a grid from 0 to the highest cap of 1,000,000 dollars. */
   public static final int MAX_LEVELS = 337;
 
   /** Nobody bids. */
@@ -25,7 +24,7 @@ public record Demand(List<Level> levels) {
   }
 
   /**
-   * A grid price and what is wanted at it.
+   * A grid price and the demand at it.
    *
    * @param cents per GPU-hour
    * @param nodes how many are wanted at this price or a higher one
@@ -36,9 +35,9 @@ public record Demand(List<Level> levels) {
   public record Bid(long cents, int nodes) {}
 
   /**
-   * Nodes that may be bid for at this price or a higher one: all bids in the step of the price
-   * count, because where in it they lie is not known. So nobody is promised a node that a bid of
-   * the same step would win.
+   * Returns the nodes bid for at this price or a higher one. All bids in the step of the price
+   * count, because the step does not show where in it they lie, so a forecast never promises a node
+   * that another bid of the step would win.
    */
   public long atOrAbove(long cents) {
     long nodes = 0;
@@ -57,7 +56,7 @@ public record Demand(List<Level> levels) {
   }
 
   /**
-   * The demand of these bids.
+   * Returns the demand of these bids.
    *
    * @param bids at the reserve price or above it
    * @param reserveCents the first price of the grid

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * A pool as its bidders see it.
  *
  * @param pool its terms, as they are in force for the bidder
- * @param clearingCents the clearing price as of the last tick, for the bidder's organization where
- *     there is one; null when nobody holds a node
+ * @param clearingCents the price of the bidder's organization as of the last tick, or the clearing
+ *     price if there is no bidder; null if nobody holds a node
  * @param admissionCents the lowest ceiling that would take a node; null when none would
  */
 public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long admissionCents) {
@@ -23,7 +23,7 @@ public record PoolPrices(Pool pool, @Nullable Long clearingCents, @Nullable Long
         : new PoolPrices(pool, quote.clearingCents(), quote.admissionCents());
   }
 
-  /** The same as an organization pays them. */
+  /** Returns the prices for one organization. */
   public static PoolPrices of(Pool pool, @Nullable Quote quote, String orgId) {
     return quote == null
         ? new PoolPrices(pool, null, null)

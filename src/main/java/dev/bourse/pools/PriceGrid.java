@@ -1,27 +1,26 @@
 package dev.bourse.pools;
 
 /**
- * The fixed prices at which bids are told: from a pool's reserve price on in steps of 5 %, in whole
- * cents per GPU-hour. They tell bidders the step in which a rival's ceiling lies and not the
- * ceiling.
+ * The grid of prices on which other bids are shown: from a pool's reserve price in steps of 5 %, in
+ * whole cents per GPU-hour. Bidders learn the step of a rival's ceiling and not the ceiling.
  */
 public final class PriceGrid {
   private static final long STEP_PERCENT = 105;
 
   private PriceGrid() {}
 
-  /** The grid price after this one: 5 % higher, rounded to cents, and at least a cent higher. */
+  /** Returns the next grid price: 5 % higher, rounded to cents, at least one cent higher. */
   public static long next(long gridCents) {
     return Math.max(gridCents + 1, (gridCents * STEP_PERCENT + 50) / 100);
   }
 
-  /** The highest price that is told as this grid price. */
+  /** Returns the highest price that is shown as this grid price. */
   public static long stepEnd(long gridCents) {
     return next(gridCents) - 1;
   }
 
   /**
-   * The highest grid price at or under a price.
+   * Returns the highest grid price at or under a price.
    *
    * @param fromCents the reserve price, or any higher grid price
    * @param cents at least {@code fromCents}

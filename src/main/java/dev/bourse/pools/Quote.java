@@ -6,17 +6,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a pool's market last published. Prices in cents per GPU-hour.
  *
- * @param clearingCents the clearing price, which no holder pays more than; null when nothing is
- *     seated
- * @param orgCents what organizations pay that hold nodes and pay less, their ceiling permitting
+ * @param clearingCents the clearing price, the highest price that an organization pays; null if
+ *     nothing is seated
+ * @param orgCents prices of organizations that hold nodes and pay less, before their ceilings
  * @param admissionCents the lowest ceiling that would take a seat at the next tick; null when none
  *     up to the cap would
  * @param usableNodes nodes that bids compete for
  * @param freeNodes nodes that could be granted at once
  * @param tickAtMillis when it was computed; 0 before the first tick
  * @param nextTickAtMillis when the next is due
- * @param demand what was bid for, in steps
- * @param rivalry the highest ceilings that were bid, in steps
+ * @param demand the demand on the price grid
+ * @param rivalry the highest ceilings on the price grid
  */
 public record Quote(
     @Nullable Long clearingCents,
@@ -32,7 +32,7 @@ public record Quote(
     orgCents = Map.copyOf(orgCents);
   }
 
-  /** What an organization pays, its ceiling permitting; null when nothing is seated. */
+  /** Returns an organization's price before its ceiling; null if nothing is seated. */
   public @Nullable Long centsOf(String orgId) {
     return clearingCents == null ? null : orgCents.getOrDefault(orgId, clearingCents);
   }

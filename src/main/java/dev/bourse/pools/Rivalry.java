@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The two highest ceilings that different organizations bid in a pool: all that is needed to tell
- * each of them what the best of the others bids. They are told in steps of the {@link PriceGrid}.
+ * each organization the best bid of the others. They are shown on the {@link PriceGrid}.
  *
  * @param bestCents the highest ceiling per GPU-hour; 0 when nobody bids
  * @param bestOrg who bids it, null when nobody does
@@ -26,7 +26,7 @@ public record Rivalry(long bestCents, @Nullable String bestOrg, long nextCents) 
   }
 
   /**
-   * The same with each ceiling rounded down to the grid. Only this leaves a tick.
+   * Returns it with each ceiling rounded down to the grid. Only rounded values leave a tick.
    *
    * @param reserveCents the first price of the grid; no ceiling is under it
    */

@@ -1,8 +1,7 @@
 /**
  * What a pool is and what its market has last published: the terms that capacity is judged by, and
- * prices and demand. What tells of other bidders is in steps of the {@link
- * dev.bourse.pools.PriceGrid}. Pure values, which {@link dev.bourse.capacity.Clusters} holds for
- * all to read.
+ * prices and demand. Data about other bidders is rounded to the {@link dev.bourse.pools.PriceGrid}.
+ * Pure values, which {@link dev.bourse.capacity.Clusters} holds for all to read.
  */
 @NullMarked
 package dev.bourse.pools;

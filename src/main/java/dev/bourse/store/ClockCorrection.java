@@ -12,10 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts right what a clock that was ahead has left in the store: runs the corrections of all tables
- * when confirmed time is first known, and again after each step back of it. While no time is
- * confirmed nothing is corrected, because the clock that is behind may be the wrong one. A step of
- * {@link Upkeep}; steps must not overlap.
+ * Runs the corrections of all tables after a clock was ahead: when the time is first confirmed, and
+ * after each step back of confirmed time. Without confirmed time it corrects nothing, because the
+ * clock that is behind may be the wrong one. A step of {@link Upkeep}; steps must not overlap.
  */
 public final class ClockCorrection {
   private static final Logger LOG = LoggerFactory.getLogger(ClockCorrection.class);
@@ -25,8 +24,8 @@ public final class ClockCorrection {
   private final LongSupplier nanoTime;
 
   /**
-   * By how much confirmed time was ahead of the monotonic clock at most since all corrections ran;
-   * null before they did.
+   * The largest lead of confirmed time over the monotonic clock since all corrections ran; null
+   * before the first run.
    */
   private @Nullable Long mostAheadMillis;
 
@@ -40,7 +39,10 @@ public final class ClockCorrection {
     this.nanoTime = nanoTime;
   }
 
-  /** Corrects what there is; tells that there is no more. Fails when a correction does. */
+  /**
+   * Runs the corrections that are due and returns false, because no work is left. Fails if a
+   * correction fails.
+   */
   public Future<Boolean> step() {
     OptionalLong confirmed = time.confirmedMillis();
     if (confirmed.isEmpty()) {

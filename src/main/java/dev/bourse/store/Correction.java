@@ -3,29 +3,27 @@ package dev.bourse.store;
 import io.vertx.core.Future;
 
 /**
- * Puts right what a clock that was ahead has left in one table, run by {@link ClockCorrection}.
- * Running it again, or in two processes at once, changes nothing more.
+ * A correction of one table after a clock was ahead, run by {@link ClockCorrection}. It is
+ * idempotent, in two processes at once too.
  */
 public interface Correction {
-  /**
-   * As much may two clocks differ that are both right: what lies no further ahead is left alone.
-   */
+  /** How far two correct clocks may differ. Times that lie no further ahead stay unchanged. */
   long APART_MILLIS = 60_000;
 
-  /** The table, for the log. */
+  /** Returns the table's name for the log. */
   String table();
 
   /**
-   * Whether it reads the whole table. Such a correction runs after the start and after a step back
-   * of the clock, which alone leave times ahead; the others run in every round.
+   * True if it reads the whole table. Then it runs only after the start and after a step back of
+   * the clock, because times lie ahead only then; other corrections run in every round.
    */
   boolean readsWholeTable();
 
   /**
-   * Brings times that lie ahead back to the present.
+   * Moves times that lie ahead to the present.
    *
    * @param nowMillis confirmed time
-   * @return whether there were any
+   * @return true if there were any
    */
   Future<Boolean> correct(long nowMillis);
 }

@@ -4,11 +4,11 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /**
- * A correction that is one statement.
+ * A correction in one statement.
  *
- * @param isAhead a condition over the table's columns and {@code clock}, which has the times {@code
- *     now} and {@code latest}: what is later than that lies ahead
- * @param assignments what the columns of rows that lie ahead become
+ * @param isAhead an SQL condition on the table's columns and {@code clock}, with the times {@code
+ *     now} and {@code latest}; a time after {@code latest} lies ahead
+ * @param assignments SQL assignments for rows that lie ahead
  */
 public record TableCorrection(Database database, String table, String isAhead, String assignments)
     implements Correction {
@@ -19,11 +19,11 @@ public record TableCorrection(Database database, String table, String isAhead, S
   private static final String LATEST = "(SELECT latest FROM clock)";
 
   /**
-   * Moves a time that lies ahead to the present, and other times of its row by as much, so that
-   * what follows from it lasts as long as it should.
+   * Moves a time that lies ahead to the present, and times computed from it by the same amount, so
+   * that durations stay the same.
    *
-   * @param column the time that a clock wrote
-   * @param following times that were computed from it; they may be null
+   * @param column the column of the time
+   * @param following columns computed from it; they may be null
    */
   public static TableCorrection moved(
       Database database, String table, String column, String... following) {
@@ -36,9 +36,9 @@ public record TableCorrection(Database database, String table, String isAhead, S
   }
 
   /**
-   * Moves a time back to the latest that it can be.
+   * Limits a time to the latest that a correct clock could have written.
    *
-   * @param longestMillis how far ahead of the present it is set at most
+   * @param longestMillis the most that it may lie ahead of the present
    */
   public static TableCorrection capped(
       Database database, String table, String column, long longestMillis) {

@@ -92,15 +92,21 @@ class ClockAheadApiTest {
     assertEquals(price, feed(market));
   }
 
-  @Test
-  void theFeedTheHistoryAndTheBillAgreeAfterAPriceOfThreeDaysAhead() {
-    RunningBourse ahead = ClockApiTest.start(clock, UNCONFIRMED);
+  /** A market that clears at 1, and at 3 since its clock is three days ahead. */
+  private TestMarket raisedThreeDaysAhead(RunningBourse ahead) {
     TestMarket market = ahead.market();
     market.blueA().hold(1, 5);
     assertAgree(ahead, 1);
     clock.step(DAYS);
     setPool(ahead, market, new JsonObject().put("reserve_price_per_gpu_hour", 3));
     until("it clears at 3", () -> feed(market) == 3);
+    return market;
+  }
+
+  @Test
+  void theFeedTheHistoryAndTheBillAgreeAfterAPriceOfThreeDaysAhead() {
+    RunningBourse ahead = ClockApiTest.start(clock, UNCONFIRMED);
+    TestMarket market = raisedThreeDaysAhead(ahead);
     ahead.stop();
     clock.step(-DAYS);
 
@@ -119,12 +125,7 @@ class ClockAheadApiTest {
   @Test
   void theyAgreeInAPausedMarket() {
     RunningBourse ahead = ClockApiTest.start(clock, UNCONFIRMED);
-    TestMarket market = ahead.market();
-    market.blueA().hold(1, 5);
-    assertAgree(ahead, 1);
-    clock.step(DAYS);
-    setPool(ahead, market, new JsonObject().put("reserve_price_per_gpu_hour", 3));
-    until("it clears at 3", () -> feed(market) == 3);
+    TestMarket market = raisedThreeDaysAhead(ahead);
     setPool(ahead, market, new JsonObject().put("paused", true).put("pause_reason", "power"));
     ahead.stop();
     clock.step(-DAYS);

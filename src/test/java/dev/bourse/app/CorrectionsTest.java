@@ -296,6 +296,9 @@ class CorrectionsTest {
               "item_id = 'i'",
               Map.of("created_at", 0L, "expires_at", HOUR, "published_at", 0L)));
 
+  /** More than one commit of the correction takes. */
+  private static final int MEMBERS_AHEAD = 250;
+
   private static final SteppingClock CLOCK = SteppingClock.midMonth();
   private static RunningBourse started;
   private static long nowMillis;
@@ -319,6 +322,15 @@ class CorrectionsTest {
                 + " created_at, changed_at, last_revision, version, search) VALUES ('hers', 'acme',"
                 + " 'org', 'hers', 'alice', ?, 1, 1, 1, 1, '')",
             "acme/alice/" + (nowMillis + AHEAD)));
+    for (int i = 0; i < MEMBERS_AHEAD; i++) {
+      rows.add(
+          Statement.of(
+              "INSERT INTO member (org_id, username, email, name, created_at) VALUES ('acme', ?,"
+                  + " ?, 'Many', ?)",
+              "many" + i,
+              "many" + i + "@example.com",
+              nowMillis + AHEAD));
+    }
     await(before.database().commit(rows));
     started = before.restarted();
   }
@@ -383,6 +395,16 @@ class CorrectionsTest {
             "SELECT creator_id FROM checkpoint WHERE item_id = 'hers'",
             row -> row.text("creator_id")));
     started.inSession("acme", "alice").get("/api/console/session").ok();
+  }
+
+  @Test
+  void allMembersOfAClockThatWasAheadAreCorrectedAtOnce() {
+    assertEquals(
+        List.of((long) MEMBERS_AHEAD),
+        read(
+            "SELECT COUNT(*) AS members FROM member WHERE name = 'Many' AND created_at <= "
+                + (nowMillis + SLACK_MILLIS),
+            row -> row.integer("members")));
   }
 
   /** Columns whose times do no harm when they lie ahead, by the reason. */

@@ -8,6 +8,7 @@ import dev.bourse.auction.Clearing.Reclaim;
 import dev.bourse.auction.Supply.FreeNode;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Pools and bids in few words. */
 abstract class AuctionFixture {
@@ -37,88 +38,63 @@ abstract class AuctionFixture {
         List.of());
   }
 
-  static Bidder of(String org, Bidder b) {
-    return new Bidder(
-        b.cluster(),
-        org,
-        b.ceilingCents(),
-        b.pricedAtMillis(),
-        b.declaredSlots(),
-        b.minimumSlots(),
-        b.participation(),
-        b.ranksLast(),
-        b.held(),
-        b.swapsAwaiting());
+  static Bidder of(String org, Bidder bid) {
+    return changed(bid, draft -> draft.org = org);
   }
 
-  static Bidder since(long pricedAt, Bidder b) {
-    return new Bidder(
-        b.cluster(),
-        b.org(),
-        b.ceilingCents(),
-        pricedAt,
-        b.declaredSlots(),
-        b.minimumSlots(),
-        b.participation(),
-        b.ranksLast(),
-        b.held(),
-        b.swapsAwaiting());
+  static Bidder since(long pricedAt, Bidder bid) {
+    return changed(bid, draft -> draft.pricedAt = pricedAt);
   }
 
-  static Bidder as(Participation participation, Bidder b) {
-    return new Bidder(
-        b.cluster(),
-        b.org(),
-        b.ceilingCents(),
-        b.pricedAtMillis(),
-        b.declaredSlots(),
-        b.minimumSlots(),
-        participation,
-        b.ranksLast(),
-        b.held(),
-        b.swapsAwaiting());
+  static Bidder as(Participation participation, Bidder bid) {
+    return changed(bid, draft -> draft.participation = participation);
   }
 
-  static Bidder gang(int minimum, Bidder b) {
-    return new Bidder(
-        b.cluster(),
-        b.org(),
-        b.ceilingCents(),
-        b.pricedAtMillis(),
-        b.declaredSlots(),
-        minimum,
-        b.participation(),
-        b.ranksLast(),
-        b.held(),
-        b.swapsAwaiting());
+  static Bidder gang(int minimum, Bidder bid) {
+    return changed(bid, draft -> draft.minimum = minimum);
   }
 
-  static Bidder last(Bidder b) {
-    return new Bidder(
-        b.cluster(),
-        b.org(),
-        b.ceilingCents(),
-        b.pricedAtMillis(),
-        b.declaredSlots(),
-        b.minimumSlots(),
-        b.participation(),
-        true,
-        b.held(),
-        b.swapsAwaiting());
+  static Bidder last(Bidder bid) {
+    return changed(bid, draft -> draft.ranksLast = true);
   }
 
-  static Bidder swapping(Bidder b, String... allocations) {
+  static Bidder swapping(Bidder bid, String... allocations) {
+    return changed(bid, draft -> draft.swapsAwaiting = List.of(allocations));
+  }
+
+  private static Bidder changed(Bidder bid, Consumer<Draft> change) {
+    Draft draft = new Draft(bid);
+    change.accept(draft);
     return new Bidder(
-        b.cluster(),
-        b.org(),
-        b.ceilingCents(),
-        b.pricedAtMillis(),
-        b.declaredSlots(),
-        b.minimumSlots(),
-        b.participation(),
-        b.ranksLast(),
-        b.held(),
-        List.of(allocations));
+        bid.cluster(),
+        draft.org,
+        bid.ceilingCents(),
+        draft.pricedAt,
+        bid.declaredSlots(),
+        draft.minimum,
+        draft.participation,
+        draft.ranksLast,
+        bid.held(),
+        draft.swapsAwaiting);
+  }
+
+  /** A bid being changed. */
+  private static final class Draft {
+    String org;
+    long pricedAt;
+    int minimum;
+    Participation participation;
+    boolean ranksLast;
+    List<String> swapsAwaiting;
+
+    Draft(Bidder bid) {
+      org = bid.org();
+      pricedAt = bid.pricedAtMillis();
+      minimum = bid.minimumSlots();
+      participation = bid.participation();
+      ranksLast = bid.ranksLast();
+      swapsAwaiting = bid.swapsAwaiting();
+    }
   }
 
   static Held held(String allocation) {
