@@ -17,6 +17,7 @@ import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Takes the bytes of the files of announced sets, each in requests of its own and several files at
@@ -85,13 +86,12 @@ public final class SetUploadService {
         .compose(
             awaited -> {
               range.requireFit(awaited.file().metadata(), source.length());
-              return awaited.file().key() != null
-                  ? Future.succeededFuture(awaited.target().complete())
-                  : blobs
-                      .exists(awaited.key())
-                      .compose(
-                          durable ->
-                              durable ? arriveLate(awaited) : receive(awaited, range, source));
+              if (awaited.file().key() != null) {
+                return Future.succeededFuture(awaited.target().complete());
+              }
+              return range.isQuery()
+                  ? query(awaited, source)
+                  : arrivedLateOr(awaited, () -> receive(awaited, range, source));
             });
   }
 
@@ -129,25 +129,34 @@ public final class SetUploadService {
         .compose(bytes -> arrive(awaited, bytes.getBytes()));
   }
 
-  private Future<ResumableUploads.Progress> receive(
-      Awaited awaited, ContentRange range, ByteSource source) {
+  private Future<ResumableUploads.Progress> arrivedLateOr(
+      Awaited awaited, Supplier<Future<ResumableUploads.Progress>> otherwise) {
+    return blobs
+        .exists(awaited.key())
+        .compose(durable -> durable ? arriveLate(awaited) : otherwise.get());
+  }
+
+  /**
+   * How much is there. One whose bytes are all there is ended, should that not be done. Whether it
+   * is durable is asked last: an upload that another request ends has no bytes any more.
+   */
+  private Future<ResumableUploads.Progress> query(Awaited awaited, ByteSource source) {
     ResumableUploads.Target target = awaited.target();
-    if (!range.isQuery()) {
-      return receiveWithin(awaited, range, source);
-    }
-    // One whose bytes are all there is ended, should that not be done.
     return uploads.hasAll(target)
-        ? receiveWithin(awaited, ContentRange.WHOLE, source)
+        ? receive(awaited, ContentRange.WHOLE, source)
         : blobs
             .stored(target.upload())
             .compose(
                 stored ->
-                    stored < awaited.file().bytes()
-                        ? Future.succeededFuture(target.at(stored))
-                        : receiveWithin(awaited, ContentRange.WHOLE, source));
+                    arrivedLateOr(
+                        awaited,
+                        () ->
+                            stored < awaited.file().bytes()
+                                ? Future.succeededFuture(target.at(stored))
+                                : receive(awaited, ContentRange.WHOLE, source)));
   }
 
-  private Future<ResumableUploads.Progress> receiveWithin(
+  private Future<ResumableUploads.Progress> receive(
       Awaited awaited, ContentRange range, ByteSource source) {
     ResumableUploads.Target target = awaited.target();
     return uploads.within(
