@@ -68,24 +68,21 @@ final class AllocationWork {
   private Future<Void> prepare(
       Cluster cluster, Allocation allocation, List<String> keyIds, Supplier<Future<Void>> told) {
     return timed("provision", () -> prepare(allocation, keyIds))
-        .map(true)
-        .recover(
-            e -> {
-              if (!ReclaimFailures.speaksAgainstTheMachine(e)) {
-                return Future.failedFuture(e);
+        .transform(
+            done -> {
+              Throwable why = done.cause();
+              if (why != null && !ReclaimFailures.speaksAgainstTheMachine(why)) {
+                return Future.failedFuture(why);
               }
-              if (!stopped) {
-                LOG.warn("node {} could not be prepared: {}", allocation.nodeId(), e.toString());
-              }
-              return Future.succeededFuture(false);
-            })
-        .compose(
-            ready -> {
               if (stopped) {
                 // A provider that is closed fails what is under way; the next start takes it up.
-                return ready ? clearIfLate(allocation) : Future.succeededFuture();
+                return why == null ? clearIfLate(allocation) : Future.succeededFuture();
               }
-              return ready ? told.get() : unwound(cluster, allocation);
+              if (why == null) {
+                return told.get();
+              }
+              LOG.warn("node {} could not be prepared: {}", allocation.nodeId(), why.toString());
+              return unwound(cluster, allocation, why);
             });
   }
 
@@ -190,9 +187,11 @@ final class AllocationWork {
   }
 
   /** The node is set aside first, so that no tick grants it before its back-off is known. */
-  private Future<Void> unwound(Cluster cluster, Allocation allocation) {
+  private Future<Void> unwound(Cluster cluster, Allocation allocation, Throwable why) {
     Node node = nodes.get(allocation.nodeId());
-    return (node == null ? Future.<Void>succeededFuture() : nodes.note(node.failed(env.now())))
+    return (node == null
+            ? Future.<Void>succeededFuture()
+            : nodes.note(node.failed(env.now(), why.getMessage())))
         .compose(
             noted ->
                 submit(

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param quarantinedAtMillis since when it waits for an operator, null when it does not
  * @param uncleanAfter the allocation it could not be cleaned after, when that is why it waits; then
  *     cleaning it ends the wait too
+ * @param failure what it said, for operators, when it was last not prepared or not cleaned; null
+ *     once it was
  * @param retries how often operators had its work taken up again
  * @param generation how often an operator said that the machine is another than it was
  * @param isUnreachable whether it did not answer when it was last tried
@@ -24,6 +26,7 @@ public record Node(
     long usableAfterMillis,
     @Nullable Long quarantinedAtMillis,
     @Nullable String uncleanAfter,
+    @Nullable String failure,
     long retries,
     long generation,
     boolean isUnreachable) {
@@ -51,7 +54,17 @@ public record Node(
       int failures,
       long usableAfterMillis,
       @Nullable Long quarantinedAtMillis) {
-    this(machine, cordoned, failures, usableAfterMillis, quarantinedAtMillis, null, 0, 0, false);
+    this(
+        machine,
+        cordoned,
+        failures,
+        usableAfterMillis,
+        quarantinedAtMillis,
+        null,
+        null,
+        0,
+        0,
+        false);
   }
 
   public String nodeId() {
@@ -85,43 +98,43 @@ public record Node(
     if (quarantinedAtMillis == null) {
       return null;
     }
+    String why = failure == null ? "" : ": " + failure;
     if (uncleanAfter != null) {
-      return "it could not be cleaned after allocation " + uncleanAfter;
+      return "it could not be cleaned after allocation " + uncleanAfter + why;
     }
     return failures >= BACKOFFS
-        ? "it could not be prepared %d times in a row".formatted(failures + 1)
+        ? "it could not be prepared %d times in a row%s".formatted(failures + 1, why)
         : "an operator ended its reclaim and kept it out of the market";
   }
 
-  Node failed(long nowMillis) {
+  Node failed(long nowMillis, @Nullable String why) {
     int count = failures + 1;
     return count > BACKOFFS
-        ? quarantined(nowMillis)
+        ? with(failures, usableAfterMillis, nowMillis, null, why)
         : with(
             count,
             nowMillis + (FIRST_BACKOFF_MILLIS << (count - 1)),
             quarantinedAtMillis,
-            uncleanAfter);
-  }
-
-  Node quarantined(long nowMillis) {
-    return with(failures, usableAfterMillis, nowMillis, null);
+            uncleanAfter,
+            why);
   }
 
   /** Quarantined because it cannot be cleaned; one that is quarantined already stays as it is. */
-  Node unclean(String allocationId, long nowMillis) {
+  Node unclean(String allocationId, long nowMillis, @Nullable String why) {
     return quarantinedAtMillis != null
         ? this
-        : with(failures, usableAfterMillis, nowMillis, allocationId);
+        : with(failures, usableAfterMillis, nowMillis, allocationId, why);
   }
 
   /** Cleaned after an allocation: a quarantine that this caused is over, and no other. */
   Node cleaned(String allocationId) {
-    return allocationId.equals(uncleanAfter) ? with(failures, usableAfterMillis, null, null) : this;
+    return allocationId.equals(uncleanAfter)
+        ? with(failures, usableAfterMillis, null, null, null)
+        : this;
   }
 
   Node healthy() {
-    return with(0, 0, quarantinedAtMillis, uncleanAfter);
+    return with(0, 0, quarantinedAtMillis, uncleanAfter, null);
   }
 
   /** The same as its machine was last found. */
@@ -135,13 +148,18 @@ public record Node(
             usableAfterMillis,
             quarantinedAtMillis,
             uncleanAfter,
+            failure,
             retries,
             generation,
             unreachable);
   }
 
   private Node with(
-      int failed, long usableAfter, @Nullable Long quarantinedAt, @Nullable String unclean) {
+      int failed,
+      long usableAfter,
+      @Nullable Long quarantinedAt,
+      @Nullable String unclean,
+      @Nullable String why) {
     return new Node(
         machine,
         cordoned,
@@ -149,6 +167,7 @@ public record Node(
         usableAfter,
         quarantinedAt,
         unclean,
+        why,
         retries,
         generation,
         isUnreachable);

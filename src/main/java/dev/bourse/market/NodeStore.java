@@ -39,6 +39,7 @@ public final class NodeStore {
           .changing("usable_after", stored -> stored.node().usableAfterMillis())
           .changing("quarantined_at", stored -> stored.node().quarantinedAtMillis())
           .changing("unclean_after", stored -> stored.node().uncleanAfter())
+          .changing("failure", stored -> stored.node().failure())
           .fixed("retries", stored -> stored.node().retries())
           .fixed("generation", stored -> stored.node().generation())
           .changing("created_at", StoredNode::createdAtMillis)
@@ -80,7 +81,7 @@ public final class NodeStore {
       """;
 
   private static final String FORGIVEN =
-      "failures = 0, usable_after = 0, quarantined_at = NULL, unclean_after = NULL";
+      "failures = 0, usable_after = 0, quarantined_at = NULL, unclean_after = NULL, failure = NULL";
 
   private static final String ANOTHER = "generation = generation + 1";
 
@@ -374,12 +375,13 @@ public final class NodeStore {
                 Moved::new,
                 """
                 UPDATE node SET failures = ?, usable_after = ?, quarantined_at = ?,
-                unclean_after = ? WHERE node_id = ? AND generation = ?\
+                unclean_after = ?, failure = ? WHERE node_id = ? AND generation = ?\
                 """,
                 node.failures(),
                 node.usableAfterMillis(),
                 node.quarantinedAtMillis(),
                 node.uncleanAfter(),
+                node.failure(),
                 node.nodeId(),
                 node.generation())));
   }
@@ -444,6 +446,7 @@ public final class NodeStore {
             pool,
             nodeId,
             "quarantined_at = COALESCE(quarantined_at, ?), failures = 0, unclean_after = NULL, "
+                + "failure = NULL, "
                 + ANOTHER,
             nowMillis);
   }
@@ -535,6 +538,7 @@ public final class NodeStore {
         row.integer("usable_after"),
         row.integerOrNull("quarantined_at"),
         row.textOrNull("unclean_after"),
+        row.textOrNull("failure"),
         row.integer("retries"),
         row.integer("generation"),
         row.textOrNull("last_error") != null);

@@ -41,7 +41,7 @@ final class ReclaimFailures {
     Node node = nodes.get(nodeId);
     return node == null || failures < MEANING_QUARANTINE
         ? Future.succeededFuture()
-        : nodes.note(node.unclean(allocationId, clock.millis()));
+        : nodes.note(node.unclean(allocationId, clock.millis(), cause.getMessage()));
   }
 
   /** A machine is clean: nobody is on it any more, if somebody was. */

@@ -32,7 +32,7 @@ class InventoryTest extends ExchangeFixture {
   void whatOperatorsDidIsReadAndWhatIsBeingWrittenIsKeptForTheNextReading() throws Exception {
     Inventory inventory = inventory();
     await(inventory.read());
-    Node failed = inventory.all().get(0).failed(5);
+    Node failed = inventory.all().get(0).failed(5, "why");
     await(database.commit(List.of(Statement.of("UPDATE node SET cordoned = 1"))));
     Promise<Inventory.Reading> meanwhile = Promise.promise();
     vertx.runOnContext(
@@ -72,10 +72,10 @@ class InventoryTest extends ExchangeFixture {
   void whatIsStoredAlreadyIsNotWrittenAgain() throws Exception {
     Inventory inventory = inventory();
     await(inventory.read());
-    Node unclean = inventory.all().get(0).unclean("a0", 5);
+    Node unclean = inventory.all().get(0).unclean("a0", 5, "why");
     failNextCommits(1);
     fails(StoreUnavailable.class, inventory.note(unclean));
-    await(inventory.note(unclean.unclean("a0", 6)));
+    await(inventory.note(unclean.unclean("a0", 6, "why")));
     assertEquals(List.of(5L), quarantines());
     failNextCommits(1);
     await(inventory.note(unclean)); // Nothing is left to be stored.

@@ -48,10 +48,15 @@ class MarketRowsTest extends StoreFixture {
   @Test
   void aNodesFailuresSurviveUnderTheFence() throws Exception {
     Lease lease = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
-    Node failed = await(nodes.list("h100")).get(0).failed(5).failed(5).failed(5).failed(5);
+    Node failed = await(nodes.list("h100")).get(0);
+    for (int i = 0; i < 4; i++) {
+      failed = failed.failed(5, "a file is left");
+    }
     await(nodes.update(failed, lease));
 
     assertTrue(await(nodes.list("h100")).contains(failed));
+    assertEquals(
+        "it could not be prepared 4 times in a row: a file is left", failed.quarantineReason());
     await(leases.acquire("h100", "p2", 1_000));
     fails(Lease.Lost.class, nodes.update(failed.healthy(), lease));
     assertTrue(await(nodes.list("h100")).contains(failed));

@@ -18,9 +18,9 @@ class NodeTest {
 
   @Test
   void failuresInARowSetItAsideForOneTwoAndFourMinutes() {
-    Node once = FRESH.failed(0);
-    Node twice = once.failed(0);
-    Node thrice = twice.failed(0);
+    Node once = FRESH.failed(0, "why");
+    Node twice = once.failed(0, "why");
+    Node thrice = twice.failed(0, "why");
 
     assertEquals(MINUTE, once.usableAfterMillis());
     assertEquals(2 * MINUTE, twice.usableAfterMillis());
@@ -32,7 +32,7 @@ class NodeTest {
 
   @Test
   void theFailureAfterThoseQuarantinesUntilAnOperatorActs() {
-    Node out = FRESH.failed(0).failed(0).failed(0).failed(77);
+    Node out = FRESH.failed(0, "why").failed(0, "why").failed(0, "why").failed(77, "why");
 
     assertEquals(77L, out.quarantinedAtMillis());
     assertFalse(out.isUsable(Long.MAX_VALUE));
@@ -41,7 +41,7 @@ class NodeTest {
 
   @Test
   void aSuccessForgetsTheFailures() {
-    assertEquals(FRESH, FRESH.failed(0).failed(0).healthy());
+    assertEquals(FRESH, FRESH.failed(0, "why").failed(0, "why").healthy());
   }
 
   @Test

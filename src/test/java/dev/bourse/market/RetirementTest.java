@@ -229,7 +229,7 @@ class RetirementTest extends MarketFixture {
     await(
         database.commit(
             List.of(NodeStore.cleaned("h100", seenBefore.nodeId(), true, clock.millis()))));
-    fails(NodeStore.Moved.class, store.update(seenBefore.quarantined(5), lease));
+    fails(NodeStore.Moved.class, store.update(seenBefore.unclean("a0", 5, null), lease));
     assertEquals(List.of(), quarantined());
   }
 

@@ -197,7 +197,8 @@ abstract class SimulatedMarkets extends SimulatedBooks {
             .filter(a -> a.state() == Allocation.State.PROVISIONING)
             .isPresent();
     if (isWanted && random.nextInt(12) == 0) {
-      market.nodes.put(node.nodeId(), node.failures() < 3 ? node.failed(now()) : node.healthy());
+      market.nodes.put(
+          node.nodeId(), node.failures() < 3 ? node.failed(now(), null) : node.healthy());
       order(
           history,
           (cluster, at) -> Allotment.unwound(cluster, allocation.allocationId(), "failed", at),
