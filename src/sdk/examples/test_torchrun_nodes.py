@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -42,6 +43,17 @@ else:
             time.sleep(0.05)
     peer.sendall(f"{mine}\\n".encode())
     print("rank", rank, "sent its part")
+"""
+
+#: Ends once both ranks are at it.
+MEET = """
+import os, socket, time
+master = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+if os.environ["NODE_RANK"] == "0":
+    socket.create_server(master).accept()
+else:
+    while socket.socket().connect_ex(master):
+        time.sleep(0.05)
 """
 
 #: Each test's commands sleep so many seconds that they are told from all others.
@@ -120,26 +132,22 @@ class TorchrunNodesTest(unittest.TestCase):
             time.sleep(0.1)
 
     def sleepers(self, number: int) -> List[str]:
-        """The commands of a test that still run, on whichever machine: all are this one."""
+        """The commands of a test that still run, on whichever machine: their processes are seen from this one."""
         wanted = SLEEP.format(number=number)
         return [one for one in subprocess.run(["ps", "-eo", "args"], stdout=subprocess.PIPE, text=True).stdout.splitlines()
                 if one == wanted]  # fmt: skip
 
     def test_ranks_meet_and_all_end_well(self) -> None:
-        script = Path(tempfile.mkdtemp(prefix="bourse-sdk-"))
-        self.addCleanup(shutil.rmtree, script)
-        script.chmod(0o755)
-        (script / "job.py").write_text(JOB)
-        process = self.start(f"python3 {script / 'job.py'}")
+        process = self.start(f"python3 -c {shlex.quote(JOB)}")
         self.ends(process, 0)
         text = "".join(self.told)
         self.assertIn("[0] sum 333328333350000\n", text)
         self.assertIn("[1] rank 1 sent its part\n", text)
 
     def test_one_that_fails_ends_the_others(self) -> None:
-        # Once the other is at its work, which it can see: both machines are this one.
-        fails = "until ps -eo args | grep -qx '" + SLEEP + "'; do sleep 0.1; done; echo fails; exit 3"
-        process = self.start(f"[ $NODE_RANK = 1 ] && {{ {fails}; }}; {SAVES}".replace("{number}", "11"))
+        # Once the other is at its work.
+        fails = f"python3 -c {shlex.quote(MEET)} & [ $NODE_RANK = 1 ] && {{ wait; echo fails; exit 3; }}; echo works"
+        process = self.start(SAVES.format(number=11).replace("echo works", fails))
         self.ends(process, 3)
         text = "".join(self.told)
         self.assertRegex(text, r"rank 1 on 127\.0\.0\.\d ended with 3\n")

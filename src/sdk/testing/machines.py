@@ -41,7 +41,7 @@ pools:
     gpus_per_node: 8
     reserve_price_per_gpu_hour: 1.00
     max_price_cap_per_gpu_hour: 10.00
-    ssh_user: bourse-tenant
+    ssh_user: tenant
     ssh_port: {port}
 {nodes}
 orgs:{orgs}

@@ -1,6 +1,6 @@
 kind=$7 allocation=$8 request=$9
 shift 9
-limit=$1 patience=$2 bytes=$3 first=$4 second=$5
+limit=$1 patience=$2 bytes=$3 ids=$4 first=$5 second=$6
 export BOURSE_ALLOCATION="$allocation"
 dir=${keys%/*} name=${keys##*/} state=${mark%/*} lock=$mark.lock
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || :)
@@ -27,7 +27,7 @@ nap() {
 # Runs this program again in the place of this shell.
 become() {
   exec $apart /bin/sh -c 'eval "$1"' bourse "$program" "$1" "$keys" "$mark" "$user" \
-    "$BOURSE_NODE" "$kind" "$allocation" "$request" "$limit" 0 "$bytes" "$first" "$second"
+    "$BOURSE_NODE" "$kind" "$allocation" "$request" "$limit" 0 "$bytes" "$ids" "$first" "$second"
 }
 
 # Who is at work, as far as it is written down.
@@ -38,10 +38,11 @@ read_lock() {
   fi
 }
 
-is_older_run() {
+# Runs of older releases hold another lock, or none, but are noted as well.
+is_noted_run() {
   read_lock
-  if [ -n "$who" ] && has flock; then return 1; fi
-  [ -n "$pid" ] && [ "$since" = "$boot" ] && kill -s 0 "$pid" 2>/dev/null
+  [ -n "$pid" ] && [ "$since" = "$boot" ] && kill -s 0 "$pid" 2>/dev/null &&
+    [ "$now" -le "$((${ends:-$now} + 10))" ]
 }
 
 # Work that is there well after its time lost who kept it.
@@ -55,8 +56,9 @@ end_overdue() {
 # Waits until nobody is at work, but no longer than the visit may last.
 take_machine() {
   naps=0
-  if [ -d "$state" ]; then exec 9<"$state"; else exec 9</; fi
-  until flock -n 9 && ! is_older_run; do
+  # A file that no tenant can open, so that none holds the lock. Without room for it, a reclaim goes on.
+  if ! { : >>"$mark.run"; } 2>/dev/null; then exec 9</; else exec 9>>"$mark.run"; fi
+  until flock -n 9 && ! is_noted_run; do
     look_at_clock
     end_overdue
     if [ "$now" -ge "$leave" ]; then
@@ -91,6 +93,10 @@ report() {
 # Only letting somebody in needs room on the disk; nothing here may hinder a reclaim without.
 visit() {
   mkdir -p "$state" 2>/dev/null || [ "$kind" = reclaim ] || fail 73 "no directory $state"
+  if [ -n "$(find "$state" -maxdepth 0 -perm /077 2>/dev/null)" ]; then
+    [ "$kind" = reclaim ] || fail 77 "the folder $state is open to others: chmod 700 $state"
+    chmod 700 "$state" || :
+  fi
   look_at_clock
   leave=$((now + patience))
   take_machine
@@ -198,8 +204,11 @@ remember_end() {
 }
 
 provision() {
+  read_ids
   echo "$allocation" >"$mark.new"
   mv -f "$mark.new" "$mark"
+  if [ "$ids" = own ]; then give_ids; fi
+  if [ -n "$home" ]; then hand_over_home; fi
   if [ -n "$first" ]; then
     carry_out "$first" || fail 70 "prepare ended with $?"
   fi
@@ -219,12 +228,19 @@ provision() {
 
 # Keys go first, so that nobody returns, and once more after the sessions, which may have put
 # some back; the mark goes last, so that a run cut short is known to be unfinished. All that
-# comes before the wipe does without room on the disk.
+# comes before the wipe does without room on the disk. The operator's commands may start or leave
+# something, so the tenant's ids are searched for after them.
 reclaim() {
+  read_ids
   remove_keys || echo "keys could not be removed at once" >&2
-  carry_out "$first" || fail 71 "end-sessions ended with $?"
+  if [ -n "$uids" ]; then
+    remove_jobs
+    end_processes
+  fi
+  if [ -n "$first" ]; then carry_out "$first" || fail 71 "end-sessions ended with $?"; fi
   remove_keys || fail 73 "the keys cannot be removed"
-  carry_out "$second" || fail 72 "wipe ended with $?"
+  if [ -n "$second" ]; then carry_out "$second" || fail 72 "wipe ended with $?"; fi
+  if [ -n "$uids" ]; then clean; fi
   remember_end
   rm -f "$mark"
 }

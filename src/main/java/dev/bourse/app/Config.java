@@ -334,17 +334,18 @@ public record Config(
 
   private static Optional<SshConfig> ssh(Settings settings) {
     String identityFile = settings.text("nodes.ssh.identity-file", "");
-    SshConfig usual = SshConfig.defaults(Path.of(identityFile), "true");
+    SshConfig usual = SshConfig.defaults(Path.of(identityFile));
     SshConfig ssh =
         new SshConfig(
             settings.text("nodes.ssh.admin-user", usual.adminUser()),
             Path.of(identityFile),
             settings.text("nodes.ssh.tenant-user", usual.tenantUser()),
+            settings.flag("nodes.ssh.own-ids", usual.hasOwnIds()),
             settings.text("nodes.ssh.authorized-keys-path", usual.authorizedKeysPath()),
             settings.text("nodes.ssh.mark-path", usual.markPath()),
             settings.text("nodes.ssh.prepare-command", usual.prepareCommand()),
             settings.text("nodes.ssh.end-sessions-command", usual.endSessionsCommand()),
-            settings.text("nodes.ssh.wipe-command", identityFile.isEmpty() ? "true" : ""),
+            settings.text("nodes.ssh.wipe-command", usual.wipeCommand()),
             settings.millis(
                 "nodes.ssh.connect-timeout",
                 Duration.ofMillis(usual.connectTimeoutMillis()),

@@ -93,6 +93,11 @@ public final class ServerChecks {
         notes -> {
           SshNodes.checkIdentity(ssh);
           notes.see(ssh.identityFile() + " holds a key that can be used");
+          if (!ssh.hasOwnIds()) {
+            notes.warn(
+                "nodes.ssh.own-ids is false: what a tenant hides on a machine is the next tenant's",
+                "set it to true where no image is written between two tenants");
+          }
         });
   }
 }

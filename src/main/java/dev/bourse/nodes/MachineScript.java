@@ -40,6 +40,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
   private static final int KEYS_CUT_SHORT = 74;
   private static final int AT_WORK = 75;
   private static final int OUT_OF_TIME = 76;
+  private static final int NOT_FIT = 77;
+  private static final int LEFT_BEHIND = 78;
 
   private static final String COMMON = read("common.sh");
 
@@ -48,11 +50,12 @@ record MachineScript(String command, String input, int patienceSeconds) {
    * connection starts; {@code keep} watches over the work, in a session of its own; {@code work}
    * does it, in another one, which is ended as a whole when its time is up.
    *
-   * <p>Whoever holds the kernel's lock on the mark's directory is at work on the machine: that
-   * needs no free byte, and goes with the last process of the run. The file beside the mark says
-   * who it is; a run of an older release left its first line alone there, and held no such lock.
+   * <p>Whoever holds the kernel's lock on a file beside the mark, which no tenant can open, is at
+   * work on the machine; the lock goes with the last process of the run. Another file says who it
+   * is: a run of an older release held another lock or none, and a process that it names counts
+   * too.
    */
-  private static final String RUN = read("run.sh");
+  private static final String RUN = read("tenant.sh") + read("run.sh");
 
   private static final String HELD = "echo \"" + MARK + "$(held)\"\n";
 
@@ -80,8 +83,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
         allocationId,
         patienceSeconds,
         "",
-        config.filled(config.endSessionsCommand(), nodeId),
-        config.filled(config.wipeCommand(), nodeId));
+        config.filled(config.endSessionsCommand().strip(), nodeId),
+        config.filled(config.wipeCommand().strip(), nodeId));
   }
 
   /** Prints {@link #MARK} and the allocation, if any, on a line. */
@@ -112,6 +115,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
         Long.toString(limitSeconds),
         Integer.toString(patienceSeconds),
         Integer.toString(input.getBytes(StandardCharsets.UTF_8).length),
+        config.hasOwnIds() ? "own" : "fixed",
         first,
         second);
   }
@@ -135,21 +139,31 @@ record MachineScript(String command, String input, int patienceSeconds) {
     return status == AT_WORK;
   }
 
-  /** What an exit status other than 0 means. */
-  static NodeFailure failure(SshConfig config, String call, int status) {
+  /**
+   * What an exit status other than 0 means.
+   *
+   * @param printed what the machine said of it, on a line
+   */
+  static NodeFailure failure(SshConfig config, String call, int status, String printed) {
     return switch (status) {
       case HOLDS_ANOTHER ->
           NodeFailure.heldByAnother(
               call + ": the machine holds another allocation, or was taken back from this one");
-      case PREPARE_FAILED -> NodeFailure.lasting(call + ": the prepare command failed");
-      case END_SESSIONS_FAILED -> NodeFailure.lasting(call + ": the end-sessions command failed");
-      case WIPE_FAILED -> NodeFailure.lasting(call + ": the wipe command failed");
+      case PREPARE_FAILED -> NodeFailure.lasting(call + ": the prepare command failed: " + printed);
+      case END_SESSIONS_FAILED ->
+          NodeFailure.lasting(call + ": the tenant's sessions were not ended: " + printed);
+      case WIPE_FAILED -> NodeFailure.lasting(call + ": the wipe command failed: " + printed);
       case KEYS_CUT_SHORT ->
           NodeFailure.passing(call + ": the machine received only a part of the keys");
       case OUT_OF_TIME ->
           NodeFailure.lasting(
               "%s: the commands did not end within %d ms and were stopped"
                   .formatted(call, config.commandTimeoutMillis()));
+      case NOT_FIT ->
+          NodeFailure.lasting(call + ": the machine is not fit for a tenant: " + printed);
+      case LEFT_BEHIND ->
+          NodeFailure.lasting(
+              call + ": something of the tenant's could not be removed: " + printed);
       default -> NodeFailure.lasting(call + ": the commands ended with status " + status);
     };
   }

@@ -14,13 +14,18 @@ import java.util.regex.Pattern;
  * @param adminUser who the provider logs in as: root, or a user with password-less sudo
  * @param identityFile its private key in OpenSSH or PEM form, without a passphrase
  * @param tenantUser who tenants log in as; exists on every machine and is not the admin
+ * @param hasOwnIds whether each grant gives the tenant's login user and group ids that no tenant of
+ *     the machine had before; otherwise it keeps those it has, and whatever a tenant hid from the
+ *     search for them is the next tenant's
  * @param authorizedKeysPath the file the machine's sshd reads the tenant's keys from; its directory
  *     is made when only that is missing, and is replaced when it is a symbolic link
  * @param markPath where a machine keeps the allocation it is prepared for; in a directory that only
  *     root can write
  * @param prepareCommand run before a tenant is let in; blank for none
- * @param endSessionsCommand ends every process of the tenant, and succeeds when there is none
- * @param wipeCommand removes what the tenant left behind
+ * @param endSessionsCommand run once the processes with the tenant's ids are ended, for what else
+ *     works for it; blank for none
+ * @param wipeCommand run before the files with the tenant's ids are removed, for what else it may
+ *     have left behind; blank for none
  * @param connectTimeoutMillis longest wait for each of the connection, the login and a channel, 100
  *     to 120,000
  * @param commandTimeoutMillis longest run of one call's commands, which the machine ends then, 100
@@ -35,6 +40,7 @@ public record SshConfig(
     String adminUser,
     Path identityFile,
     String tenantUser,
+    boolean hasOwnIds,
     String authorizedKeysPath,
     String markPath,
     String prepareCommand,
@@ -46,16 +52,6 @@ public record SshConfig(
     long retryDelayMillis,
     int maxConcurrent,
     int maxWaiting) {
-  /**
-   * Kills by real user id, so that setuid programs go too, and looks again until nothing is left:
-   * one pass misses what is forked while it runs.
-   */
-  private static final String KILL_ALL_OF_THE_TENANT =
-      """
-      for i in 1 2 3 4 5; do pkill -KILL -U {user} && sleep 1 || { [ $? -eq 1 ] && break; \
-      exit 1; }; done\
-      """;
-
   private static final Pattern LOGIN = Pattern.compile("[a-z_][a-z0-9_-]{0,31}");
   private static final Pattern NODE_ID = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?");
 
@@ -80,9 +76,9 @@ public record SshConfig(
         "a login name that is neither root nor the admin's");
     requirePath("authorized-keys-path", authorizedKeysPath);
     requirePath("mark-path", markPath);
-    requireCommand("prepare-command", prepareCommand, true);
-    requireCommand("end-sessions-command", endSessionsCommand, false);
-    requireCommand("wipe-command", wipeCommand, false);
+    requireCommand("prepare-command", prepareCommand);
+    requireCommand("end-sessions-command", endSessionsCommand);
+    requireCommand("wipe-command", wipeCommand);
     requireRange("connect-timeout", connectTimeoutMillis, 100, 120_000);
     requireRange("command-timeout", commandTimeoutMillis, 100, 7_200_000);
     requireRange("attempts", attempts, 1, 10);
@@ -92,19 +88,20 @@ public record SshConfig(
   }
 
   /**
-   * The usual machine: root over ssh, tenants as {@code tenant}, their keys in the home directory.
-   * There is no usual wipe: what a tenant can leave behind depends on the machine.
+   * The usual machine: root over ssh, tenants as {@code tenant} with ids of their own, their keys
+   * in the home directory.
    */
-  public static SshConfig defaults(Path identityFile, String wipeCommand) {
+  public static SshConfig defaults(Path identityFile) {
     return new SshConfig(
         "root",
         identityFile,
         "tenant",
+        true,
         "/home/{user}/.ssh/authorized_keys",
         "/var/lib/bourse/allocation",
         "",
-        KILL_ALL_OF_THE_TENANT,
-        wipeCommand,
+        "",
+        "",
         10_000,
         600_000,
         3,
@@ -134,8 +131,7 @@ public record SshConfig(
         "an absolute path below two directories, of letters, digits, '_.-', {node} and {user}");
   }
 
-  private static void requireCommand(String name, String command, boolean mayBeBlank) {
-    require(mayBeBlank || !command.isBlank(), name, command, "a command");
+  private static void requireCommand(String name, String command) {
     require(
         command.length() <= MAX_COMMAND_CHARS && command.indexOf('\0') < 0,
         name,

@@ -417,8 +417,9 @@ public final class SshNodes implements NodeProvider {
   private PinnedSsh.Result checked(String call, PinnedSsh.Result result) {
     LOG.debug("{}: status {}: {}", call, result.status(), logged(result.output()));
     if (result.status() != 0) {
-      LOG.warn("{}: status {}: {}", call, result.status(), logged(result.errors()));
-      throw MachineScript.failure(config, call, result.status());
+      String printed = logged(result.errors());
+      LOG.warn("{}: status {}: {}", call, result.status(), printed);
+      throw MachineScript.failure(config, call, result.status(), printed);
     }
     return result;
   }

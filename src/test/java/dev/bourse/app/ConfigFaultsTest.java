@@ -103,14 +103,13 @@ class ConfigFaultsTest extends ConfigFixture {
             "limits.shared-password-file: '/nowhere/password'",
             "limits.shared-timeout: '2s'",
             "event-loop: no such setting",
-            "wipe",
             "BOURSE_MARKET_TOCK: no such setting")) {
       assertTrue(
           faults.stream()
               .anyMatch(f -> f.toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT))),
           part + " in " + faults);
     }
-    assertEquals(13, faults.size(), faults.toString());
+    assertEquals(12, faults.size(), faults.toString());
     assertFalse(faults.toString().contains("hidden"), faults.toString());
   }
 

@@ -87,6 +87,9 @@ final class AlertSite {
     settings.add("management.port=" + port);
     settings.add("world=" + writeWorld(machine.hostKey()));
     settings.add("nodes.ssh.identity-file=" + machine.adminKey());
+    // So that nothing of anybody's on this computer is the tenant's.
+    settings.add("nodes.ssh.tenant-user=bourse-nobody-here");
+    settings.add("nodes.ssh.own-ids=false");
     settings.add("nodes.ssh.authorized-keys-path=" + machines + "/{node}/keys/authorized_keys");
     settings.add("nodes.ssh.mark-path=" + machines + "/{node}/state/allocation");
     settings.add("nodes.ssh.wipe-command=find " + machines + "/{node}/scratch -mindepth 1 -delete");

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What may be configured for real machines. */
 @Tag("fast")
 class SshConfigTest {
-  private static final SshConfig DEFAULTS = SshConfig.defaults(Path.of("id"), "wipe");
+  private static final SshConfig DEFAULTS = SshConfig.defaults(Path.of("id"));
 
   @Test
   void theDefaultsAreAcceptable() {
@@ -53,8 +53,7 @@ class SshConfigTest {
   }
 
   @Test
-  void aWipeCommandIsRequiredAndNumbersAreBounded() {
-    assertThrows(IllegalArgumentException.class, () -> with("root", "tenant", "/a/b/keys", " ", 3));
+  void numbersAreBounded() {
     assertThrows(
         IllegalArgumentException.class, () -> with("root", "tenant", "/a/b/keys", "wipe", 0));
   }
@@ -80,6 +79,7 @@ class SshConfigTest {
         admin,
         DEFAULTS.identityFile(),
         tenant,
+        true,
         keysPath,
         DEFAULTS.markPath(),
         "",

@@ -28,6 +28,9 @@ abstract class SshNodesFixture {
   static final String ADA = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada@example.com";
   static final String BEN = "ssh-rsa AAAAB3NzaC1yc2E=";
 
+  /** So that nothing of anybody's on this computer is the tenant's. */
+  static final String NO_LOGIN = "bourse-nobody-here";
+
   final Vertx vertx = Vertx.vertx();
 
   /** Where calls are told to. */
@@ -76,8 +79,8 @@ abstract class SshNodesFixture {
   static final class Setting {
     String admin = "root";
     String prepare = "";
-    String endSessions = "true";
-    String wipe = "true";
+    String endSessions = "";
+    String wipe = "";
     long connectMillis = 30_000;
     long commandMillis = 30_000;
     int concurrent = 4;
@@ -100,7 +103,8 @@ abstract class SshNodesFixture {
             new SshConfig(
                 s.admin,
                 root.resolve("admin"),
-                "tenant",
+                NO_LOGIN,
+                false,
                 keys("{node}").toString(),
                 mark("{node}").toString(),
                 s.prepare,

@@ -24,7 +24,8 @@ class SshNodesTest extends SshNodesFixture {
     assertEquals(ADA + "\n" + BEN + "\n", Files.readString(keys("n1")));
     assertEquals(
         PosixFilePermissions.fromString("rw-------"), Files.getPosixFilePermissions(keys("n1")));
-    assertEquals(List.of("tenant .", "-h tenant .authorized_keys.new"), machine.chowned());
+    assertEquals(
+        List.of(NO_LOGIN + " .", "-h " + NO_LOGIN + " .authorized_keys.new"), machine.chowned());
     assertEquals("alloc_1\n", Files.readString(mark("n1")));
   }
 
@@ -39,7 +40,7 @@ class SshNodesTest extends SshNodesFixture {
 
     assertEquals(BEN + "\n", Files.readString(keys("n1")));
     assertEquals(Set.of("authorized_keys"), names(keys("n1").resolveSibling("")));
-    assertEquals(Set.of("allocation"), names(mark("n1").resolveSibling("")));
+    assertEquals(Set.of("allocation", "allocation.run"), names(mark("n1").resolveSibling("")));
   }
 
   @Test

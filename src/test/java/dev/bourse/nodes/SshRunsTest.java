@@ -8,6 +8,7 @@ import io.vertx.core.Future;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,7 +45,7 @@ class SshRunsTest extends SshNodesFixture {
 
     assertEquals(List.of("prepare alloc_1"), Files.readAllLines(log));
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
-    assertEquals(Set.of("allocation"), names(mark("n1").resolveSibling("")));
+    assertEquals(Set.of("allocation", "allocation.run"), names(mark("n1").resolveSibling("")));
   }
 
   @Test
@@ -204,7 +205,9 @@ class SshRunsTest extends SshNodesFixture {
     Path boot = Path.of("/proc/sys/kernel/random/boot_id");
     String since = Files.exists(boot) ? Files.readString(boot).strip() : "";
     Process older = new ProcessBuilder("sleep", "600").start();
-    Files.createDirectories(lock("n1").resolveSibling(""));
+    Files.createDirectories(
+        lock("n1").resolveSibling(""),
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     Files.writeString(lock("n1"), older.pid() + " " + since + "\n");
 
     Future<Void> provision =
@@ -215,6 +218,22 @@ class SshRunsTest extends SshNodesFixture {
     await(provision);
 
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
+  }
+
+  @Test
+  void aMachineThatKeepsItsNotesWhereOthersMayLookIsNotUsed() throws Exception {
+    Path folder = mark("n1").resolveSibling("");
+    Files.createDirectories(folder);
+    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+    SshNodes nodes = nodes(setting);
+
+    fails("open to others: chmod 700", nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    assertFalse(Files.exists(keys("n1")));
+
+    // Whoever is on it is got rid of all the same, and cannot look there any more.
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+    assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA)));
   }
 
   @Test

@@ -1,0 +1,247 @@
+# The tenant's ids, what ends and removes all that has one of them, and the proof that nothing is left.
+# No other tenant of the machine ever has these ids: what is theirs is this tenant's, wherever it is.
+
+# Blocks of 65,536 ids, as systemd gives them to containers (0x00080000 to 0x6FFFFFFF). The first id of
+# a block is the login's user and group id, the others are subordinate to it.
+block_size=65536 first_block=8 last_block=28671
+
+# File systems of this machine. A walk into a shared one would take hours, and find files of others.
+local_types='ext2 ext3 ext4 xfs btrfs zfs f2fs jfs bcachefs tmpfs ramfs devtmpfs overlay mqueue hugetlbfs'
+
+# Where something of the login's would run without it.
+job_files="/var/spool/cron/crontabs/$user /var/spool/cron/$user /var/spool/cron/tabs/$user \
+/var/lib/systemd/linger/$user"
+
+# Processes that do not end within this many seconds keep the machine from the next tenant.
+ending_seconds=30
+
+subordinate() {
+  awk -F: -v user="$user" -v uid="$uid" '$1 == user || $1 == uid { print $2, $2 + $3 - 1 }' \
+    "$1" 2>/dev/null | paste -sd' ' -
+}
+
+# Leaves in $uids and $gids the first and the last id of each range, and in $home the login's home; no
+# ranges when there is no such login.
+read_ids() {
+  uids='' gids='' home=''
+  uid=$(id -u "$user" 2>/dev/null) || return 0
+  [ "$uid" -gt 0 ] || fail 77 "the login $user is root"
+  uids="$uid $uid $(subordinate /etc/subuid)"
+  gids=$(subordinate /etc/subgid)
+  if [ "$uid" -ge $((first_block * block_size)) ]; then gids="$uid $uid $gids"; fi
+  home=$(getent passwd "$user" | cut -d: -f6)
+  case $home in
+    /?*/?*) ;;
+    *) fail 77 "the home of $user is '$home': it has to be below another folder" ;;
+  esac
+}
+
+within='
+  function within(id, ranges,   part, count, i) {
+    count = split(ranges, part, " ")
+    for (i = 1; i < count; i += 2) if (id >= part[i] + 0 && id <= part[i + 1] + 0) return 1
+    return 0
+  }
+'
+
+# Each process with one of the ids, be it real, effective, saved or for files: its number, its name and
+# its user ids. What has ended and waits for its parent is none.
+processes() {
+  printf '%s\n' /proc/[0-9]*/status | xargs cat 2>/dev/null |
+    awk -v uids="$uids" -v gids="$gids" "$within"'
+      function tell() {
+        if (ours && state != "X" && !(state == "Z" && threads < 2)) print pid, name, owners
+      }
+      /^Name:/ { tell(); name = $2 == "" ? "-" : $2; ours = threads = 0 }
+      /^State:/ { state = $2 }
+      /^Pid:/ { pid = $2 }
+      /^Uid:/ { owners = $2 " " $3 " " $4 }
+      /^[UG]id:/ { for (i = 2; i <= 5; i++) if (within($i, $1 == "Uid:" ? uids : gids)) ours = 1 }
+      /^Threads:/ { threads = $2 }
+      END { tell() }
+    '
+}
+
+# With the rights of that id, every process is killed that such rights can kill: those of the id and
+# those in user namespaces that it made. The kernel does it in one step, which no fork escapes.
+kill_as() {
+  setpriv --reuid "$1" --clear-groups /bin/sh -c 'kill -s KILL -- -1' >/dev/null 2>&1 </dev/null 9<&- || :
+}
+
+# Looks again until nothing is left: a program may have changed its ids in the meantime.
+end_processes() {
+  look_at_clock
+  latest=$((now + ending_seconds)) naps=0
+  kill_as "$uid"
+  while left=$(processes) && [ -n "$left" ]; do
+    for other in $(echo "$left" | awk -v uids="$uids" "$within"'
+      { for (i = 3; i <= NF; i++) if (within($i, uids) && !seen[$i]++ && count++ < 64) print $i }
+    '); do
+      kill_as "$other"
+    done
+    echo "$left" | awk '{ print $1 }' | xargs kill -s KILL 2>/dev/null || :
+    look_at_clock
+    [ "$now" -lt "$latest" ] ||
+      fail 71 "processes that do not end: $(echo "$left" | head -n 20 | paste -sd';' -)"
+    nap
+  done
+}
+
+# Mounts that the tenant made with the set-uid helper of FUSE hide what is below them, and hang.
+unmount_fuse() {
+  awk -v uids="$uids" "$within"'
+    $3 ~ /^fuse/ && match($4, /user_id=[0-9]+/) && within(substr($4, RSTART + 8, RLENGTH - 8), uids) { print $2 }
+  ' /proc/self/mounts | while read -r point; do umount -l "$(printf '%b' "$point")" || :; done
+  if grep -q " /run/user/$uid " /proc/self/mounts; then umount -l "/run/user/$uid" || :; fi
+}
+
+# The System V objects with one of the ids: their kind as ipcrm names it and their number.
+system_v() {
+  for kind in shm sem msg; do
+    awk -v kind="$kind" -v uids="$uids" -v gids="$gids" "$within"'
+      NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+      within($column["uid"], uids) || within($column["cuid"], uids) ||
+      within($column["gid"], gids) || within($column["cgid"], gids) { print kind, $2 }
+    ' "/proc/sysvipc/$kind" 2>/dev/null || :
+  done
+}
+
+# files list|remove: what on local file systems has one of the ids. The home itself stays.
+files() {
+  action=$1
+  set -- ! '(' -false
+  for type in $local_types; do set -- "$@" -o -fstype "$type"; done
+  set -- "$@" ')' -prune -o '(' -false
+  of=-uid
+  for ranges in "$uids" "$gids"; do
+    from=
+    for id in $ranges; do
+      if [ -n "$from" ]; then
+        set -- "$@" -o "$of" "+$((from - 1))" "$of" "-$((id + 1))"
+        from=
+      else
+        from=$id
+      fi
+    done
+    of=-gid
+  done
+  set -- "$@" ')' ! -path "$home" -prune
+  # Files that others remove meanwhile make find fail; what it left is told by another look.
+  if [ "$action" = remove ]; then
+    find / "$@" -exec rm -rf --one-file-system -- '{}' + 2>/dev/null || :
+  else
+    find / "$@" -print 2>/dev/null || :
+  fi
+}
+
+is_local() {
+  place=$1
+  set -- -false
+  for type in $local_types; do set -- "$@" -o -fstype "$type"; done
+  [ -n "$(find "$place" -maxdepth 0 '(' "$@" ')' 2>/dev/null)" ]
+}
+
+# Whoever is let in next finds the home empty, and as its own.
+empty_home() {
+  if [ -d "$home" ] && [ ! -L "$home" ] && is_local "$home"; then
+    chown root:root "$home"
+    chmod 700 "$home"
+    find "$home" -mindepth 1 -maxdepth 1 -exec rm -rf --one-file-system -- '{}' + || :
+  fi
+}
+
+remove_jobs() {
+  # shellcheck disable=SC2086 # each of them
+  rm -f -- $job_files
+}
+
+# Removes all that has one of the ids, ended processes first, and fails with a list when something is left.
+clean() {
+  remove_jobs
+  end_processes
+  unmount_fuse
+  system_v | while read -r kind id; do ipcrm "$kind" "$id" || :; done
+  empty_home
+  files remove
+  left=$({
+    processes | sed 's/^/process /'
+    system_v | sed 's/^/System V /'
+    files list | sed 's/^/file /'
+  } | head -n 20)
+  [ -z "$left" ] || fail 78 "left behind: $(echo "$left" | paste -sd';' -)"
+}
+
+# A login that could become root would keep what no search of its ids finds.
+require_plain_login() {
+  for group in $(id -Gn "$user"); do
+    case $group in
+      root | sudo | wheel | admin | adm | disk | shadow | docker | podman | lxd | incus | libvirt | kvm)
+        fail 77 "the login $user could become root: it is in the group $group"
+        ;;
+    esac
+  done
+  if has sudo && LC_ALL=C sudo -n -l -U "$user" 2>/dev/null | grep -q 'may run the following'; then
+    fail 77 "the login $user could become root: sudo lets it"
+  fi
+}
+
+# Jobs would start while the machine is cleaned, and after.
+deny_jobs() {
+  for service in cron at; do
+    if grep -qxF "$user" "/etc/$service.allow" 2>/dev/null; then
+      fail 77 "/etc/$service.allow lets $user have jobs, which would outlive it"
+    fi
+    grep -qxF "$user" "/etc/$service.deny" 2>/dev/null || echo "$user" >>"/etc/$service.deny"
+  done
+}
+
+set_ids() {
+  if grep -q "^$user:" /etc/group; then
+    groupmod -g "$lowest" "$user" || return 1
+  else
+    groupadd -g "$lowest" "$user" || return 1
+  fi
+  usermod -u "$lowest" -g "$lowest" "$user" || return 1
+  for map in uid gid; do
+    [ -f "/etc/sub$map" ] || continue
+    sed -n "s/^$user://p" "/etc/sub$map" | while IFS=: read -r from count; do
+      usermod "--del-sub${map}s" "$from-$((from + count - 1))" "$user" || return 1
+    done
+    usermod "--add-sub${map}s" "$((lowest + 1))-$highest" "$user" || return 1
+  done
+  [ "$(id -u "$user")" = "$lowest" ]
+}
+
+# Gives the login ids that no tenant had before, once for each allocation: when the call is repeated,
+# its tenant may be at work. Before the first time, earlier tenants may have left things under the old ids.
+give_ids() {
+  if [ "$(cat "$mark.ids" 2>/dev/null)" = "$allocation $uid" ]; then return 0; fi
+  [ -n "$uid" ] && grep -q "^$user:" /etc/passwd ||
+    fail 77 "the login $user is not in /etc/passwd, so it cannot be given ids of its own"
+  require_plain_login
+  deny_jobs
+  [ -f "$mark.ids" ] || clean
+  block=$(cat "$mark.block" 2>/dev/null || :)
+  block=${block:-$((first_block - 1))}
+  if [ $((uid / block_size)) -gt "$block" ]; then block=$((uid / block_size)); fi
+  block=$((block + 1))
+  [ "$block" -le "$last_block" ] || fail 77 "every id was given to somebody: install the machine anew"
+  lowest=$((block * block_size)) highest=$((block * block_size + block_size - 1))
+  awk -v low="$lowest" -v high="$highest" '
+    $1 <= low && high < $1 + $3 { found = 1 } END { exit !found }
+  ' /proc/self/uid_map || fail 77 "this machine has no user ids up to $highest"
+  echo "$block" >"$mark.block.new"
+  mv -f "$mark.block.new" "$mark.block"
+  set_ids || fail 77 "the ids of $user cannot be changed"
+  uid=$lowest
+  echo "$allocation $uid" >"$mark.ids.new"
+  mv -f "$mark.ids.new" "$mark.ids"
+}
+
+hand_over_home() {
+  mkdir -p "$home"
+  if is_local "$home" && [ ! -L "$home" ]; then
+    chown "$user:" "$home"
+    chmod 700 "$home"
+  fi
+}
