@@ -12,6 +12,12 @@
  * the price of its own nodes, and two clusters of one organization would outbid each other.
  * Rejected too: prices from every losing gang. A gang for the whole pool just under the lowest seat
  * would set everybody's price at no risk.
+ *
+ * <p>Rejected: reclaiming an unusable node for a gang that lacks only this node. The gang still
+ * does not fit, and the former holder bids for one more seat: at the next tick it takes a free node
+ * or that of a lower bid, protected for an hour. A holder that is a gang itself may need the node
+ * for its own minimum and lose all of its nodes. The losing gang's bid prices the unusable node
+ * instead, up to its holder's ceiling.
  */
 @NullMarked
 package dev.bourse.auction;
