@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param reclaim why and since when it is being taken back, null while it is open
  * @param notice why and when it will be taken back unless it wins a seat again; null while nobody
  *     takes it
+ * @param withdrawnNoticeEndMillis the end of its last notice if that was withdrawn, because a new
+ *     notice ends no later; null otherwise
  * @param readyAtMillis since when its machine is ready though the grant is not complete; null while
  *     it is prepared and once it is active
  * @param seatCeilingCents the ceiling read by the last tick that seated it; null if an earlier
@@ -55,6 +57,7 @@ public record Allocation(
     List<String> keyIds,
     @Nullable Reclaim reclaim,
     @Nullable Notice notice,
+    @Nullable Long withdrawnNoticeEndMillis,
     @Nullable Long readyAtMillis,
     @Nullable Long seatCeilingCents,
     @Nullable Long grantPriceCents,
@@ -170,6 +173,7 @@ public record Allocation(
         null,
         null,
         null,
+        null,
         ceilingCents,
         null,
         1,
@@ -201,6 +205,7 @@ public record Allocation(
         null,
         grant.replaces(),
         grant.keyIds(),
+        null,
         null,
         null,
         null,
@@ -315,6 +320,7 @@ public record Allocation(
               a.seatCeilingCents = replaced.seatCeilingCents;
               a.grantPriceCents = replaced.grantPriceCents;
               a.notice = replaced.notice;
+              a.withdrawnNoticeEndMillis = replaced.withdrawnNoticeEndMillis;
             });
   }
 
@@ -323,9 +329,22 @@ public record Allocation(
     return with(a -> a.replaces = null);
   }
 
-  /** Under this notice, or under none any more. */
+  /** Returns it under this notice, or under none, without a trace of an earlier one. */
   Allocation noticed(@Nullable Notice given) {
-    return with(a -> a.notice = given);
+    return with(
+        a -> {
+          a.notice = given;
+          a.withdrawnNoticeEndMillis = null;
+        });
+  }
+
+  /** Returns it with its notice withdrawn; the end stays for the next notice. */
+  Allocation noticeWithdrawn() {
+    return with(
+        a -> {
+          a.withdrawnNoticeEndMillis = notice == null ? null : Long.valueOf(notice.endsAtMillis());
+          a.notice = null;
+        });
   }
 
   Allocation nominated(int rank) {
@@ -350,6 +369,7 @@ public record Allocation(
           a.replaces = null;
           a.reclaim = new Reclaim(reason.inRow(), nowMillis);
           a.notice = null;
+          a.withdrawnNoticeEndMillis = null;
           a.readyAtMillis = null;
         });
   }
@@ -380,6 +400,7 @@ public record Allocation(
     @Nullable String replaces;
     @Nullable Reclaim reclaim;
     @Nullable Notice notice;
+    @Nullable Long withdrawnNoticeEndMillis;
     @Nullable Long readyAtMillis;
     @Nullable Long seatCeilingCents;
     @Nullable Long grantPriceCents;
@@ -399,6 +420,7 @@ public record Allocation(
       this.replaces = base.replaces;
       this.reclaim = base.reclaim;
       this.notice = base.notice;
+      this.withdrawnNoticeEndMillis = base.withdrawnNoticeEndMillis;
       this.readyAtMillis = base.readyAtMillis;
       this.seatCeilingCents = base.seatCeilingCents;
       this.grantPriceCents = base.grantPriceCents;
@@ -423,6 +445,7 @@ public record Allocation(
           base.keyIds,
           reclaim,
           notice,
+          withdrawnNoticeEndMillis,
           readyAtMillis,
           seatCeilingCents,
           grantPriceCents,

@@ -91,9 +91,17 @@ final class ClusterRows {
       return reclaim == null ? null : part.apply(reclaim);
     }
 
-    <V> @Nullable V notice(Function<Allocation.Notice, V> part) {
+    @Nullable String noticeReason() {
       Allocation.Notice notice = allocation.notice();
-      return notice == null ? null : part.apply(notice);
+      return notice == null ? null : notice.reason().name();
+    }
+
+    /** The end of a notice that was withdrawn has no reason beside it. */
+    @Nullable Long noticeEndsAt() {
+      Allocation.Notice notice = allocation.notice();
+      return notice == null
+          ? allocation.withdrawnNoticeEndMillis()
+          : Long.valueOf(notice.endsAtMillis());
     }
   }
 
@@ -115,8 +123,8 @@ final class ClusterRows {
           .changing("replaces", r -> r.allocation.replaces())
           .changing("reclaim_reason", r -> r.reclaim(reclaim -> reclaim.reason().name()))
           .changing("reclaim_at", r -> r.reclaim(Allocation.Reclaim::atMillis))
-          .changing("notice_reason", r -> r.notice(notice -> notice.reason().name()))
-          .changing("notice_ends_at", r -> r.notice(Allocation.Notice::endsAtMillis))
+          .changing("notice_reason", AllocationRow::noticeReason)
+          .changing("notice_ends_at", AllocationRow::noticeEndsAt)
           .changing("ready_at", r -> r.allocation.readyAtMillis())
           .changing("public_ip", r -> r.allocation.publicIp())
           .changing("seat_ceiling_cents", r -> r.allocation.seatCeilingCents())
@@ -401,10 +409,10 @@ final class ClusterRows {
             : new Allocation.Reclaim(
                 row.value(Allocation.Reason.class, "reclaim_reason"), row.integer("reclaim_at"));
     String noticeReason = row.textOrNull("notice_reason");
-    Long noticeEndsAt = row.integerOrNull("notice_ends_at");
     // The release before takes nodes back without a thought of their notice.
+    Long noticeEndsAt = reclaim == null ? row.integerOrNull("notice_ends_at") : null;
     Allocation.Notice notice =
-        reclaim != null || noticeReason == null || noticeEndsAt == null
+        noticeReason == null || noticeEndsAt == null
             ? null
             : new Allocation.Notice(Allocation.Reason.valueOf(noticeReason), noticeEndsAt);
     return new Allocation(
@@ -424,6 +432,7 @@ final class ClusterRows {
         keyIds.isEmpty() ? List.of() : List.of(keyIds.split(" ", -1)),
         reclaim,
         notice,
+        notice == null ? noticeEndsAt : null,
         row.integerOrNull("ready_at"),
         row.integerOrNull("seat_ceiling_cents"),
         row.integerOrNull("grant_price_cents"),

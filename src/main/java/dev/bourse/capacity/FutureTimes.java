@@ -114,6 +114,8 @@ final class FutureTimes {
                         ? null
                         : new Allocation.Reclaim(reclaim.reason(), corrected(reclaim.atMillis()));
                 at.notice = notice == null ? null : corrected(notice);
+                at.withdrawnNoticeEndMillis =
+                    correctedOrNull(at.withdrawnNoticeEndMillis, Allocation.Notice.LONGEST_MILLIS);
               }));
     }
     return corrected;

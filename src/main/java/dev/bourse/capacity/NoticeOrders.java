@@ -8,14 +8,17 @@ import java.util.Map;
  *
  * @param given allocations to give notice, and which
  * @param withdrawn ids of allocations that won a seat again before their notice was over
+ * @param forgotten ids of allocations whose withdrawn notice does not count for the next one,
+ *     because another node took it over or the market is paused
  */
-public record NoticeOrders(Map<String, Allocation.Notice> given, List<String> withdrawn) {
+public record NoticeOrders(
+    Map<String, Allocation.Notice> given, List<String> withdrawn, List<String> forgotten) {
   /** Notices stay as they are. */
-  public static final NoticeOrders NONE = new NoticeOrders(Map.of(), List.of());
+  public static final NoticeOrders NONE = new NoticeOrders(Map.of(), List.of(), List.of());
 
   /** Whether notices stay as they are. */
   public boolean areNone() {
-    return given.isEmpty() && withdrawn.isEmpty();
+    return given.isEmpty() && withdrawn.isEmpty() && forgotten.isEmpty();
   }
 
   /** Only what is active is given notice: what is not is not used yet, or not any more. */
@@ -27,11 +30,12 @@ public record NoticeOrders(Map<String, Allocation.Notice> given, List<String> wi
                 .filter(a -> a.notice() != null)
                 .ifPresent(
                     a -> {
-                      draft.put(a.noticed(null));
+                      draft.put(a.noticeWithdrawn());
                       activity.add(
                           new Activity(
                               Activity.MARKET, new ClusterEvent.NoticeWithdrawn(a.publicIp())));
                     }));
+    forgotten.forEach(id -> draft.find(id).ifPresent(a -> draft.put(a.noticed(null))));
     given.forEach(
         (id, notice) ->
             draft

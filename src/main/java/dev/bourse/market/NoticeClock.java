@@ -14,7 +14,8 @@ import java.util.function.LongSupplier;
  * Tells whose notice is over: the wall clock says so, and as much time has gone by as it had left
  * when this process first saw it. So a clock that somebody sets ahead cuts no notice short, and one
  * that is set back makes none end before its holder was told. Of the time before this process saw a
- * notice the wall clock alone can tell.
+ * notice the wall clock alone can tell. Withdrawn notices are timed as well, because they count for
+ * the next one.
  *
  * <p>Used by one tick after the other, on any thread.
  */
@@ -41,24 +42,21 @@ final class NoticeClock {
     this.nanoTime = nanoTime;
   }
 
-  /** Looks at everybody who is under notice; gives the ids of those whose notice is over. */
+  /** Looks at all notices; gives the ids of the allocations whose notice is over. */
   synchronized Set<String> over(Collection<ClusterView> views, long wallMillis) {
     long now = monotonicMillis();
     Map<String, Seen> still = new HashMap<>();
     Set<String> over = new HashSet<>();
     for (ClusterView view : views) {
       for (Allocation allocation : view.cluster().allocations()) {
-        Allocation.Notice notice = allocation.notice();
-        if (notice == null || !Notices.isUnderNotice(allocation)) {
+        Long end = Notices.endMillis(allocation, wallMillis);
+        if (end == null) {
           continue;
         }
         String id = allocation.allocationId();
-        Seen known = seen.get(id);
-        if (known == null || known.endsAtMillis() != notice.endsAtMillis()) {
-          known = seenNow(notice.endsAtMillis(), wallMillis, now);
-        }
+        Seen known = seen(id, end, wallMillis, now);
         still.put(id, known);
-        if (wallMillis >= notice.endsAtMillis() && known.isOver(now)) {
+        if (wallMillis >= end && known.isOver(now)) {
           over.add(id);
         }
       }
@@ -73,12 +71,16 @@ final class NoticeClock {
     for (Tick.Decided part : decided) {
       part.notices()
           .given()
-          .forEach((id, notice) -> seen.put(id, seenNow(notice.endsAtMillis(), wallMillis, now)));
+          .forEach((id, notice) -> seen.put(id, seen(id, notice.endsAtMillis(), wallMillis, now)));
     }
   }
 
   /** One that was given by a clock that was ahead has no more left than the longest has. */
-  private static Seen seenNow(long endsAtMillis, long wallMillis, long monotonicMillis) {
+  private Seen seen(String id, long endsAtMillis, long wallMillis, long monotonicMillis) {
+    Seen known = seen.get(id);
+    if (known != null && known.endsAtMillis() == endsAtMillis) {
+      return known;
+    }
     long left = Math.max(0, endsAtMillis - wallMillis);
     return new Seen(
         endsAtMillis, monotonicMillis, Math.min(left, Allocation.Notice.LONGEST_MILLIS));

@@ -22,11 +22,22 @@ import org.jspecify.annotations.Nullable;
  * loses a seat to a rival is told first, bids on as an incumbent, and loses the node once the
  * notice is over and the seat is still another's. Pure.
  *
+ * <p>A notice that is withdrawn counts for an hour after its end: if the node loses its seat again,
+ * the new notice ends when the earlier one would have. Otherwise holders that outbid each other in
+ * turn, or a bid that comes and goes, would restart notices and keep a rival out for good.
+ *
  * @param noticeMillis how long before an active node is taken back for a rival its holder is told;
  *     0 for not at all. A notice that was given runs as long as it was given for.
- * @param isOver whether an allocation's notice is over
+ * @param isOver whether an allocation's notice is over, or a withdrawn one that still counts
  */
 record Notices(long noticeMillis, Predicate<Allocation> isOver) {
+  /**
+   * How long a withdrawn notice counts after its end. Organizations that outbid each other in turn
+   * keep a rival out for one notice each. With the default notice it takes more than thirty of them
+   * to keep it out for longer than this.
+   */
+  private static final long COUNTS_MILLIS = 3_600_000;
+
   private static final Comparator<Allocation> OLDEST_NOTICE =
       Comparator.comparingLong(
           a -> {
@@ -39,10 +50,22 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
     return new Notices(noticeMillis, allocation -> isPast(allocation, nowMillis));
   }
 
-  /** Whether an allocation's notice is over by the wall clock; without a notice it is. */
-  static boolean isPast(Allocation allocation, long nowMillis) {
+  /** Whether an allocation's notice, or a withdrawn one that counts, is over by the wall clock. */
+  private static boolean isPast(Allocation allocation, long nowMillis) {
+    Long end = endMillis(allocation, nowMillis);
+    return end != null && nowMillis >= end;
+  }
+
+  /**
+   * Returns when an allocation's notice ends, or would have ended if it was withdrawn and still
+   * counts; null if there is neither.
+   */
+  static @Nullable Long endMillis(Allocation allocation, long nowMillis) {
     Allocation.Notice notice = allocation.notice();
-    return notice == null || nowMillis >= notice.endsAtMillis();
+    Long withdrawn = allocation.withdrawnNoticeEndMillis();
+    return notice != null
+        ? Long.valueOf(notice.endsAtMillis())
+        : withdrawn != null && nowMillis < withdrawn + COUNTS_MILLIS ? withdrawn : null;
   }
 
   /**
@@ -51,8 +74,21 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
    * @param taken those that are taken back now
    * @param orders those that are given notice, and those whose notice is withdrawn
    * @param kept how many have no seat and are held for now all the same
+   * @param passing those with a seat and a withdrawn notice, which another node may take over
    */
-  record Part(List<Taken> taken, NoticeOrders orders, int kept) {}
+  record Part(List<Taken> taken, NoticeOrders orders, int kept, List<Allocation> passing) {
+    private Part forgetting(Set<String> ids) {
+      List<String> forgotten =
+          passing.stream().map(Allocation::allocationId).filter(ids::contains).toList();
+      return forgotten.isEmpty()
+          ? this
+          : new Part(
+              taken,
+              new NoticeOrders(orders.given(), orders.withdrawn(), forgotten),
+              kept,
+              passing);
+    }
+  }
 
   /**
    * A cluster's nodes in the order in which the auction takes them: those under notice first, the
@@ -81,70 +117,102 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
       if (allocation == null || isTaken(allocation, loser.reason(), cluster.ceilingCents())) {
         taken.add(loser);
       } else if (allocation.notice() == null && allocation.state() == Allocation.State.ACTIVE) {
-        given.put(
-            loser.allocationId(), new Allocation.Notice(loser.reason(), nowMillis + noticeMillis));
+        given.put(loser.allocationId(), notice(loser.reason(), allocation, nowMillis));
       }
     }
-    return new Part(taken, orders(given, withdrawn(cluster, losers)), losing.size() - taken.size());
+    List<Allocation> passing = passing(cluster, losers, nowMillis);
+    return new Part(
+        taken, orders(given, withdrawn(passing)), losing.size() - taken.size(), passing);
+  }
+
+  /** Returns a new notice, which ends no later than a withdrawn one of this node. */
+  private Allocation.Notice notice(Allocation.Reason reason, Allocation node, long nowMillis) {
+    Long end = endMillis(node, nowMillis);
+    long latest = nowMillis + noticeMillis;
+    return new Allocation.Notice(reason, end == null ? latest : Math.min(latest, end));
   }
 
   /**
-   * Passes notices on within each organization. If the organization wins back the seat of one node
-   * and loses the seat of another at the same tick, the other node takes over the notice. Otherwise
-   * two clusters that outbid each other in turn would restart the notice each time and keep a rival
-   * out for good.
+   * Withdraws a cluster's notices while the market is paused. They do not count after the pause, so
+   * that a holder who loses the seat then is given a whole notice.
+   */
+  static Part paused(Cluster cluster, long nowMillis) {
+    List<Allocation> all = passing(cluster, Set.of(), nowMillis);
+    List<String> ids = all.stream().map(Allocation::allocationId).toList();
+    return ids.isEmpty()
+        ? NONE
+        : new Part(List.of(), new NoticeOrders(Map.of(), withdrawn(all), ids), 0, List.of());
+  }
+
+  /**
+   * Passes withdrawn notices on within each organization. A node that loses its seat, and has no
+   * withdrawn notice itself, takes over the oldest one of the nodes that keep their seats.
+   * Otherwise the organization could keep a rival out for one notice for each of its nodes.
    *
    * @param parts the decision on each cluster's nodes
    * @return the decisions with notices passed on
    */
-  Map<String, Part> passOn(List<Cluster> clusters, Map<String, Part> parts) {
-    Map<String, List<Allocation>> withdrawn = new HashMap<>();
+  Map<String, Part> passOn(List<Cluster> clusters, Map<String, Part> parts, long nowMillis) {
+    Map<String, List<Allocation>> passing = new HashMap<>();
     for (Cluster cluster : clusters) {
-      for (String id : parts.getOrDefault(cluster.name(), NONE).orders().withdrawn()) {
-        cluster
-            .find(id)
-            .ifPresent(
-                a -> withdrawn.computeIfAbsent(cluster.orgId(), o -> new ArrayList<>()).add(a));
+      List<Allocation> own = parts.getOrDefault(cluster.name(), NONE).passing();
+      if (!own.isEmpty()) {
+        passing.computeIfAbsent(cluster.orgId(), org -> new ArrayList<>()).addAll(own);
       }
     }
-    if (withdrawn.isEmpty()) {
+    if (passing.isEmpty()) {
       return parts;
     }
-    withdrawn.values().forEach(list -> list.sort(OLDEST_NOTICE));
-    Map<String, Part> passed = new HashMap<>(parts);
+    Comparator<Allocation> oldest =
+        Comparator.comparingLong(a -> Objects.requireNonNull(endMillis(a, nowMillis)));
+    passing.values().forEach(list -> list.sort(oldest));
+    Set<String> takenOver = new HashSet<>();
+    Map<String, Part> passed = new HashMap<>();
     for (Cluster cluster : clusters) {
-      List<Allocation> left = withdrawn.getOrDefault(cluster.orgId(), List.of());
+      List<Allocation> left = passing.getOrDefault(cluster.orgId(), List.of());
       Part part = parts.getOrDefault(cluster.name(), NONE);
       if (!left.isEmpty() && !part.orders().given().isEmpty()) {
-        passed.put(cluster.name(), passedOn(part, left));
+        passed.put(cluster.name(), passedOn(cluster, part, left, takenOver, nowMillis));
       }
     }
-    return passed;
+    if (takenOver.isEmpty()) {
+      return parts;
+    }
+    Map<String, Part> all = new HashMap<>(parts);
+    all.putAll(passed);
+    all.replaceAll((name, part) -> part.forgetting(takenOver));
+    return all;
   }
 
   /** A decision that changes no node. */
-  private static final Part NONE = new Part(List.of(), NoticeOrders.NONE, 0);
+  private static final Part NONE = new Part(List.of(), NoticeOrders.NONE, 0, List.of());
 
   /**
-   * @param left nodes whose notices no other node has taken over yet, the oldest notice first;
-   *     changed by the call
+   * @param left nodes whose withdrawn notices no other node has taken over yet, the oldest notice
+   *     first; changed by the call
+   * @param takenOver receives the ids of the nodes whose notices another node takes over
    */
-  private Part passedOn(Part part, List<Allocation> left) {
+  private Part passedOn(
+      Cluster cluster, Part part, List<Allocation> left, Set<String> takenOver, long nowMillis) {
     List<Taken> taken = new ArrayList<>(part.taken());
-    Map<String, Allocation.Notice> given = new HashMap<>();
+    Map<String, Allocation.Notice> given = new HashMap<>(part.orders().given());
     int kept = part.kept();
     for (String id : new TreeSet<>(part.orders().given().keySet())) {
-      Allocation.Notice own = Objects.requireNonNull(part.orders().given().get(id));
-      Allocation former = left.isEmpty() ? null : left.remove(0);
-      Allocation.Notice notice = former == null ? null : former.notice();
-      if (former != null && isOver.test(former)) {
-        taken.add(new Taken(id, own.reason()));
+      boolean hasOwn = cluster.find(id).filter(a -> endMillis(a, nowMillis) != null).isPresent();
+      if (hasOwn || left.isEmpty()) {
+        continue;
+      }
+      Allocation former = left.remove(0);
+      takenOver.add(former.allocationId());
+      Allocation.Reason reason = Objects.requireNonNull(given.remove(id)).reason();
+      if (isOver.test(former)) {
+        taken.add(new Taken(id, reason));
         kept--;
       } else {
-        given.put(id, notice == null ? own : notice);
+        given.put(id, notice(reason, former, nowMillis));
       }
     }
-    return new Part(taken, new NoticeOrders(given, part.orders().withdrawn()), kept);
+    return new Part(taken, orders(given, part.orders().withdrawn()), kept, part.passing());
   }
 
   /**
@@ -156,23 +224,29 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
     Long seated = allocation.seatCeilingCents();
     return reason != Allocation.Reason.OUTBID
         || (seated != null && ceilingCents < seated)
-        || (allocation.notice() == null ? noticeMillis == 0 : isOver.test(allocation));
+        || (allocation.notice() == null && noticeMillis == 0)
+        || isOver.test(allocation);
   }
 
   private static NoticeOrders orders(Map<String, Allocation.Notice> given, List<String> withdrawn) {
     return given.isEmpty() && withdrawn.isEmpty()
         ? NoticeOrders.NONE
-        : new NoticeOrders(given, withdrawn);
+        : new NoticeOrders(given, withdrawn, List.of());
   }
 
-  private static List<String> withdrawn(Cluster cluster, Set<String> losers) {
-    List<String> withdrawn = new ArrayList<>();
+  /** Returns the nodes with a seat that are under notice, or have a withdrawn one that counts. */
+  private static List<Allocation> passing(Cluster cluster, Set<String> losers, long nowMillis) {
+    List<Allocation> passing = new ArrayList<>();
     for (Allocation allocation : cluster.allocations()) {
-      if (isUnderNotice(allocation) && !losers.contains(allocation.allocationId())) {
-        withdrawn.add(allocation.allocationId());
+      if (endMillis(allocation, nowMillis) != null && !losers.contains(allocation.allocationId())) {
+        passing.add(allocation);
       }
     }
-    return withdrawn;
+    return passing;
+  }
+
+  private static List<String> withdrawn(List<Allocation> seated) {
+    return seated.stream().filter(Notices::isUnderNotice).map(Allocation::allocationId).toList();
   }
 
   static boolean isUnderNotice(Allocation allocation) {

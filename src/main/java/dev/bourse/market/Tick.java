@@ -512,9 +512,11 @@ final class Tick {
     for (Cluster cluster : clusters) {
       parts.put(
           cluster.name(),
-          notices.part(cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis));
+          pool.isPaused()
+              ? Notices.paused(cluster, nowMillis)
+              : notices.part(cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis));
     }
-    parts = notices.passOn(clusters, parts);
+    parts = notices.passOn(clusters, parts, nowMillis);
     Map<String, Decided> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
       Decided decided =

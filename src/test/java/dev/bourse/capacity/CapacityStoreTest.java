@@ -212,6 +212,7 @@ class CapacityStoreTest extends StoreFixture {
         waits.with(
             a -> {
               a.readyAtMillis = LATER + 11_000;
+              a.withdrawnNoticeEndMillis = LATER + 88_000;
               a.keysDue = true;
             }));
     return bySlotAndGrant(draft.build());

@@ -35,6 +35,13 @@ public final class DirectChange {
         : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(null)).toList());
   }
 
+  /** The cluster as it would be if withdrawn notices did not count. */
+  public static Cluster withoutWithdrawnNotices(Cluster cluster) {
+    return cluster.allocations().stream().allMatch(a -> a.withdrawnNoticeEndMillis() == null)
+        ? cluster
+        : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(a.notice())).toList());
+  }
+
   /** Ends a declaration at its time, as its owner does before any command once that has come. */
   public static Command lapse() {
     return Lapse::atEnd;

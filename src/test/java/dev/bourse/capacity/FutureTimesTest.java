@@ -98,6 +98,18 @@ class FutureTimesTest {
   }
 
   @Test
+  void aWithdrawnNoticeThatLiesAheadEndsNoLaterThanTheLongestThereIs() {
+    Cluster.Draft draft = Sample.active(1).draft();
+    draft.put(
+        Sample.active(1).allocations().get(0).with(a -> a.withdrawnNoticeEndMillis = NOW + DAYS));
+
+    Cluster put = corrected(at(NOW, true), draft.build());
+    assertEquals(
+        NOW + Allocation.Notice.LONGEST_MILLIS,
+        put.allocations().get(0).withdrawnNoticeEndMillis());
+  }
+
+  @Test
   void aMinimumThatWasGivenUpAheadOfTimeIsFoundThoughNothingElseLiesAhead() {
     Cluster cluster = Sample.active(1);
     Cluster.Draft draft = cluster.draft();

@@ -74,7 +74,7 @@ class NoticeClockTest {
                 List.of(),
                 Set.of("a0"),
                 List.of(),
-                new NoticeOrders(Map.of("a0", notice), List.of()),
+                new NoticeOrders(Map.of("a0", notice), List.of(), List.of()),
                 Verdict.NONE,
                 Optional.empty(),
                 false)),
@@ -109,6 +109,29 @@ class NoticeClockTest {
     assertEquals(Set.of(), over(again, GIVEN + 2 * HOUR), "the clock was set ahead");
   }
 
+  @Test
+  void aWithdrawnNoticeIsTimedAsBefore() {
+    Cluster told = told(GIVEN + NOTICE);
+    over(told, GIVEN);
+    monotonicMillis.addAndGet(10_000);
+    Cluster withdrawn =
+        Allotment.settle(
+                told,
+                Sample.orders(
+                    told,
+                    List.of(),
+                    List.of(),
+                    new NoticeOrders(Map.of(), List.of("a0"), List.of()),
+                    told.verdict(),
+                    GIVEN + 10_000),
+                GIVEN + 10_000)
+            .next();
+
+    assertEquals(Set.of(), over(withdrawn, GIVEN + HOUR), "the clock was set ahead");
+    monotonicMillis.addAndGet(NOTICE);
+    assertEquals(Set.of("a0"), over(withdrawn, GIVEN + HOUR));
+  }
+
   private Set<String> over(Cluster cluster, long wallMillis) {
     return clock.over(Sample.views(cluster), wallMillis);
   }
@@ -124,6 +147,7 @@ class NoticeClockTest {
                 List.of(),
                 new NoticeOrders(
                     Map.of("a0", new Allocation.Notice(Allocation.Reason.OUTBID, endsAt)),
+                    List.of(),
                     List.of()),
                 cluster.verdict(),
                 GIVEN),

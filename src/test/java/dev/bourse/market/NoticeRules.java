@@ -223,7 +223,10 @@ final class NoticeRules {
     Set<String> passing = new HashSet<>();
     for (Cluster cluster : clusters) {
       Tick.Decided decided = outcome.decided().get(cluster.name());
-      if (decided != null && !decided.notices().withdrawn().isEmpty()) {
+      boolean isWithdrawn =
+          cluster.allocations().stream()
+              .anyMatch(a -> a.notice() == null && Notices.endMillis(a, clocks.wall()) != null);
+      if (isWithdrawn || (decided != null && !decided.notices().withdrawn().isEmpty())) {
         passing.add(cluster.orgId());
       }
     }

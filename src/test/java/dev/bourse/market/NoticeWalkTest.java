@@ -62,8 +62,11 @@ class NoticeWalkTest {
   /** When notice was given, by allocation; a replacement has that of the node it replaced. */
   private final Map<String, Long> givenAt = new HashMap<>();
 
-  /** Organizations that win a seat back at this tick and pass the notice on. */
-  private final Set<String> passing = new HashSet<>();
+  /**
+   * When the withdrawn notices of each organization's nodes end or ended that count at this tick,
+   * by allocation; one may be passed on to another node.
+   */
+  private final Map<String, Map<String, Long>> withdrawnEnds = new HashMap<>();
 
   private Pool pool = POOL;
   private long now = T0;
@@ -71,6 +74,7 @@ class NoticeWalkTest {
   private int outbid;
   private int withdrawn;
   private int lowered;
+  private int goneAtOnce;
 
   @Test
   void noticesRunWholeAndChangeNothingElse() {
@@ -96,6 +100,7 @@ class NoticeWalkTest {
     assertTrue(outbid > 100, "outbid " + outbid);
     assertTrue(withdrawn > 50, "withdrawn " + withdrawn);
     assertTrue(lowered > 10, "lowered " + lowered);
+    assertTrue(goneAtOnce > 50, "gone at once " + goneAtOnce);
   }
 
   private void somebodyActs() {
@@ -190,17 +195,27 @@ class NoticeWalkTest {
     Map<String, Cluster> before = new TreeMap<>(world);
     Map<String, TickPreview> previews = new HashMap<>();
     before.forEach((name, cluster) -> previews.put(name, tick.preview(cluster, outcome)));
-    passing.clear();
-    outcome
-        .decided()
-        .forEach(
-            (name, decided) -> {
-              if (!decided.notices().withdrawn().isEmpty()) {
-                passing.add(cluster(name).orgId());
-              }
-            });
+    noteWithdrawnEnds(outcome);
     outcome.decided().forEach((name, decided) -> world.put(name, settled(name, decided)));
     before.forEach((name, cluster) -> judge(cluster, cluster(name), outcome, previews.get(name)));
+  }
+
+  private void noteWithdrawnEnds(Tick.Outcome outcome) {
+    withdrawnEnds.clear();
+    for (Cluster cluster : world.values()) {
+      Tick.Decided decided = outcome.decided().get(cluster.name());
+      for (Allocation a : cluster.allocations()) {
+        Long end = Notices.endMillis(a, now);
+        boolean isWithdrawn =
+            a.notice() == null
+                || (decided != null && decided.notices().withdrawn().contains(a.allocationId()));
+        if (end != null && isWithdrawn) {
+          withdrawnEnds
+              .computeIfAbsent(cluster.orgId(), org -> new HashMap<>())
+              .put(a.allocationId(), end);
+        }
+      }
+    }
   }
 
   /** Of the very same world, and of one in which nobody has been told anything. */
@@ -244,7 +259,7 @@ class NoticeWalkTest {
       boolean isLowered = seated != null && before.ceilingCents() < seated;
       assertFalse(loses && isLowered && is.isOpen(), () -> "lowered and kept: " + is);
       if (!is.isOpen()) {
-        goes(was, is, isLowered || passing.contains(before.orgId()));
+        goes(was, is, isLowered, before.orgId());
       } else if (notice == null) {
         withdrawn += was.notice() == null ? 0 : 1;
         withdrewOneThatLoses |= was.notice() != null && loses;
@@ -255,8 +270,10 @@ class NoticeWalkTest {
         assertEquals(Allocation.State.ACTIVE, is.state());
         assertFalse(is.isShielded(now, after.ceilingCents()), () -> "shielded: " + is);
         assertTrue(now < notice.endsAtMillis(), () -> "a tick too late: " + is);
-        gaveNotice |= was.notice() == null;
-        // A notice that is passed on within the organization began before.
+        if (was.notice() == null) {
+          gaveNotice = true;
+          isGivenAsLong(was, notice.endsAtMillis(), before.orgId());
+        }
         givenAt.putIfAbsent(was.allocationId(), notice.endsAtMillis() - NOTICE);
       }
     }
@@ -268,7 +285,16 @@ class NoticeWalkTest {
         () -> "left by a hold: " + after);
   }
 
-  private void goes(Allocation was, Allocation is, boolean isLowered) {
+  /** A new notice ends with the node's own withdrawn one, or with another's, or is whole. */
+  private void isGivenAsLong(Allocation was, long endsAt, String org) {
+    Map<String, Long> ends = withdrawnEnds.getOrDefault(org, Map.of());
+    Long own = ends.get(was.allocationId());
+    boolean isAsLong =
+        own == null ? endsAt == now + NOTICE || ends.containsValue(endsAt) : own == endsAt;
+    assertTrue(isAsLong, () -> endsAt + " after " + ends + ": " + was);
+  }
+
+  private void goes(Allocation was, Allocation is, boolean isLowered, String org) {
     if (reason(is) != Allocation.Reason.OUTBID) {
       return;
     }
@@ -278,6 +304,15 @@ class NoticeWalkTest {
     }
     outbid++;
     Allocation.Notice notice = was.notice();
+    Map<String, Long> ends = withdrawnEnds.getOrDefault(org, Map.of());
+    Long own = ends.get(was.allocationId());
+    if (notice == null && !ends.isEmpty()) {
+      goneAtOnce++;
+      assertTrue(
+          own == null ? ends.values().stream().anyMatch(end -> end <= now) : own <= now,
+          () -> "sooner than told: " + was);
+      return;
+    }
     assertNotNull(notice, () -> "not told: " + was);
     Long since = givenAt.get(was.allocationId());
     assertNotNull(since);

@@ -22,6 +22,7 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.OperatorCommands;
@@ -30,10 +31,13 @@ import dev.bourse.capacity.TickPreview;
 import dev.bourse.capacity.Transition;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
+import io.vertx.core.json.JsonObject;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -281,6 +285,124 @@ class NoticesTest {
     assertNull(at(tick(NOW + TICK, told, rival(1, "3")), 0).notice());
   }
 
+  @Test
+  void aSecondNoticeEndsWhenTheWithdrawnOneWouldHave() {
+    Cluster seated = tick(NOW + TICK, tick(NOW, active(1), rival(1, "3")));
+    assertNull(at(seated, 0).notice());
+
+    assertEquals(NOW + NOTICE, endsAt(tick(NOW + 2 * TICK, seated, rival(1, "3")), 0));
+    Cluster lost = tick(NOW + NOTICE, seated, rival(1, "3"));
+    assertEquals(Allocation.Reason.OUTBID, reason(lost, 0));
+  }
+
+  @Test
+  void aNoticeThatWasWithdrawnCountsForAnHourAfterItsEnd() {
+    Cluster seated = tick(NOW + TICK, tick(NOW, active(1), rival(1, "3")));
+    long forgotten = NOW + NOTICE + 3_600_000;
+
+    assertEquals(Allocation.Reason.OUTBID, reason(tick(forgotten - 1, seated, rival(1, "3")), 0));
+    assertEquals(forgotten + NOTICE, endsAt(tick(forgotten, seated, rival(1, "3")), 0));
+  }
+
+  @Test
+  void aSecondNoticeIsNoLongerThanThePoolGives() {
+    Cluster seated = tick(NOW + TICK, tick(NOW, active(1), rival(1, "3")));
+    long again = NOW + 2 * TICK;
+
+    Cluster told = settled(seated, outcome(again, 30_000, seated, 1, rival(1, "3")), again);
+    assertEquals(again + 30_000, endsAt(told, 0));
+    Cluster lost = settled(seated, outcome(again, 0, seated, 1, rival(1, "3")), again);
+    assertEquals(Allocation.Reason.OUTBID, reason(lost, 0));
+  }
+
+  @Test
+  void anotherNodeOfTheOrganizationTakesAWithdrawnNoticeOver() {
+    Cluster seated = tick(NOW + TICK, tick(NOW, active(2), 2, rival(1, "3")), 2);
+    Cluster nominated =
+        Capacity.declare(seated, order(16, "2.00", 1, List.of(ip(0))), TERMS, NOW + TICK).next();
+
+    Cluster again = tick(NOW + 2 * TICK, nominated, 2, rival(1, "3"));
+    assertEquals(NOW + NOTICE, endsAt(again, 0));
+    Cluster both = tick(NOW + 3 * TICK, again, 2, rival(2, "3"));
+    assertEquals(NOW + 3 * TICK + NOTICE, endsAt(both, 1), "one node alone takes it over");
+  }
+
+  @Test
+  void aReplacementTakesAWithdrawnNoticeOver() {
+    Cluster seated = tick(NOW + TICK, tick(NOW, active(1), rival(1, "3")));
+    Cluster swapping = Capacity.swap(seated, Sample.ACTOR, ip(0), TERMS, NOW + TICK).next();
+    Cluster inTransit = granted(swapping, 1, "a0", NOW + TICK);
+    Cluster landed =
+        Allotment.provisioned(inTransit, "a1", Sample.PROTECTION, NOW + 2 * TICK).next();
+
+    Cluster again = tick(NOW + 3 * TICK, landed, 2, rival(2, "3"));
+    assertEquals(NOW + NOTICE, endsAt(again, 1));
+  }
+
+  @Test
+  void organizationsThatOutbidEachOtherInTurnGetANoticeEach() {
+    Cluster red = active(1);
+    Cluster blue = Cluster.created("c2", "blue", "h100", Cluster.Kind.VM, red.posture());
+    blue = Capacity.declare(blue, order(8, "2.00", 0), TERMS, T0).next();
+    blue = granted(blue, 1, null, T0 + 1_000);
+    blue = Allotment.provisioned(blue, "a1", Sample.PROTECTION, T0 + 60_000).next();
+    long now = NOW;
+    while (at(red, 0).isOpen() && at(blue, 1).isOpen() && now < NOW + 20 * NOTICE) {
+      Tick.Outcome outcome = outcome(now, NOTICE, red, 2, blue, rival(1, "9"));
+      Cluster before = red;
+      red = raised(settled(red, outcome, now), blue, now);
+      blue = raised(settled(blue, outcome, now), before, now);
+      now += TICK;
+    }
+    assertEquals(NOW + 2 * NOTICE + TICK, now);
+  }
+
+  /** One cent more than the other's ceiling, before the tick that ends the notice. */
+  private static Cluster raised(Cluster cluster, Cluster other, long now) {
+    boolean isEnding =
+        cluster.allocations().stream()
+            .map(Allocation::notice)
+            .anyMatch(notice -> notice != null && notice.endsAtMillis() <= now + TICK);
+    String price = BigDecimal.valueOf(other.ceilingCents() + 1, 2).toString();
+    return isEnding
+        ? Capacity.declare(cluster, order(8, price, cluster.version()), TERMS, now + 1).next()
+        : cluster;
+  }
+
+  /** A higher bid comes for one tick before the notice ends, and again every ten minutes. */
+  @Test
+  void aBidThatComesAndGoesDoesNotKeepAGangOut() {
+    long notice = 600_000;
+    Capacity.Declare both =
+        new Capacity.Declare(
+            Sample.ACTOR,
+            16,
+            new BigDecimal("9"),
+            Optional.empty(),
+            0,
+            Conditions.of(new JsonObject().put("min_gpus", 16)));
+    Cluster gang = Cluster.created("g", "gang", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+    gang = Capacity.declare(gang, both, TERMS, NOW).next();
+    Cluster held = active(2);
+    long now = NOW - TICK;
+    do {
+      now += TICK;
+      boolean isBack = (now - NOW) % notice == notice - TICK;
+      held =
+          settled(
+              held,
+              isBack
+                  ? outcome(now, notice, held, 2, gang, rival(1, "9.50"))
+                  : outcome(now, notice, held, 2, gang),
+              now);
+    } while (held.filledSlots() > 0 && now < NOW + 5 * notice);
+    assertEquals(NOW + notice, now);
+    held = Allotment.reclaimed(Allotment.reclaimed(held, "a0").next(), "a1").next();
+    Tick.Outcome clean = outcome(now + TICK, notice, held, 2, gang);
+    assertEquals(
+        2, clean.clearing().grants().stream().filter(g -> g.cluster().equals("g")).count());
+  }
+
   private TickPreview preview(long now, Cluster cluster) {
     Tick tick = made(POOL, now, NOTICE, cluster, rival(1, "3"));
     return tick.preview(cluster, tick.decide(nodes(1)));
@@ -306,10 +428,11 @@ class NoticesTest {
   }
 
   private Cluster settled(Cluster cluster, Tick.Outcome outcome, long now) {
-    if (!outcome.decided().containsKey(cluster.name())) {
+    Tick.Decided decided = outcome.decided().get(cluster.name());
+    if (decided == null) {
       return cluster;
     }
-    Transition settled = settle(cluster, decided(outcome), now);
+    Transition settled = settle(cluster, decided, now);
     activity.addAll(settled.activity());
     return settled.next();
   }

@@ -80,6 +80,7 @@ class PausedTickTest {
                     List.of(),
                     new NoticeOrders(
                         Map.of("a0", new Allocation.Notice(Allocation.Reason.OUTBID, NOW - 1)),
+                        List.of(),
                         List.of()),
                     active(1).verdict(),
                     NOW - 1_000),
@@ -87,6 +88,7 @@ class PausedTickTest {
             .next();
     Tick.Decided decided = decided(tick(PAUSED, Optional.of(150L), 1, noticed));
     assertEquals(List.of("a0"), decided.notices().withdrawn());
+    assertEquals(List.of("a0"), decided.notices().forgotten(), "the next one is whole");
     assertEquals(List.of(), decided.reclaims());
   }
 

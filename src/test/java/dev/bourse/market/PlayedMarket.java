@@ -61,6 +61,8 @@ final class PlayedMarket {
     GANGS_GATHER,
     /** A lower ceiling forgoes the notice. */
     NOTICE_FOR_OUTBID,
+    /** A withdrawn notice counts for the next one. */
+    NOTICES_COUNT,
     /** A held machine that does not answer is no seat. */
     UNUSABLE_NO_SUPPLY
   }
@@ -212,6 +214,11 @@ final class PlayedMarket {
       long wait = Math.floorMod(move.phase() - phase, (long) move.every());
       at(gate + wait * world.tickMillis() + move.offsetMillis(), () -> repeat(move));
     }
+  }
+
+  /** How many organizations the player has. */
+  int playerOrgs() {
+    return isUsed(Player.PARTNER) ? 2 : 1;
   }
 
   private boolean isUsed(int cluster) {
@@ -493,6 +500,7 @@ final class PlayedMarket {
 
   private Cluster seen(Cluster cluster) {
     Cluster seen = has(Fix.RANK_LAST) ? cluster : DirectChange.neverGaveUp(cluster);
+    seen = has(Fix.NOTICES_COUNT) ? seen : DirectChange.withoutWithdrawnNotices(seen);
     return has(Fix.NOTICE_FOR_OUTBID) ? seen : DirectChange.withoutSeatCeilings(seen);
   }
 

@@ -253,8 +253,9 @@ final class PlayedRules {
       return;
     }
     long since = waitsSince.computeIfAbsent(c.name(), name -> market.now());
+    // Organizations that outbid each other in turn get a notice each.
     long bound =
-        market.world.noticeMillis()
+        market.world.noticeMillis() * market.playerOrgs()
             + PlayedMarket.WIPE
             + 2 * market.world.tickMillis()
             + (isShort(c) ? PlayedMarket.PROVISION + market.world.tickMillis() : 0);

@@ -172,6 +172,18 @@ record Player(String name, List<Start> starts, List<Move> moves) {
             declare(When.NOTICE_ENDS, -4_700, Price.RIVAL, Size.ALL),
             declare(When.NOT_NOTICED, 400, Price.RESERVE, Size.ALL)),
         of(
+            "notice at the reserve once an hour",
+            truth,
+            declare(When.NOTICE_ENDS, -4_700, Price.VALUE, Size.ALL),
+            new Move(
+                0,
+                When.NOT_NOTICED,
+                63,
+                0,
+                400,
+                Deed.DECLARE,
+                new Bid(Price.RESERVE, Size.ALL, Least.NONE))),
+        of(
             "dip between gates",
             truth,
             declare(When.ALWAYS, -4_700, Price.VALUE, Size.ALL),
@@ -217,6 +229,20 @@ record Player(String name, List<Start> starts, List<Move> moves) {
             List.of(
                 declare(0, When.NOTICE_ENDS, -4_700, Price.OWN_MORE_CENT, Size.HALF, Least.NONE),
                 declare(1, When.NOTICE_ENDS, -4_700, Price.OWN_MORE_CENT, Size.REST, Least.NONE))),
+        new Player(
+            "partner takes turns under notice",
+            List.of(
+                start(0, Price.RESERVE, Size.HALF, Least.NONE),
+                start(PARTNER, Price.RESERVE, Size.REST, Least.NONE)),
+            List.of(
+                declare(0, When.NOTICE_ENDS, -4_700, Price.OWN_MORE_CENT, Size.HALF, Least.NONE),
+                declare(
+                    PARTNER,
+                    When.NOTICE_ENDS,
+                    -4_700,
+                    Price.OWN_MORE_CENT,
+                    Size.REST,
+                    Least.NONE))),
         of("swaps", truth, new Move(0, When.ALL_ACTIVE, 3, 1, 9_000, Deed.SWAP, Bid.TRUTH)),
         new Player("sybils", sybils, List.of()),
         of(

@@ -133,7 +133,11 @@ final class StrategySearch {
       case PRICE_LOCK -> List.of(Player.named("one cent down and up"));
       case ORG_PRICES -> List.of(Player.named("second cluster of the organization"));
       case GANGS_GATHER -> List.of(Player.named("gang raised after the grant"));
-      case NOTICE_FOR_OUTBID -> List.of(Player.named("ping-pong under notice"));
+      case NOTICE_FOR_OUTBID ->
+          List.of(
+              Player.named("ping-pong under notice"),
+              Player.named("notice at the reserve once an hour"));
+      case NOTICES_COUNT -> List.of(Player.named("partner takes turns under notice"));
       case UNUSABLE_NO_SUPPLY -> List.of(Player.named("silent machine first"));
     };
   }

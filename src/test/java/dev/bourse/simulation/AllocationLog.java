@@ -25,6 +25,7 @@ final class AllocationLog {
       @Nullable String reason,
       @Nullable Long reclaimAt,
       @Nullable Long noticeEndsAt,
+      @Nullable Long withdrawnEndsAt,
       @Nullable Long seatCeiling,
       int minimumSlots) {
     boolean isOpen() {
@@ -41,7 +42,10 @@ final class AllocationLog {
     long reclaimingNanos = -1;
     long swappingNanos = -1;
 
-    /** Since when it is under notice; what replaces a node is under that one's. */
+    /**
+     * Since when it is under notice; a second notice goes on with the first, and what replaces a
+     * node is under that one's.
+     */
     long noticeNanos = -1;
 
     /** Since when it was when it was last under notice. */
@@ -102,8 +106,8 @@ final class AllocationLog {
 
   private static final String LIVE =
       "SELECT allocation_id, cluster, node_id, state, active_at, protected_until,"
-          + " grant_ceiling_cents, pinned, swap_requested_at, replaces, reclaim_reason, reclaim_at, notice_ends_at,"
-          + " seat_ceiling_cents, COALESCE(minimum_slots, 1) AS least"
+          + " grant_ceiling_cents, pinned, swap_requested_at, replaces, reclaim_reason, reclaim_at, notice_reason,"
+          + " notice_ends_at, seat_ceiling_cents, COALESCE(minimum_slots, 1) AS least"
           + " FROM allocation WHERE ";
 
   /** By id: those that are not gone. */
@@ -211,6 +215,9 @@ final class AllocationLog {
   }
 
   private long noticeNanos(Life life, long now) {
+    if (life.stored.withdrawnEndsAt != null && life.lastNoticeNanos >= 0) {
+      return life.lastNoticeNanos;
+    }
     Life replaced = life.stored.replaces == null ? null : live.get(life.stored.replaces);
     return replaced == null || replaced.lastNoticeNanos < 0 ? now : replaced.lastNoticeNanos;
   }
@@ -244,6 +251,8 @@ final class AllocationLog {
   }
 
   private static Stored stored(Row row) {
+    boolean isNoticed = row.textOrNull("notice_reason") != null;
+    Long noticeEndsAt = row.integerOrNull("notice_ends_at");
     return new Stored(
         row.text("allocation_id"),
         row.text("cluster"),
@@ -257,7 +266,8 @@ final class AllocationLog {
         row.textOrNull("replaces"),
         row.textOrNull("reclaim_reason"),
         row.integerOrNull("reclaim_at"),
-        row.integerOrNull("notice_ends_at"),
+        isNoticed ? noticeEndsAt : null,
+        isNoticed ? null : noticeEndsAt,
         row.integerOrNull("seat_ceiling_cents"),
         row.smallInteger("least"));
   }

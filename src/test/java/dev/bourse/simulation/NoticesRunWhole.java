@@ -11,8 +11,8 @@ import java.util.List;
 
 /**
  * Rivals take no node before its holder was given notice and the whole of it has run, unless the
- * holder lowered its ceiling; only what is active is given notice; at rest no notice runs for
- * longer than it was given for.
+ * holder lowered its ceiling, or a withdrawn notice of the node has ended; only what is active is
+ * given notice; at rest no notice runs for longer than it was given for.
  */
 final class NoticesRunWhole extends Invariant {
   /** From a decision to its commit: two time-outs, and what clocks may differ by. */
@@ -20,6 +20,9 @@ final class NoticesRunWhole extends Invariant {
 
   /** Two ticks, and a market that changes hands in between. */
   private static final long LATE_SECONDS = 60;
+
+  /** For so long a withdrawn notice counts. */
+  private static final long COUNTS_SECONDS = 3_600;
 
   private final AllocationLog log;
 
@@ -58,22 +61,22 @@ final class NoticesRunWhole extends Invariant {
     if (life.underSeatNanos >= 0 && now - life.underSeatNanos < LATE_SECONDS * SECOND) {
       return; // Its holder lowered the ceiling under the one that seated it, and knows.
     }
-    if (isPassedOn(world, life, before)) {
-      return;
-    }
-    Long endsAt = before.noticeEndsAt();
-    if (endsAt == null) {
-      throw violated("{} was taken at {} without notice", before, after.reclaimAt());
-    }
-    if (!log.areClocksRight(world)) {
-      return;
-    }
     Long at = after.reclaimAt();
+    Long endsAt = before.noticeEndsAt();
+    Long withdrawnEndsAt = before.withdrawnEndsAt();
+    boolean isWithdrawnOver = at != null && withdrawnEndsAt != null && at >= withdrawnEndsAt;
+    if (endsAt == null && !isWithdrawnOver && !isPassedOn(world, life, before)) {
+      throw violated("{} was taken at {} without notice", before, at);
+    }
+    if (endsAt == null || !log.areClocksRight(world)) {
+      return;
+    }
     if (at == null || at < endsAt) {
       throw violated("{} was taken at {}", before, at);
     }
     long seconds = (now - life.lastNoticeNanos) / SECOND;
-    if (seconds < world.settings.noticeSeconds() - COMMIT_SECONDS) {
+    if (seconds < world.settings.noticeSeconds() - COMMIT_SECONDS
+        && !isPassedOn(world, life, before)) {
       throw violated("{} was taken {} s after it was given notice", before, seconds);
     }
   }
@@ -81,7 +84,7 @@ final class NoticesRunWhole extends Invariant {
   /** Whether another node of the organization was under notice lately, which this one took over. */
   private boolean isPassedOn(World world, Life life, Stored taken) {
     String org = org(taken);
-    long recentNanos = (world.settings.noticeSeconds() + LATE_SECONDS) * SECOND;
+    long recentNanos = (world.settings.noticeSeconds() + COUNTS_SECONDS) * SECOND;
     for (Life other : log.live().values()) {
       if (other != life
           && other.lastNoticeNanos >= 0
