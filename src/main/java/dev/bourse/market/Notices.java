@@ -22,15 +22,19 @@ import org.jspecify.annotations.Nullable;
  * loses a seat to a rival is told first, bids on as an incumbent, and loses the node once the
  * notice is over and the seat is still another's. Pure.
  *
- * <p>A notice that is withdrawn counts for an hour after its end: if the node loses its seat again,
- * the new notice ends when the earlier one would have. Otherwise holders that outbid each other in
- * turn, or a bid that comes and goes, would restart notices and keep a rival out for good.
+ * <p>A notice that is withdrawn counts for an hour after its end, against a bid that is older than
+ * it and waits for a node: if the node loses its seat again, the new notice ends when the earlier
+ * one would have. Otherwise holders that outbid each other in turn, or a bid that comes and goes,
+ * would restart notices and keep that bid waiting for good. Against newer bids it counts for
+ * nothing, so that a holder who paid more to keep a node is told of the next rival in time.
  *
  * @param noticeMillis how long before an active node is taken back for a rival its holder is told;
  *     0 for not at all. A notice that was given runs as long as it was given for.
  * @param isOver whether an allocation's notice is over, or a withdrawn one that still counts
+ * @param oldestWaitingMillis when the oldest bid was declared that has won a seat and waits for a
+ *     node; {@code MAX_VALUE} if none waits
  */
-record Notices(long noticeMillis, Predicate<Allocation> isOver) {
+record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaitingMillis) {
   /**
    * How long a withdrawn notice counts after its end. Organizations that outbid each other in turn
    * keep a rival out for one notice each. With the default notice it takes more than thirty of them
@@ -44,6 +48,15 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
             Allocation.Notice notice = a.notice();
             return notice == null ? Long.MAX_VALUE : notice.endsAtMillis();
           });
+
+  Notices(long noticeMillis, Predicate<Allocation> isOver) {
+    this(noticeMillis, isOver, Long.MAX_VALUE);
+  }
+
+  /** Returns the same against these waiting bids. */
+  Notices against(long oldestMillis) {
+    return new Notices(noticeMillis, isOver, oldestMillis);
+  }
 
   /** By the wall clock, as told. */
   static Notices at(long noticeMillis, long nowMillis) {
@@ -66,6 +79,14 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
     return notice != null
         ? Long.valueOf(notice.endsAtMillis())
         : withdrawn != null && nowMillis < withdrawn + COUNTS_MILLIS ? withdrawn : null;
+  }
+
+  /** Returns {@link #endMillis} of what counts against the bids that wait. */
+  private @Nullable Long countingEnd(Allocation allocation, long nowMillis) {
+    Long end = endMillis(allocation, nowMillis);
+    return end != null && (allocation.notice() != null || oldestWaitingMillis <= end - noticeMillis)
+        ? end
+        : null;
   }
 
   /**
@@ -114,7 +135,8 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
     for (Taken loser : losing) {
       losers.add(loser.allocationId());
       Allocation allocation = held.get(loser.allocationId());
-      if (allocation == null || isTaken(allocation, loser.reason(), cluster.ceilingCents())) {
+      if (allocation == null
+          || isTaken(allocation, loser.reason(), cluster.ceilingCents(), nowMillis)) {
         taken.add(loser);
       } else if (allocation.notice() == null && allocation.state() == Allocation.State.ACTIVE) {
         given.put(loser.allocationId(), notice(loser.reason(), allocation, nowMillis));
@@ -127,7 +149,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
 
   /** Returns a new notice, which ends no later than a withdrawn one of this node. */
   private Allocation.Notice notice(Allocation.Reason reason, Allocation node, long nowMillis) {
-    Long end = endMillis(node, nowMillis);
+    Long end = countingEnd(node, nowMillis);
     long latest = nowMillis + noticeMillis;
     return new Allocation.Notice(reason, end == null ? latest : Math.min(latest, end));
   }
@@ -137,7 +159,8 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
    * that a holder who loses the seat then is given a whole notice.
    */
   static Part paused(Cluster cluster, long nowMillis) {
-    List<Allocation> all = passing(cluster, Set.of(), nowMillis);
+    List<Allocation> all =
+        cluster.allocations().stream().filter(a -> endMillis(a, nowMillis) != null).toList();
     List<String> ids = all.stream().map(Allocation::allocationId).toList();
     return ids.isEmpty()
         ? NONE
@@ -198,7 +221,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
     Map<String, Allocation.Notice> given = new HashMap<>(part.orders().given());
     int kept = part.kept();
     for (String id : new TreeSet<>(part.orders().given().keySet())) {
-      boolean hasOwn = cluster.find(id).filter(a -> endMillis(a, nowMillis) != null).isPresent();
+      boolean hasOwn = cluster.find(id).filter(a -> countingEnd(a, nowMillis) != null).isPresent();
       if (hasOwn || left.isEmpty()) {
         continue;
       }
@@ -220,12 +243,13 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
    * holder that lost the seat by lowering its own ceiling gets none. A provisioning node gets its
    * notice when it becomes active.
    */
-  private boolean isTaken(Allocation allocation, Allocation.Reason reason, long ceilingCents) {
+  private boolean isTaken(
+      Allocation allocation, Allocation.Reason reason, long ceilingCents, long nowMillis) {
     Long seated = allocation.seatCeilingCents();
     return reason != Allocation.Reason.OUTBID
         || (seated != null && ceilingCents < seated)
         || (allocation.notice() == null && noticeMillis == 0)
-        || isOver.test(allocation);
+        || (countingEnd(allocation, nowMillis) != null && isOver.test(allocation));
   }
 
   private static NoticeOrders orders(Map<String, Allocation.Notice> given, List<String> withdrawn) {
@@ -235,10 +259,11 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver) {
   }
 
   /** Returns the nodes with a seat that are under notice, or have a withdrawn one that counts. */
-  private static List<Allocation> passing(Cluster cluster, Set<String> losers, long nowMillis) {
+  private List<Allocation> passing(Cluster cluster, Set<String> losers, long nowMillis) {
     List<Allocation> passing = new ArrayList<>();
     for (Allocation allocation : cluster.allocations()) {
-      if (endMillis(allocation, nowMillis) != null && !losers.contains(allocation.allocationId())) {
+      if (countingEnd(allocation, nowMillis) != null
+          && !losers.contains(allocation.allocationId())) {
         passing.add(allocation);
       }
     }

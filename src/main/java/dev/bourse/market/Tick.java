@@ -508,15 +508,16 @@ final class Tick {
                         .add(
                             new Allotment.Orders.Taken(
                                 a.allocationId(), Allocation.Reason.UNWOUND))));
+    Notices judged = notices.against(oldestWaiting(clearing, grants));
     Map<String, Notices.Part> parts = new HashMap<>();
     for (Cluster cluster : clusters) {
       parts.put(
           cluster.name(),
           pool.isPaused()
               ? Notices.paused(cluster, nowMillis)
-              : notices.part(cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis));
+              : judged.part(cluster, reclaims.getOrDefault(cluster.name(), List.of()), nowMillis));
     }
-    parts = notices.passOn(clusters, parts, nowMillis);
+    parts = judged.passOn(clusters, parts, nowMillis);
     Map<String, Decided> changed = new LinkedHashMap<>();
     for (Cluster cluster : clusters) {
       Decided decided =
@@ -534,6 +535,25 @@ final class Tick {
     return changed;
   }
 
+  /** Returns when the oldest bid was declared that has won a seat and waits for a node. */
+  private long oldestWaiting(Clearing clearing, Map<String, List<Clearing.Grant>> grants) {
+    long oldest = Long.MAX_VALUE;
+    for (Cluster cluster : clusters) {
+      int nodes = cluster.filledSlots() + grants.getOrDefault(cluster.name(), List.of()).size();
+      Declaration declared = cluster.declared();
+      if (declared != null && seats(cluster, clearing) > nodes) {
+        oldest = Math.min(oldest, declared.pricedAtMillis());
+      }
+    }
+    return oldest;
+  }
+
+  private int seats(Cluster cluster, Clearing clearing) {
+    int held = cluster.filledSlots();
+    int declared = Math.max(slots(cluster, held), held);
+    return declared - clearing.unseated().getOrDefault(cluster.name(), 0);
+  }
+
   private Decided decided(
       Cluster cluster,
       Clearing clearing,
@@ -549,8 +569,7 @@ final class Tick {
       reclaims.forEach(loser -> losing.add(loser.allocationId()));
     }
     int held = cluster.filledSlots();
-    int declared = Math.max(slots(cluster, held), held);
-    int seats = declared - clearing.unseated().getOrDefault(cluster.name(), 0);
+    int seats = seats(cluster, clearing);
     int minimum = cluster.minimumSlots(pool.gpusPerNode());
     Long cents = clearing.centsOf(cluster.orgId());
     return new Decided(

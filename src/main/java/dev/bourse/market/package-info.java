@@ -28,10 +28,11 @@
  * <p>The auction says who has no seat; {@link dev.bourse.market.Notices} says what becomes of the
  * node. Who loses one to a rival is told first and bids on as an incumbent, so that the auction,
  * and with it every price, knows nothing of notices. A notice that is withdrawn still counts for an
- * hour after its end, for its node and for another node of the organization that loses its seat.
- * Rejected: notice in the auction as a kind of protection, for a protected node is no seat that
- * rivals compete for, and the price would fall; and a notice that passes to another organization's
- * node, because that holder would lose it without having been told.
+ * hour after its end, for its node and for another node of the organization that loses its seat to
+ * a bid that is older than the notice. Rejected: notice in the auction as a kind of protection, for
+ * a protected node is no seat that rivals compete for, and the price would fall; and a notice that
+ * passes to another organization's node, because that holder would lose it without having been
+ * told.
  *
  * <p>{@link dev.bourse.market.NodeService} is what operators do to machines. Its rows ({@link
  * dev.bourse.market.NodeStore}) are the truth; the process that holds the lease keeps them in an

@@ -304,6 +304,20 @@ class NoticesTest {
     assertEquals(forgotten + NOTICE, endsAt(tick(forgotten, seated, rival(1, "3")), 0));
   }
 
+  /** Whoever paid more to keep a node is told in time of a rival that comes later. */
+  @Test
+  void aWithdrawnNoticeDoesNotCountAgainstANewerBid() {
+    Cluster seated = tick(NOW + TICK, tick(NOW, active(1), rival(1, "3")));
+    Cluster newcomer =
+        Cluster.created("new", "newcomer", "h100", Cluster.Kind.VM, seated.posture());
+    newcomer = Capacity.declare(newcomer, order(8, "5", 0), TERMS, NOW + 2 * TICK).next();
+
+    long late = NOW + 2 * NOTICE;
+    assertEquals(late + NOTICE, endsAt(tick(late, seated, newcomer), 0));
+    // The older bid has lost its seat to the newer one too, and does not wait.
+    assertEquals(late + NOTICE, endsAt(tick(late, seated, newcomer, rival(1, "3")), 0));
+  }
+
   @Test
   void aSecondNoticeIsNoLongerThanThePoolGives() {
     Cluster seated = tick(NOW + TICK, tick(NOW, active(1), rival(1, "3")));
