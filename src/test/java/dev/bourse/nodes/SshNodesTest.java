@@ -43,6 +43,23 @@ class SshNodesTest extends SshNodesFixture {
     assertEquals(Set.of("allocation", "allocation.run"), names(mark("n1").resolveSibling("")));
   }
 
+  /** The keys of a gang's node are written last; whoever prepared it may be slow. */
+  @Test
+  void aCallWithoutKeysThatComesLateTakesNoneAway() throws Exception {
+    LocalMachine machine = machine("n1");
+    SshNodes nodes = nodes(new Setting());
+    await(nodes.provision(machine.machine(), "alloc_1", List.of()));
+    assertEquals("", Files.readString(keys("n1")));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+
+    await(nodes.provision(machine.machine(), "alloc_1", List.of()));
+
+    assertEquals(ADA + "\n", Files.readString(keys("n1")));
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of()));
+    assertEquals("", Files.readString(keys("n1")));
+  }
+
   @Test
   void aCallThatComesAfterTheReclaimLetsNobodyInAgain() throws Exception {
     LocalMachine machine = machine("n1");

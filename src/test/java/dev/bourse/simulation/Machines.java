@@ -336,8 +336,9 @@ class Machines {
       return;
     }
     if (keys != null) {
+      boolean isLate = keys.isEmpty() && allocationId.equals(machine.tenant);
+      machine.keys = isLate ? machine.keys : keys;
       machine.tenant = allocationId;
-      machine.keys = keys;
       watchers.forEach(w -> w.letIn(nodeId, allocationId));
     } else {
       machine.mark = null;
