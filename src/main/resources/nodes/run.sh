@@ -224,7 +224,8 @@ provision() {
   chown -h "$user" ".$name.new"
   # A directory in the file's place would swallow the new file.
   if [ -d "$name" ]; then rm -rf -- "$name"; fi
-  mv -f ".$name.new" "$name"
+  # Never into a folder: its tenant may be at work and put one there, or a link to one.
+  mv -fT ".$name.new" "$name"
   rm -rf -- "${name}2"
 }
 
@@ -233,7 +234,14 @@ provision() {
 # comes before the wipe does without room on the disk. The operator's commands may start or leave
 # something, so the tenant's ids are searched for after them.
 reclaim() {
+  # Whatever the ids are, the keys go.
+  if ! (read_ids) 2>/dev/null; then remove_keys || :; fi
   read_ids
+  if [ -n "$uids" ]; then
+    # A file system of the tenant's own over its keys would keep waiting who removes them.
+    kill_as "$uid" "$uid"
+    unmount_fuse "$dir"
+  fi
   remove_keys || echo "keys could not be removed at once" >&2
   if [ -n "$uids" ]; then
     remove_jobs

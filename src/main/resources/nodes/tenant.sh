@@ -16,7 +16,7 @@ job_files="/var/spool/cron/crontabs/$user /var/spool/cron/$user /var/spool/cron/
 ending_seconds=30
 
 subordinate() {
-  awk -F: -v user="$user" -v uid="$uid" '$1 == user || $1 == uid { print $2, $2 + $3 - 1 }' \
+  awk -F: -v user="$user" -v uid="$uid" '($1 == user || $1 == uid) && $3 > 0 { print $2, $2 + $3 - 1 }' \
     "$1" 2>/dev/null | paste -sd' ' -
 }
 
@@ -28,6 +28,9 @@ read_ids() {
   [ "$uid" -gt 0 ] || fail 77 "the login $user is root"
   uids="$uid $uid $(subordinate /etc/subuid)"
   gids=$(subordinate /etc/subgid)
+  for first_id in $uids $gids; do
+    [ "$first_id" -gt 0 ] || fail 77 "the ids of $user include root's: correct /etc/subuid and /etc/subgid"
+  done
   if [ "$uid" -ge $((first_block * block_size)) ]; then gids="$uid $uid $gids"; fi
   home=$(getent passwd "$user" | cut -d: -f6)
   case $home in
@@ -44,13 +47,29 @@ within='
   }
 '
 
+# The status files of all processes. A program that forks without end has another number before its file
+# is read, so the files of the numbers that the kernel gives out next are tried as well, several times:
+# reading them is faster than forking.
+status_files() {
+  last=0
+  if [ -r /proc/loadavg ]; then read -r rest rest rest rest last </proc/loadavg; fi
+  awk -v last="$last" -v highest="$(cat /proc/sys/kernel/pid_max 2>/dev/null || echo 32768)" '
+    BEGIN {
+      for (turn = 0; turn < 3; turn++) for (i = last; i < last + 600; i++) {
+        print "/proc/" (i <= highest ? i : i - highest + 299) "/status"
+      }
+    }
+  '
+  printf '%s\n' /proc/[0-9]*/status
+}
+
 # Each process with one of the ids, be it real, effective, saved or for files: its number, its name and
 # its user ids. What has ended and waits for its parent is none.
 processes() {
-  printf '%s\n' /proc/[0-9]*/status | xargs cat 2>/dev/null |
+  status_files | xargs cat 2>/dev/null |
     awk -v uids="$uids" -v gids="$gids" "$within"'
       function tell() {
-        if (ours && state != "X" && !(state == "Z" && threads < 2)) print pid, name, owners
+        if (ours && state != "X" && !(state == "Z" && threads < 2) && !told[pid]++) print pid, name, owners
       }
       /^Name:/ { tell(); name = $2 == "" ? "-" : $2; ours = threads = 0 }
       /^State:/ { state = $2 }
@@ -62,24 +81,55 @@ processes() {
     '
 }
 
-# With the rights of that id, every process is killed that such rights can kill: those of the id and
-# those in user namespaces that it made. The kernel does it in one step, which no fork escapes.
+# kill_as FIRST LAST…: with the rights of each id, every process is killed that such rights can kill: those
+# of the id and those in user namespaces that it made. The kernel does it in one step, which no fork escapes.
+# Perl has the rights as its effective id only, and nobody but root can signal it. Without Perl the killer is
+# a process of the id, which another one of that id may kill or stop first, and a long range is left out.
+# 65535 is the id that nobody has, because it is -1 in 16 bits.
 kill_as() {
-  setpriv --reuid "$1" --clear-groups /bin/sh -c 'kill -s KILL -- -1' >/dev/null 2>&1 </dev/null 9<&- || :
+  if has perl; then
+    perl -e '
+      while (my ($first, $last) = splice @ARGV, 0, 2) {
+        for my $id ($first .. $last) {
+          ($<, $>) = (65535, $id);
+          die "no rights of $id" unless $< == 65535 && $> == $id;
+          kill "KILL", -1;
+          ($<, $>) = (0, 0);
+        }
+      }
+    ' "$@" </dev/null >/dev/null 2>&1 9<&- && return 0
+  fi
+  while [ $# -ge 2 ]; do
+    if [ "$1" = "$2" ]; then
+      timeout -s KILL 5 setpriv --reuid "$1" --clear-groups /bin/sh -c 'kill -s KILL -- -1' \
+        >/dev/null 2>&1 </dev/null 9<&- || :
+    fi
+    shift 2
+  done
+}
+
+# A program with an id of the tenant's takes another one through a set-uid file of that one. It may be at
+# work: each file is removed by its plain name in the folder where it was found.
+disarm() {
+  find_ours "-type f -perm /6000" -execdir rm -f -- '{}' +
 }
 
 # Looks again until nothing is left: a program may have changed its ids in the meantime.
 end_processes() {
   look_at_clock
   latest=$((now + ending_seconds)) naps=0
-  kill_as "$uid"
+  kill_as "$uid" "$uid"
   while left=$(processes) && [ -n "$left" ]; do
-    for other in $(echo "$left" | awk -v uids="$uids" "$within"'
-      { for (i = 3; i <= NF; i++) if (within($i, uids) && !seen[$i]++ && count++ < 64) print $i }
-    '); do
-      kill_as "$other"
-    done
+    # shellcheck disable=SC2046 # a first and a last one for each id
+    kill_as $(echo "$left" | awk -v uids="$uids" "$within"'
+      { for (i = 3; i <= NF; i++) if (within($i, uids) && !seen[$i]++ && count++ < 64) print $i, $i }
+    ')
     echo "$left" | awk '{ print $1 }' | xargs kill -s KILL 2>/dev/null || :
+    if [ "$naps" -ge 3 ]; then
+      disarm
+      # shellcheck disable=SC2086 # ranges
+      kill_as $uids
+    fi
     look_at_clock
     [ "$now" -lt "$latest" ] ||
       fail 71 "processes that do not end: $(echo "$left" | head -n 20 | paste -sd';' -)"
@@ -87,12 +137,28 @@ end_processes() {
   done
 }
 
-# Mounts that the tenant made with the set-uid helper of FUSE hide what is below them, and hang.
-unmount_fuse() {
+# Mounts that the tenant made with the set-uid helper of FUSE, the newest first. They hide what is below
+# them, and keep waiting who looks at them. Names are as the kernel writes them, without blanks.
+fuse_mounts() {
   awk -v uids="$uids" "$within"'
-    $3 ~ /^fuse/ && match($4, /user_id=[0-9]+/) && within(substr($4, RSTART + 8, RLENGTH - 8), uids) { print $2 }
-  ' /proc/self/mounts | while read -r point; do umount -l "$(printf '%b' "$point")" || :; done
-  if grep -q " /run/user/$uid " /proc/self/mounts; then umount -l "/run/user/$uid" || :; fi
+    $3 ~ /^fuse/ && match($4, /user_id=[0-9]+/) && within(substr($4, RSTART + 8, RLENGTH - 8), uids) {
+      points = $2 "\n" points
+    }
+    END { printf "%s", points }
+  ' /proc/self/mounts
+}
+
+# unmount_fuse [PLACE]: all of them, or the one there. While the tenant's programs are at work they can have a
+# path lead elsewhere, unless its folders are others'.
+unmount_fuse() {
+  only=${1:-}
+  fuse_mounts | sed 's/\\\([0-7][0-7][0-7]\)/\\0\1/g' | while read -r point; do
+    # A name may end with line breaks, which the shell would take away.
+    point=$(printf '%b.' "$point")
+    point=${point%.}
+    if [ -z "$only" ] || [ "$only" = "$point" ]; then umount -l -- "$point" || :; fi
+  done
+  if [ -z "$only" ] && grep -q " /run/user/$uid " /proc/self/mounts; then umount -l "/run/user/$uid" || :; fi
 }
 
 # The System V objects with one of the ids: their kind as ipcrm names it and their number.
@@ -106,10 +172,13 @@ system_v() {
   done
 }
 
-# files list|remove: what on local file systems has one of the ids. The home itself stays.
-files() {
-  action=$1
-  set -- ! '(' -false
+# find_ours TEST ACTION…: does it with what on local file systems has one of the ids and passes the test. The
+# home itself stays. Files that others remove meanwhile make find fail; what it left is told by another look.
+find_ours() {
+  test=$1
+  shift
+  count=$#
+  set -- "$@" ! '(' -false
   for type in $local_types; do set -- "$@" -o -fstype "$type"; done
   set -- "$@" ')' -prune -o '(' -false
   of=-uid
@@ -125,13 +194,16 @@ files() {
     done
     of=-gid
   done
-  set -- "$@" ')' ! -path "$home" -prune
-  # Files that others remove meanwhile make find fail; what it left is told by another look.
-  if [ "$action" = remove ]; then
-    find / "$@" -exec rm -rf --one-file-system -- '{}' + 2>/dev/null || :
-  else
-    find / "$@" -print 2>/dev/null || :
-  fi
+  # shellcheck disable=SC2086 # words of find
+  set -- "$@" ')' ! -path "$home" $test
+  # The action, which came first, goes last.
+  while [ "$count" -gt 0 ]; do
+    action=$1
+    shift
+    set -- "$@" "$action"
+    count=$((count - 1))
+  done
+  find / "$@" 2>/dev/null || :
 }
 
 is_local() {
@@ -145,14 +217,31 @@ is_local() {
 empty_home() {
   if [ -d "$home" ] && [ ! -L "$home" ] && is_local "$home"; then
     chown root:root "$home"
-    chmod 700 "$home"
+    # Five digits, so that set-id bits go, too.
+    chmod 00700 "$home"
     find "$home" -mindepth 1 -maxdepth 1 -exec rm -rf --one-file-system -- '{}' + || :
+    # An access list would be inherited by all that the next tenant makes; a new folder has none.
+    case $(ls -ld "$home") in
+      ??????????+*)
+        if rmdir "$home"; then
+          mkdir -m 700 "$home"
+          if has restorecon; then restorecon "$home" || :; fi
+        elif has setfacl; then
+          setfacl -b "$home" || :
+        fi
+        ;;
+    esac
   fi
 }
 
 remove_jobs() {
   # shellcheck disable=SC2086 # each of them
   rm -f -- $job_files
+}
+
+# Message queues are there even where nobody looks.
+show_queues() {
+  grep -q ' mqueue ' /proc/self/mounts || { mkdir -p /dev/mqueue && mount -t mqueue mqueue /dev/mqueue; } 2>/dev/null || :
 }
 
 # Removes all that has one of the ids, ended processes first, and fails with a list when something is left.
@@ -162,11 +251,16 @@ clean() {
   unmount_fuse
   system_v | while read -r kind id; do ipcrm "$kind" "$id" || :; done
   empty_home
-  files remove
+  show_queues
+  find_ours -prune -exec rm -rf --one-file-system -- '{}' +
+  # Now that no set-uid file is left, nothing changes its ids any more.
+  end_processes
   left=$({
-    processes | sed 's/^/process /'
+    for turn in 1 2 3; do processes; done | sort -u | sed 's/^/process /'
     system_v | sed 's/^/System V /'
-    files list | sed 's/^/file /'
+    fuse_mounts | sed 's/^/mount /'
+    # One line for each name, whatever is in it.
+    find_ours -prune -print0 | tr '\000\001-\037\177' '\n[?*]' | sed 's/^/file /'
   } | head -n 20)
   [ -z "$left" ] || fail 78 "left behind: $(echo "$left" | paste -sd';' -)"
 }
@@ -175,7 +269,8 @@ clean() {
 require_plain_login() {
   for group in $(id -Gn "$user"); do
     case $group in
-      root | sudo | wheel | admin | adm | disk | shadow | docker | podman | lxd | incus | libvirt | kvm)
+      root | sudo | wheel | admin | adm | staff | disk | kmem | shadow | docker | podman | lxd | incus | incus-admin | \
+        libvirt | kvm)
         fail 77 "the login $user could become root: it is in the group $group"
         ;;
     esac
@@ -191,7 +286,9 @@ deny_jobs() {
     if grep -qxF "$user" "/etc/$service.allow" 2>/dev/null; then
       fail 77 "/etc/$service.allow lets $user have jobs, which would outlive it"
     fi
-    grep -qxF "$user" "/etc/$service.deny" 2>/dev/null || echo "$user" >>"/etc/$service.deny"
+    # The file is everyone's: crontab reads it with the rights of its user. Its last line may lack an end.
+    [ -e "/etc/$service.deny" ] || (umask 022 && : >"/etc/$service.deny")
+    grep -qxF "$user" "/etc/$service.deny" || printf '\n%s\n' "$user" >>"/etc/$service.deny"
   done
 }
 
@@ -209,7 +306,12 @@ set_ids() {
     done
     usermod "--add-sub${map}s" "$((lowest + 1))-$highest" "$user" || return 1
   done
-  [ "$(id -u "$user")" = "$lowest" ]
+  [ "$(id -u "$user")" = "$lowest" ] || return 1
+  # A file may name the login by its number, too, and lend it the ids of others.
+  uid=$lowest
+  for map in uid gid; do
+    [ ! -f "/etc/sub$map" ] || [ "$(subordinate "/etc/sub$map")" = "$((lowest + 1)) $highest" ] || return 1
+  done
 }
 
 # Gives the login ids that no tenant had before, once for each allocation: when the call is repeated,
@@ -233,15 +335,15 @@ give_ids() {
   echo "$block" >"$mark.block.new"
   mv -f "$mark.block.new" "$mark.block"
   set_ids || fail 77 "the ids of $user cannot be changed"
-  uid=$lowest
   echo "$allocation $uid" >"$mark.ids.new"
   mv -f "$mark.ids.new" "$mark.ids"
 }
 
 hand_over_home() {
+  [ ! -L "$home" ] || fail 77 "$home is a symbolic link: it has to be a folder, to be emptied after each tenant"
   mkdir -p "$home"
-  if is_local "$home" && [ ! -L "$home" ]; then
+  if is_local "$home"; then
     chown "$user:" "$home"
-    chmod 700 "$home"
+    chmod 00700 "$home"
   fi
 }
