@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The service keeps its promises whatever goes wrong; see the package's tour. A failure names its
  * seed and the command that shows how it came to it.
  */
+@Tag("simulation")
 class SimulationTest {
   /** Over a minute on two cores; {@code scripts/simulate} takes as many as there is time for. */
   private static final int SEEDS = 200;
