@@ -231,6 +231,8 @@ empty_home() {
         fi
         ;;
     esac
+    # The release before this one does not hand it over at the next grant.
+    chown "$user:" "$home"
   fi
 }
 
