@@ -38,7 +38,7 @@ read_lock() {
   fi
 }
 
-# Runs of older releases hold another lock, or none, but are noted as well.
+# True if the lock file names a process that runs. Older releases take another lock, or none, but write the file.
 is_noted_run() {
   read_lock
   [ -n "$pid" ] && [ "$since" = "$boot" ] && kill -s 0 "$pid" 2>/dev/null &&
@@ -56,8 +56,14 @@ end_overdue() {
 # Waits until nobody is at work, but no longer than the visit may last.
 take_machine() {
   naps=0
-  # A file that no tenant can open, so that none holds the lock. Without room for it, a reclaim goes on.
-  if ! { : >>"$mark.run"; } 2>/dev/null; then exec 9</; else exec 9>>"$mark.run"; fi
+  # No tenant can open this file and hold the lock. On a full disk without the file, a reclaim locks the folder.
+  if { : >>"$mark.run"; } 2>/dev/null; then
+    exec 9>>"$mark.run"
+  elif [ -d "$state" ]; then
+    exec 9<"$state"
+  else
+    exec 9</
+  fi
   until flock -n 9 && ! is_noted_run; do
     look_at_clock
     end_overdue
@@ -203,7 +209,7 @@ remember_end() {
   } >"$mark.ended.new" && mv -f "$mark.ended.new" "$mark.ended" || rm -f "$mark.ended.new"
 }
 
-# The keys of a gang's node are written last, so a call without any that finds some comes late.
+# A gang's node gets its keys with the last call, so a call without keys is late if the keys are there.
 provision() {
   if [ "$bytes" -eq 0 ] && [ "$(held)" = "$allocation" ] && [ -s "$keys" ]; then return 0; fi
   read_ids
@@ -224,7 +230,7 @@ provision() {
   chown -h "$user" ".$name.new"
   # A directory in the file's place would swallow the new file.
   if [ -d "$name" ]; then rm -rf -- "$name"; fi
-  # Never into a folder: its tenant may be at work and put one there, or a link to one.
+  # -T, because a tenant that is logged in may put a directory, or a link to one, in this place.
   mv -fT ".$name.new" "$name"
   rm -rf -- "${name}2"
 }
@@ -234,11 +240,11 @@ provision() {
 # comes before the wipe does without room on the disk. The operator's commands may start or leave
 # something, so the tenant's ids are searched for after them.
 reclaim() {
-  # Whatever the ids are, the keys go.
+  # The keys are removed even if the ids are refused.
   if ! (read_ids) 2>/dev/null; then remove_keys || :; fi
   read_ids
   if [ -n "$uids" ]; then
-    # A file system of the tenant's own over its keys would keep waiting who removes them.
+    # Removing keys below the tenant's FUSE mount would block.
     kill_as "$uid" "$uid"
     unmount_fuse "$dir"
   fi

@@ -1,5 +1,6 @@
-# The tenant's ids, what ends and removes all that has one of them, and the proof that nothing is left.
-# No other tenant of the machine ever has these ids: what is theirs is this tenant's, wherever it is.
+# Gives the tenant's login its user and group ids, ends and removes everything that has one of them, and
+# verifies that nothing is left. No other tenant of the machine ever has the same ids, so every process and
+# file with one of them is the tenant's.
 
 # Blocks of 65,536 ids, as systemd gives them to containers (0x00080000 to 0x6FFFFFFF). The first id of
 # a block is the login's user and group id, the others are subordinate to it.
@@ -8,7 +9,7 @@ block_size=65536 first_block=8 last_block=28671
 # File systems of this machine. A walk into a shared one would take hours, and find files of others.
 local_types='ext2 ext3 ext4 xfs btrfs zfs f2fs jfs bcachefs tmpfs ramfs devtmpfs overlay mqueue hugetlbfs'
 
-# Where something of the login's would run without it.
+# Files that start programs of the login without a session.
 job_files="/var/spool/cron/crontabs/$user /var/spool/cron/$user /var/spool/cron/tabs/$user \
 /var/lib/systemd/linger/$user"
 
@@ -20,8 +21,8 @@ subordinate() {
     "$1" 2>/dev/null | paste -sd' ' -
 }
 
-# Leaves in $uids and $gids the first and the last id of each range, and in $home the login's home; no
-# ranges when there is no such login.
+# Sets $uids and $gids to the first and the last id of each range, and $home to the login's home. The ranges
+# are empty if the login does not exist.
 read_ids() {
   uids='' gids='' home=''
   uid=$(id -u "$user" 2>/dev/null) || return 0
@@ -35,7 +36,7 @@ read_ids() {
   home=$(getent passwd "$user" | cut -d: -f6)
   case $home in
     /?*/?*) ;;
-    *) fail 77 "the home of $user is '$home': it has to be below another folder" ;;
+    *) fail 77 "the home of $user is '$home': use a directory such as /home/$user" ;;
   esac
 }
 
@@ -47,9 +48,9 @@ within='
   }
 '
 
-# The status files of all processes. A program that forks without end has another number before its file
-# is read, so the files of the numbers that the kernel gives out next are tried as well, several times:
-# reading them is faster than forking.
+# Prints the status files of all processes. A process of a fork bomb is gone before its file is read, so the
+# list also has the process ids that the kernel assigns next, three times, because reading a file is faster
+# than a fork.
 status_files() {
   last=0
   if [ -r /proc/loadavg ]; then read -r rest rest rest rest last </proc/loadavg; fi
@@ -63,8 +64,8 @@ status_files() {
   printf '%s\n' /proc/[0-9]*/status
 }
 
-# Each process with one of the ids, be it real, effective, saved or for files: its number, its name and
-# its user ids. What has ended and waits for its parent is none.
+# Prints the process id, name and user ids of each process with a real, effective, saved or file system id of
+# the tenant. Zombies do not count.
 processes() {
   status_files | xargs cat 2>/dev/null |
     awk -v uids="$uids" -v gids="$gids" "$within"'
@@ -81,11 +82,11 @@ processes() {
     '
 }
 
-# kill_as FIRST LAST…: with the rights of each id, every process is killed that such rights can kill: those
-# of the id and those in user namespaces that it made. The kernel does it in one step, which no fork escapes.
-# Perl has the rights as its effective id only, and nobody but root can signal it. Without Perl the killer is
-# a process of the id, which another one of that id may kill or stop first, and a long range is left out.
-# 65535 is the id that nobody has, because it is -1 in 16 bits.
+# kill_as FIRST LAST…: kills, with the rights of each id, every process of that id and every process in a user
+# namespace that the id created. The kernel kills them in one system call, so no fork escapes. Perl takes the
+# id as its effective id only, so the tenant cannot signal it. Without Perl, setpriv takes the id, the tenant
+# may kill or stop that process first, and ranges are skipped. No login has the id 65535, because it is -1 in
+# 16 bits.
 kill_as() {
   if has perl; then
     perl -e '
@@ -108,19 +109,19 @@ kill_as() {
   done
 }
 
-# A program with an id of the tenant's takes another one through a set-uid file of that one. It may be at
-# work: each file is removed by its plain name in the folder where it was found.
+# Removes set-uid files, through which a program changes to another id. The program may still run, so find
+# removes each file by its name within its directory, and follows no path.
 disarm() {
   find_ours "-type f -perm /6000" -execdir rm -f -- '{}' +
 }
 
-# Looks again until nothing is left: a program may have changed its ids in the meantime.
+# Kills until a scan finds no process, because a program may change its ids between a scan and the kill.
 end_processes() {
   look_at_clock
   latest=$((now + ending_seconds)) naps=0
   kill_as "$uid" "$uid"
   while left=$(processes) && [ -n "$left" ]; do
-    # shellcheck disable=SC2046 # a first and a last one for each id
+    # shellcheck disable=SC2046 # words: the first and the last id of each range
     kill_as $(echo "$left" | awk -v uids="$uids" "$within"'
       { for (i = 3; i <= NF; i++) if (within($i, uids) && !seen[$i]++ && count++ < 64) print $i, $i }
     ')
@@ -137,8 +138,8 @@ end_processes() {
   done
 }
 
-# Mounts that the tenant made with the set-uid helper of FUSE, the newest first. They hide what is below
-# them, and keep waiting who looks at them. Names are as the kernel writes them, without blanks.
+# Prints the tenant's FUSE mounts, the newest first, with the kernel's escapes in their paths. A FUSE mount hides
+# the files below it, and blocks processes that read it.
 fuse_mounts() {
   awk -v uids="$uids" "$within"'
     $3 ~ /^fuse/ && match($4, /user_id=[0-9]+/) && within(substr($4, RSTART + 8, RLENGTH - 8), uids) {
@@ -148,12 +149,12 @@ fuse_mounts() {
   ' /proc/self/mounts
 }
 
-# unmount_fuse [PLACE]: all of them, or the one there. While the tenant's programs are at work they can have a
-# path lead elsewhere, unless its folders are others'.
+# unmount_fuse [PATH]: unmounts the tenant's FUSE mounts, or only the one at that path. While the tenant's
+# programs run, it is safe only for a path whose parent directories belong to others.
 unmount_fuse() {
   only=${1:-}
   fuse_mounts | sed 's/\\\([0-7][0-7][0-7]\)/\\0\1/g' | while read -r point; do
-    # A name may end with line breaks, which the shell would take away.
+    # The dot keeps line breaks at the end of a path, which the shell would drop.
     point=$(printf '%b.' "$point")
     point=${point%.}
     if [ -z "$only" ] || [ "$only" = "$point" ]; then umount -l -- "$point" || :; fi
@@ -161,7 +162,7 @@ unmount_fuse() {
   if [ -z "$only" ] && grep -q " /run/user/$uid " /proc/self/mounts; then umount -l "/run/user/$uid" || :; fi
 }
 
-# The System V objects with one of the ids: their kind as ipcrm names it and their number.
+# Prints the kind, as ipcrm names it, and the id of each System V object of the tenant.
 system_v() {
   for kind in shm sem msg; do
     awk -v kind="$kind" -v uids="$uids" -v gids="$gids" "$within"'
@@ -172,8 +173,9 @@ system_v() {
   done
 }
 
-# find_ours TEST ACTION…: does it with what on local file systems has one of the ids and passes the test. The
-# home itself stays. Files that others remove meanwhile make find fail; what it left is told by another look.
+# find_ours TEST ACTION…: runs find's action on each file of the tenant that passes the test, on local file
+# systems. It skips the home directory itself. find also fails when another process removes a file meanwhile,
+# so its status is ignored and the caller searches again.
 find_ours() {
   test=$1
   shift
@@ -196,7 +198,7 @@ find_ours() {
   done
   # shellcheck disable=SC2086 # words of find
   set -- "$@" ')' ! -path "$home" $test
-  # The action, which came first, goes last.
+  # find wants the action last, and it came first.
   while [ "$count" -gt 0 ]; do
     action=$1
     shift
@@ -213,14 +215,14 @@ is_local() {
   [ -n "$(find "$place" -maxdepth 0 '(' "$@" ')' 2>/dev/null)" ]
 }
 
-# Whoever is let in next finds the home empty, and as its own.
+# Empties the home directory for the next tenant.
 empty_home() {
   if [ -d "$home" ] && [ ! -L "$home" ] && is_local "$home"; then
     chown root:root "$home"
-    # Five digits, so that set-id bits go, too.
+    # chmod clears the set-id bits of a directory only if the mode has five digits.
     chmod 00700 "$home"
     find "$home" -mindepth 1 -maxdepth 1 -exec rm -rf --one-file-system -- '{}' + || :
-    # An access list would be inherited by all that the next tenant makes; a new folder has none.
+    # The next tenant's files would inherit an access list; a new directory has none.
     case $(ls -ld "$home") in
       ??????????+*)
         if rmdir "$home"; then
@@ -231,7 +233,7 @@ empty_home() {
         fi
         ;;
     esac
-    # The release before this one does not hand it over at the next grant.
+    # The previous release does not change the owner at a grant.
     chown "$user:" "$home"
   fi
 }
@@ -241,12 +243,12 @@ remove_jobs() {
   rm -f -- $job_files
 }
 
-# Message queues are there even where nobody looks.
+# POSIX message queues exist even if their file system is not mounted.
 show_queues() {
   grep -q ' mqueue ' /proc/self/mounts || { mkdir -p /dev/mqueue && mount -t mqueue mqueue /dev/mqueue; } 2>/dev/null || :
 }
 
-# Removes all that has one of the ids, ended processes first, and fails with a list when something is left.
+# Ends the tenant's processes, removes its objects and files, and fails with a list if something is left.
 clean() {
   remove_jobs
   end_processes
@@ -255,19 +257,19 @@ clean() {
   empty_home
   show_queues
   find_ours -prune -exec rm -rf --one-file-system -- '{}' +
-  # Now that no set-uid file is left, nothing changes its ids any more.
+  # Without set-uid files, processes cannot change their ids any more.
   end_processes
   left=$({
     for turn in 1 2 3; do processes; done | sort -u | sed 's/^/process /'
     system_v | sed 's/^/System V /'
     fuse_mounts | sed 's/^/mount /'
-    # One line for each name, whatever is in it.
+    # Each name takes one line, because tr replaces control characters.
     find_ours -prune -print0 | tr '\000\001-\037\177' '\n[?*]' | sed 's/^/file /'
   } | head -n 20)
   [ -z "$left" ] || fail 78 "left behind: $(echo "$left" | paste -sd';' -)"
 }
 
-# A login that could become root would keep what no search of its ids finds.
+# Refuses a login that could become root, because the search by ids misses files and processes of root.
 require_plain_login() {
   for group in $(id -Gn "$user"); do
     case $group in
@@ -278,17 +280,17 @@ require_plain_login() {
     esac
   done
   if has sudo && LC_ALL=C sudo -n -l -U "$user" 2>/dev/null | grep -q 'may run the following'; then
-    fail 77 "the login $user could become root: sudo lets it"
+    fail 77 "the login $user could become root: sudo lets it run commands"
   fi
 }
 
-# Jobs would start while the machine is cleaned, and after.
+# Denies cron and at, because jobs would start during the cleaning and after it.
 deny_jobs() {
   for service in cron at; do
     if grep -qxF "$user" "/etc/$service.allow" 2>/dev/null; then
-      fail 77 "/etc/$service.allow lets $user have jobs, which would outlive it"
+      fail 77 "remove $user from /etc/$service.allow: its jobs would outlive the grant"
     fi
-    # The file is everyone's: crontab reads it with the rights of its user. Its last line may lack an end.
+    # crontab reads the file with its user's rights, so everyone may read it. Its last line may lack a newline.
     [ -e "/etc/$service.deny" ] || (umask 022 && : >"/etc/$service.deny")
     grep -qxF "$user" "/etc/$service.deny" || printf '\n%s\n' "$user" >>"/etc/$service.deny"
   done
@@ -309,15 +311,15 @@ set_ids() {
     usermod "--add-sub${map}s" "$((lowest + 1))-$highest" "$user" || return 1
   done
   [ "$(id -u "$user")" = "$lowest" ] || return 1
-  # A file may name the login by its number, too, and lend it the ids of others.
+  # An entry may name the login by its user id, and give it ids of others.
   uid=$lowest
   for map in uid gid; do
     [ ! -f "/etc/sub$map" ] || [ "$(subordinate "/etc/sub$map")" = "$((lowest + 1)) $highest" ] || return 1
   done
 }
 
-# Gives the login ids that no tenant had before, once for each allocation: when the call is repeated,
-# its tenant may be at work. Before the first time, earlier tenants may have left things under the old ids.
+# Gives the login a new block of ids, once for each allocation, because the tenant may be logged in when the
+# call is repeated. On a machine without a block yet, it first cleans up after tenants with the old ids.
 give_ids() {
   if [ "$(cat "$mark.ids" 2>/dev/null)" = "$allocation $uid" ]; then return 0; fi
   [ -n "$uid" ] && grep -q "^$user:" /etc/passwd ||
@@ -329,7 +331,7 @@ give_ids() {
   block=${block:-$((first_block - 1))}
   if [ $((uid / block_size)) -gt "$block" ]; then block=$((uid / block_size)); fi
   block=$((block + 1))
-  [ "$block" -le "$last_block" ] || fail 77 "every id was given to somebody: install the machine anew"
+  [ "$block" -le "$last_block" ] || fail 77 "all blocks of ids are used up: reinstall the machine"
   lowest=$((block * block_size)) highest=$((block * block_size + block_size - 1))
   awk -v low="$lowest" -v high="$highest" '
     $1 <= low && high < $1 + $3 { found = 1 } END { exit !found }
@@ -342,7 +344,7 @@ give_ids() {
 }
 
 hand_over_home() {
-  [ ! -L "$home" ] || fail 77 "$home is a symbolic link: it has to be a folder, to be emptied after each tenant"
+  [ ! -L "$home" ] || fail 77 "$home is a symbolic link: make it a directory"
   mkdir -p "$home"
   if is_local "$home"; then
     chown "$user:" "$home"

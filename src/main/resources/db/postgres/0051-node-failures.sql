@@ -1,3 +1,3 @@
 -- serves-from: 42
--- What a machine said when it was last not prepared or not cleaned, for operators.
+-- The reason, for operators, why a machine was last not prepared or not cleaned.
 ALTER TABLE node ADD COLUMN failure TEXT COLLATE "C";

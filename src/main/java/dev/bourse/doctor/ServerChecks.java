@@ -95,8 +95,9 @@ public final class ServerChecks {
           notes.see(ssh.identityFile() + " holds a key that can be used");
           if (!ssh.hasOwnIds()) {
             notes.warn(
-                "nodes.ssh.own-ids is false: what a tenant hides on a machine is the next tenant's",
-                "set it to true where no image is written between two tenants");
+                "nodes.ssh.own-ids is false: a process that survives a reclaim can read the next"
+                    + " tenant's files",
+                "set it to true, or reimage machines between tenants");
           }
         });
   }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param quarantinedAtMillis since when it waits for an operator, null when it does not
  * @param uncleanAfter the allocation it could not be cleaned after, when that is why it waits; then
  *     cleaning it ends the wait too
- * @param failure what it said, for operators, when it was last not prepared or not cleaned; null
- *     once it was
+ * @param failure the reason, for operators, why it was last not prepared or not cleaned; null after
+ *     a success
  * @param retries how often operators had its work taken up again
  * @param generation how often an operator said that the machine is another than it was
  * @param isUnreachable whether it did not answer when it was last tried

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * it and waits for a node: if the node loses its seat again, the new notice ends when the earlier
  * one would have. Otherwise holders that outbid each other in turn, or a bid that comes and goes,
  * would restart notices and keep that bid waiting for good. Against newer bids it counts for
- * nothing, so that a holder who paid more to keep a node is told of the next rival in time.
+ * nothing, so that a holder that paid more to keep a node gets a whole notice of the next rival.
  *
  * @param noticeMillis how long before an active node is taken back for a rival its holder is told;
  *     0 for not at all. A notice that was given runs as long as it was given for.

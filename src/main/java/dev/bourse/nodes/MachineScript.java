@@ -140,9 +140,9 @@ record MachineScript(String command, String input, int patienceSeconds) {
   }
 
   /**
-   * What an exit status other than 0 means.
+   * Returns the failure for an exit status other than 0.
    *
-   * @param printed what the machine said of it, on a line
+   * @param printed the error output of the machine, in one line
    */
   static NodeFailure failure(SshConfig config, String call, int status, String printed) {
     return switch (status) {
@@ -162,8 +162,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
       case NOT_FIT ->
           NodeFailure.lasting(call + ": the machine is not fit for a tenant: " + printed);
       case LEFT_BEHIND ->
-          NodeFailure.lasting(
-              call + ": something of the tenant's could not be removed: " + printed);
+          NodeFailure.lasting(call + ": the tenant's leftovers could not be removed: " + printed);
       default -> NodeFailure.lasting(call + ": the commands ended with status " + status);
     };
   }

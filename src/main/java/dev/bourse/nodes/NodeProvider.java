@@ -22,8 +22,8 @@ public interface NodeProvider {
    * first, also after a provision that failed. So does the call for an allocation that a machine
    * was reclaimed from: it comes late, and lets nobody in.
    *
-   * @param publicKeys ssh public key lines; without any the machine is prepared and lets nobody in
-   *     yet, unless an earlier call for the allocation has installed keys, which stay
+   * @param publicKeys ssh public key lines; an empty list prepares the machine without keys, and
+   *     keeps the keys that an earlier call for the allocation has installed
    */
   Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys);
 

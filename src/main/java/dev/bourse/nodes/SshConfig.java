@@ -14,18 +14,18 @@ import java.util.regex.Pattern;
  * @param adminUser who the provider logs in as: root, or a user with password-less sudo
  * @param identityFile its private key in OpenSSH or PEM form, without a passphrase
  * @param tenantUser who tenants log in as; exists on every machine and is not the admin
- * @param hasOwnIds whether each grant gives the tenant's login user and group ids that no tenant of
- *     the machine had before; otherwise it keeps those it has, and whatever a tenant hid from the
- *     search for them is the next tenant's
+ * @param hasOwnIds true if each grant gives the tenant's login user and group ids that no tenant of
+ *     the machine had before; otherwise the login keeps its ids, and a process that survives a
+ *     reclaim can read the next tenant's files
  * @param authorizedKeysPath the file the machine's sshd reads the tenant's keys from; its directory
  *     is made when only that is missing, and is replaced when it is a symbolic link
  * @param markPath where a machine keeps the allocation it is prepared for; in a directory that only
  *     root can write
  * @param prepareCommand run before a tenant is let in; blank for none
- * @param endSessionsCommand run once the processes with the tenant's ids are ended, for what else
- *     works for it; blank for none
- * @param wipeCommand run before the files with the tenant's ids are removed, for what else it may
- *     have left behind; blank for none
+ * @param endSessionsCommand ends work for the tenant in processes with other ids; runs after the
+ *     processes with the tenant's ids were killed; blank for none
+ * @param wipeCommand removes data of the tenant in other places than files with its ids; runs
+ *     before these are removed; blank for none
  * @param connectTimeoutMillis longest wait for each of the connection, the login and a channel, 100
  *     to 120,000
  * @param commandTimeoutMillis longest run of one call's commands, which the machine ends then, 100

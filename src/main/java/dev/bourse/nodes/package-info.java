@@ -12,20 +12,19 @@
  * taken back from, so that a call which comes late lets nobody in again. Taking a machine back
  * removes keys and ends sessions before anything that needs room on a disk.
  *
- * <p>Each grant gives the tenant's login ids that no tenant of the machine had before: one block of
- * 65,536, the login's own and subordinate ones. All that a tenant without the rights of root can
- * leave on a machine has one of its ids, whoever started it and wherever it is, so a reclaim looks
- * for nothing else; and what it overlooked would belong to nobody in the next grant. Processes are
- * killed with the rights of the tenant's own id, by one system call for all, because a search by
- * process id is slower than a program that forks. A machine is free only after a last search that
- * found nothing.
+ * <p>Each grant gives the tenant's login a block of 65,536 ids that no tenant of the machine had
+ * before: its own id and subordinate ones. Everything that a tenant without root rights leaves on a
+ * machine has one of these ids, so a reclaim searches for ids only. A leftover that the search
+ * misses cannot read the next tenant's files, because that tenant has other ids. Processes are
+ * killed with the rights of the tenant's id in one system call, because a scan of process ids is
+ * slower than a fork bomb. A machine is free only after a last search that found nothing.
  *
  * <p>{@link dev.bourse.nodes.SshNodes} drives real machines over ssh, each known by its pinned host
  * key; {@link dev.bourse.nodes.SimulatedNodes} needs none and serves demonstrations and load.
  *
- * <p>Rejected: ids that no tenant of the whole site had before (the blocks would last a large site
- * for days), and control groups to end sessions by (a process is in the group of whatever started
- * it, cron's among them, so a search by id is needed all the same).
+ * <p>Rejected: ids that are unique within a site, because a large site would use up the blocks
+ * within days. Rejected: control groups to end sessions, because cron's jobs are in cron's group,
+ * so the search by ids is needed anyway.
  *
  * <p>Rejected, too: trust in a host key at first sight (the machine that answers first would get
  * the tenants' keys), and an agent on each machine (one more thing to install, update and secure

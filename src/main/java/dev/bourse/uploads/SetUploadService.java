@@ -91,7 +91,7 @@ public final class SetUploadService {
               }
               return range.isQuery()
                   ? query(awaited, source)
-                  : arrivedLateOr(awaited, () -> receive(awaited, range, source));
+                  : recordIfDurable(awaited, () -> receive(awaited, range, source));
             });
   }
 
@@ -129,7 +129,7 @@ public final class SetUploadService {
         .compose(bytes -> arrive(awaited, bytes.getBytes()));
   }
 
-  private Future<ResumableUploads.Progress> arrivedLateOr(
+  private Future<ResumableUploads.Progress> recordIfDurable(
       Awaited awaited, Supplier<Future<ResumableUploads.Progress>> otherwise) {
     return blobs
         .exists(awaited.key())
@@ -137,8 +137,9 @@ public final class SetUploadService {
   }
 
   /**
-   * How much is there. One whose bytes are all there is ended, should that not be done. Whether it
-   * is durable is asked last: an upload that another request ends has no bytes any more.
+   * Returns how many bytes are stored, and finishes a file whose bytes are all stored. It checks
+   * last whether the file is durable, because an upload that another request has finished has no
+   * bytes any more.
    */
   private Future<ResumableUploads.Progress> query(Awaited awaited, ByteSource source) {
     ResumableUploads.Target target = awaited.target();
@@ -148,7 +149,7 @@ public final class SetUploadService {
             .stored(target.upload())
             .compose(
                 stored ->
-                    arrivedLateOr(
+                    recordIfDurable(
                         awaited,
                         () ->
                             stored < awaited.file().bytes()

@@ -120,6 +120,7 @@ class ConfigTest extends ConfigFixture {
     values.put("nodes.simulated.reclaim-delay", "0");
     values.put("nodes.simulated.failure-rate", "0.25");
     values.put("nodes.ssh.identity-file", "/etc/id");
+    values.put("nodes.ssh.own-ids", "false");
     values.put("nodes.ssh.wipe-command", "wipe");
     values.put("nodes.ssh.max-concurrent", "5");
     values.put("store.url", "sqlite");
@@ -178,6 +179,7 @@ class ConfigTest extends ConfigFixture {
     assertEquals(0, config.simulated().reclaimDelayMillis());
     assertEquals(0.25, config.simulated().failureRate());
     assertEquals(Path.of("/etc/id"), config.ssh().orElseThrow().identityFile());
+    assertFalse(config.ssh().orElseThrow().hasOwnIds());
     assertEquals("wipe", config.ssh().orElseThrow().wipeCommand());
     assertEquals(5, config.ssh().orElseThrow().maxConcurrent());
     assertEquals(Optional.of(Path.of("w.yaml")), config.world());

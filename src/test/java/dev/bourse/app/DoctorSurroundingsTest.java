@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.icegreen.greenmail.util.GreenMail;
 import com.icegreen.greenmail.util.ServerSetup;
 import dev.bourse.core.Ports;
+import dev.bourse.nodes.LoopbackMachine;
 import dev.bourse.org.ScimServer;
 import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.IdentityProvider;
@@ -276,8 +277,17 @@ class DoctorSurroundingsTest {
   @Test
   void aKeyOfMachinesHasToBeOne() throws IOException {
     Path file = Files.writeString(data.resolve("identity"), "no key\n");
-    CommandRun run = run(PATIENT, "nodes.ssh.identity-file=" + file, "nodes.ssh.wipe-command=true");
+    CommandRun run = run(PATIENT, "nodes.ssh.identity-file=" + file);
     assertTrue(saw(is("fault", run, "machines"), file.toString()), run.out());
+  }
+
+  @Test
+  void tenantsThatShareTheirIdsAreWarnedOf() throws Exception {
+    try (LoopbackMachine machine = new LoopbackMachine("n1", data)) {
+      String key = "nodes.ssh.identity-file=" + machine.adminKey();
+      is("ok", run(PATIENT, key), "machines");
+      is("warning", run(PATIENT, key, "nodes.ssh.own-ids=false"), "machines");
+    }
   }
 
   @Test

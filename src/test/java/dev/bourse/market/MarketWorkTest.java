@@ -67,10 +67,12 @@ class MarketWorkTest extends MarketFixture {
 
     eventually("quarantined", () -> uncleanAfter().equals(List.of("a0")));
     assertEquals(3, nodes.count("reclaim n0"));
+    assertEquals(1, texts("SELECT failure FROM node WHERE failure IS NOT NULL").size());
     eventually("gone", () -> cluster().allocations().isEmpty());
 
     assertEquals(4, nodes.count("reclaim n0"));
     assertEquals(List.of(), uncleanAfter());
+    assertEquals(List.of(), texts("SELECT failure FROM node WHERE failure IS NOT NULL"));
     declare(8);
     eventually("granted again", () -> addresses(Allocation.State.ACTIVE).size() == 1);
   }

@@ -42,9 +42,7 @@ public final class OperatorRequests {
         Base64.getMimeEncoder().encodeToString(keys.generateKeyPair().getPrivate().getEncoded());
     Files.writeString(
         identity, "-----BEGIN PRIVATE KEY-----\n" + key + "\n-----END PRIVATE KEY-----\n");
-    RunningBourse site =
-        RunningBourse.withMarkets(
-            1, "nodes.ssh.identity-file=" + identity, "nodes.ssh.wipe-command=true");
+    RunningBourse site = RunningBourse.withMarkets(1, "nodes.ssh.identity-file=" + identity);
     site.operator().post("/api/operator/pools", newPool("real").put("provider", "ssh"));
     return site;
   }
