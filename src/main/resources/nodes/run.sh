@@ -1,33 +1,16 @@
-kind=$7 allocation=$8 request=$9
-shift 9
-limit=$1 patience=$2 bytes=$3 ids=$4 first=$5 second=$6
+kind=$1 allocation=$2 request=$3 limit=$4 patience=$5 bytes=$6 first=$7 second=$8
+# A visit gets the service's time; the other phases get the difference of the machine's clock to it.
+offset=$9
 export BOURSE_ALLOCATION="$allocation"
 dir=${keys%/*} name=${keys##*/} state=${mark%/*} lock=$mark.lock
-boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || :)
-has() { command -v "$1" >/dev/null 2>&1; }
-# Without the one a run is not ended as a whole; without the other two that begin in the same
-# moment may both think they are alone.
-apart=setsid
-has setsid || apart=
+# Without flock, two runs that start in the same moment may both think they are alone.
 has flock || flock() { :; }
-
-# Seconds of a clock that nobody sets.
-look_at_clock() {
-  now=
-  if [ -r /proc/uptime ]; then read -r now rest </proc/uptime; fi
-  now=${now%%.*}
-  now=${now:-$(date +%s)}
-}
-
-nap() {
-  naps=$((naps + 1))
-  if [ "$naps" -gt 20 ]; then sleep 1; else sleep 0.1 2>/dev/null || sleep 1; fi
-}
 
 # Runs this program again in the place of this shell.
 become() {
   exec $apart /bin/sh -c 'eval "$1"' bourse "$program" "$1" "$keys" "$mark" "$user" \
-    "$BOURSE_NODE" "$kind" "$allocation" "$request" "$limit" 0 "$bytes" "$ids" "$first" "$second"
+    "$BOURSE_NODE" "$gpus" "$model" "$check" "$ids" "$baseline" "$kind" "$allocation" "$request" "$limit" 0 \
+    "$bytes" "$first" "$second" "$offset"
 }
 
 # Who is at work, as far as it is written down.
@@ -90,6 +73,9 @@ learn_outcome() {
 
 # Nobody has learned anything when nobody is there any more: the first line ends this process.
 report() {
+  if [ "$1" -eq 0 ] && [ "$kind" = reclaim ] && [ -f "$mark.cleaned" ]; then
+    sed 's/^/bourse-cleaned:/' "$mark.cleaned"
+  fi
   echo "bourse-ended:$1"
   if [ "$1" -ne 0 ] && [ -f "$mark.log" ]; then cat "$mark.log" >&2; fi
   rm -f "$mark.outcome" "$mark.log"
@@ -103,6 +89,7 @@ visit() {
     [ "$kind" = reclaim ] || fail 77 "the folder $state is open to others: chmod 700 $state"
     chmod 700 "$state" || :
   fi
+  offset=$(($(date +%s) - offset))
   look_at_clock
   leave=$((now + patience))
   take_machine
@@ -209,6 +196,19 @@ remember_end() {
   } >"$mark.ended.new" && mv -f "$mark.ended.new" "$mark.ended" || rm -f "$mark.ended.new"
 }
 
+# Refuses a machine with faults, once for each allocation and again after a restart. Faults that the tenant may
+# have caused by then count only once.
+accept() {
+  accepted=$(cat "$mark.accepted" 2>/dev/null || :)
+  if [ "$gpus" = off ] || [ "$accepted" = "$allocation $boot" ]; then return 0; fi
+  faults=$({
+    hardware_faults accept
+    [ "${accepted%% *}" = "$allocation" ] || room_faults
+  } | head -n 20)
+  [ -z "$faults" ] || fail 79 "$(echo "$faults" | cut -d' ' -f2- | paste -sd';' -)"
+  echo "$allocation $boot" >"$mark.accepted"
+}
+
 # A gang's node gets its keys with the last call, so a call without keys is late if the keys are there.
 provision() {
   if [ "$bytes" -eq 0 ] && [ "$(held)" = "$allocation" ] && [ -s "$keys" ]; then return 0; fi
@@ -220,6 +220,8 @@ provision() {
   if [ -n "$first" ]; then
     carry_out "$first" || fail 70 "prepare ended with $?"
   fi
+  accept
+  take_baseline
   if ! enter_keys_directory; then
     mkdir "$dir"
     enter_keys_directory
@@ -240,10 +242,14 @@ provision() {
 # comes before the wipe does without room on the disk. The operator's commands may start or leave
 # something, so the tenant's ids are searched for after them.
 reclaim() {
+  rm -f "$mark.cleaned"
+  look_at_clock
+  cleaning_since=$now
   # The keys are removed even if the ids are refused.
   if ! (read_ids) 2>/dev/null; then remove_keys || :; fi
   read_ids
   if [ -n "$uids" ]; then
+    processes_ended=$(processes | wc -l)
     # Removing keys below the tenant's FUSE mount would block.
     kill_as "$uid" "$uid"
     unmount_fuse "$dir"
@@ -256,9 +262,17 @@ reclaim() {
   if [ -n "$first" ]; then carry_out "$first" || fail 71 "end-sessions ended with $?"; fi
   remove_keys || fail 73 "the keys cannot be removed"
   if [ -n "$second" ]; then carry_out "$second" || fail 72 "wipe ended with $?"; fi
-  if [ -n "$uids" ]; then clean; fi
+  if [ -n "$uids" ]; then
+    clean
+    if [ "$ids" = own ]; then verify_baseline; fi
+    look_at_clock
+    echo "$((now - cleaning_since)) $processes_ended $files_removed $objects_removed $(digest_of "$baseline_file")" \
+      >"$mark.cleaned" || :
+  fi
   remember_end
-  rm -f "$mark"
+  # Answers of programs whose run was ended.
+  rm -f "$mark".*.[0-9]*
+  rm -f "$mark.accepted" "$mark"
 }
 
 work() {

@@ -173,6 +173,13 @@ system_v() {
   done
 }
 
+# Prints the tenant's listening sockets: a process of another user may have received one.
+listeners() {
+  awk -v uids="$uids" "$within"'
+    FNR > 1 && ($4 == "0A" || FILENAME ~ /udp/ && $4 == "07") && within($8, uids) { print FILENAME, $2 }
+  ' /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6 2>/dev/null || :
+}
+
 # find_ours TEST ACTION…: runs find's action on each file of the tenant that passes the test, on local file
 # systems. It skips the home directory itself. find also fails when another process removes a file meanwhile,
 # so its status is ignored and the caller searches again.
@@ -253,16 +260,18 @@ clean() {
   remove_jobs
   end_processes
   unmount_fuse
+  objects_removed=$(system_v | wc -l)
   system_v | while read -r kind id; do ipcrm "$kind" "$id" || :; done
   empty_home
   show_queues
-  find_ours -prune -exec rm -rf --one-file-system -- '{}' +
+  files_removed=$(find_ours -prune -print0 -exec rm -rf --one-file-system -- '{}' + | tr -dc '\000' | wc -c)
   # Without set-uid files, processes cannot change their ids any more.
   end_processes
   left=$({
     for turn in 1 2 3; do processes; done | sort -u | sed 's/^/process /'
     system_v | sed 's/^/System V /'
     fuse_mounts | sed 's/^/mount /'
+    listeners | sed 's/^/socket /'
     # Each name takes one line, because tr replaces control characters.
     find_ours -prune -print0 | tr '\000\001-\037\177' '\n[?*]' | sed 's/^/file /'
   } | head -n 20)
@@ -318,15 +327,12 @@ set_ids() {
   done
 }
 
-# Gives the login a new block of ids, once for each allocation, because the tenant may be logged in when the
-# call is repeated. On a machine without a block yet, it first cleans up after tenants with the old ids.
-give_ids() {
-  if [ "$(cat "$mark.ids" 2>/dev/null)" = "$allocation $uid" ]; then return 0; fi
+# Refuses a login that cannot be given ids of its own, and sets $block, $lowest and $highest to its next block.
+require_usable_login() {
   [ -n "$uid" ] && grep -q "^$user:" /etc/passwd ||
     fail 77 "the login $user is not in /etc/passwd, so it cannot be given ids of its own"
   require_plain_login
-  deny_jobs
-  [ -f "$mark.ids" ] || clean
+  [ ! -L "$home" ] || fail 77 "$home is a symbolic link: make it a directory"
   block=$(cat "$mark.block" 2>/dev/null || :)
   block=${block:-$((first_block - 1))}
   if [ $((uid / block_size)) -gt "$block" ]; then block=$((uid / block_size)); fi
@@ -336,6 +342,20 @@ give_ids() {
   awk -v low="$lowest" -v high="$highest" '
     $1 <= low && high < $1 + $3 { found = 1 } END { exit !found }
   ' /proc/self/uid_map || fail 77 "this machine has no user ids up to $highest"
+}
+
+# Prints why a tenant may not get the login, if so.
+login_faults() {
+  why=$( (read_ids && require_usable_login) 2>&1 >/dev/null) || echo "failed $why"
+}
+
+# Gives the login a new block of ids, once for each allocation, because the tenant may be logged in when the
+# call is repeated. On a machine without a block yet, it first cleans up after tenants with the old ids.
+give_ids() {
+  if [ "$(cat "$mark.ids" 2>/dev/null)" = "$allocation $uid" ]; then return 0; fi
+  require_usable_login
+  deny_jobs
+  [ -f "$mark.ids" ] || clean
   echo "$block" >"$mark.block.new"
   mv -f "$mark.block.new" "$mark.block"
   set_ids || fail 77 "the ids of $user cannot be changed"

@@ -191,7 +191,9 @@ public final class Bourse {
         .config()
         .ssh()
         .ifPresent(
-            ssh -> providers.put("ssh", new SshNodes(context.vertx(), ssh, context.traces())));
+            ssh ->
+                providers.put(
+                    "ssh", new SshNodes(context.vertx(), ssh, context.traces(), context.clock())));
     return new ServiceCore.Ports(
         Map.copyOf(providers), opened -> CheckpointServices.openBlobs(context, opened));
   }

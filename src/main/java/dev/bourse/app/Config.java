@@ -346,6 +346,8 @@ public record Config(
             settings.text("nodes.ssh.prepare-command", usual.prepareCommand()),
             settings.text("nodes.ssh.end-sessions-command", usual.endSessionsCommand()),
             settings.text("nodes.ssh.wipe-command", usual.wipeCommand()),
+            settings.flag("nodes.ssh.check-hardware", usual.checksHardware()),
+            settings.text("nodes.ssh.check-command", usual.checkCommand()),
             settings.millis(
                 "nodes.ssh.connect-timeout",
                 Duration.ofMillis(usual.connectTimeoutMillis()),

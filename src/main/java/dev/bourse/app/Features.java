@@ -26,7 +26,7 @@ import dev.bourse.feed.FeedRoutes;
 import dev.bourse.k8s.K8sRoutes;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.mail.MailSender;
-import dev.bourse.market.HostKeyRoutes;
+import dev.bourse.market.HeldNodeRoutes;
 import dev.bourse.market.MarketRoutes;
 import dev.bourse.market.MarketStatus;
 import dev.bourse.market.NodeService;
@@ -264,7 +264,7 @@ final class Features {
             new ActivityService(clusters, activity, new HistoryStore(database), context.clock()))
         .bind(operations);
     new MarketRoutes(core.market()).bind(operations);
-    new HostKeyRoutes(database, clusters).bind(operations);
+    new HeldNodeRoutes(database, clusters).bind(operations);
     PreviewService previews =
         new PreviewService(
             clusters, core.capacity()::terms, core.market()::preview, context.clock());

@@ -5,6 +5,7 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
+import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.NodeFailure;
 import io.vertx.core.Future;
@@ -99,7 +100,10 @@ final class AllocationWork {
         .compose(
             lines ->
                 reassignment.provision(
-                    nodes.machine(allocation.nodeId()), allocation.allocationId(), lines));
+                    nodes.machine(allocation.nodeId()),
+                    allocation.allocationId(),
+                    lines,
+                    hardware()));
   }
 
   /** Returns the keys that may be written now; none while a gang's minimum is not ready. */
@@ -189,9 +193,13 @@ final class AllocationWork {
   /** The node is set aside first, so that no tick grants it before its back-off is known. */
   private Future<Void> unwound(Cluster cluster, Allocation allocation, Throwable why) {
     Node node = nodes.get(allocation.nodeId());
+    boolean isUnfit = why instanceof NodeFailure failure && failure.isUnfit();
     return (node == null
             ? Future.<Void>succeededFuture()
-            : nodes.note(node.failed(env.now(), why.getMessage())))
+            : nodes.note(
+                isUnfit
+                    ? node.unfit(env.now(), why.getMessage())
+                    : node.failed(env.now(), why.getMessage())))
         .compose(
             noted ->
                 submit(
@@ -200,7 +208,9 @@ final class AllocationWork {
                         Allotment.unwound(
                             state,
                             allocation.allocationId(),
-                            "the machine could not be prepared",
+                            isUnfit
+                                ? "the machine failed its checks"
+                                : "the machine could not be prepared",
                             now)))
         .mapEmpty();
   }
@@ -225,7 +235,11 @@ final class AllocationWork {
   }
 
   private int gpusPerNode() {
-    return env.clusters().findPool(lease.pool()).orElseThrow().gpusPerNode();
+    return hardware().gpus();
+  }
+
+  private Hardware hardware() {
+    return env.hardware(lease.pool());
   }
 
   private Future<ClusterView> submit(Cluster cluster, Command command) {

@@ -4,6 +4,9 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Gang;
+import dev.bourse.nodes.Cleaning;
+import dev.bourse.nodes.Examination;
+import dev.bourse.nodes.Health;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Context;
@@ -18,6 +21,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes a pool's machines follow its allocations: the machine of an allocation that is provisioning
@@ -25,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * on the market's context, only while it holds the lease.
  */
 final class Fleet {
+  private static final Logger LOG = LoggerFactory.getLogger(Fleet.class);
+
   /** Machines worked on at once, as many as a site's operators can follow; the others wait. */
   private static final int MAX_IN_WORK = 64;
 
@@ -70,12 +77,13 @@ final class Fleet {
         new Prober(
             vertx,
             provider,
+            () -> env.hardware(lease.pool()),
             nodes,
             reachability,
             new Probed(),
             env.config().probeIntervalMillis(),
             env.clock());
-    Reassignment reassignment = new Reassignment(provider, env.nodes());
+    Reassignment reassignment = new Reassignment(provider, env.nodes(), this::cleaned);
     this.reclaimFailures = new ReclaimFailures(nodes, env.clock());
     this.work = new AllocationWork(env, lease, nodes, reassignment, reclaimFailures, signals);
     this.orphans = new Orphans(nodes, reassignment, workPool, holdingsScan, reclaimFailures);
@@ -94,8 +102,8 @@ final class Fleet {
     }
 
     @Override
-    public void told(List<Holding> holdings) {
-      compare(holdings);
+    public void told(List<Examination> examinations) {
+      compare(examinations);
     }
   }
 
@@ -330,21 +338,37 @@ final class Fleet {
 
   /**
    * Asks those machines properly that seem astray: what they told may be out of date, as they were
-   * granted and taken back meanwhile. Every cluster is looked at, so on a worker.
+   * granted and taken back meanwhile. Quarantines faulty machines that nobody holds. Every cluster
+   * is looked at, so on a worker.
    */
-  private void compare(List<Holding> told) {
+  private void compare(List<Examination> told) {
     context
         .executeBlocking(this::allocations, false)
         .onSuccess(allocations -> compare(told, allocations));
   }
 
-  private void compare(List<Holding> told, Map<String, Held> allocations) {
+  private void compare(List<Examination> told, Map<String, Held> allocations) {
     if (stopped) {
       return;
     }
     List<String> astray = new ArrayList<>();
-    for (Holding holding : told) {
+    for (Examination examination : told) {
+      Holding holding = examination.holding();
       String nodeId = holding.nodeId();
+      Node node = nodes.get(nodeId);
+      if (node != null && examination.health().isFaulty() && !allocations.containsKey(nodeId)) {
+        quarantine(node, examination.health());
+      } else if (node != null) {
+        pin(node, examination.baseline())
+            .onFailure(
+                e ->
+                    LOG.warn(
+                        "pool {}: could not store the baseline of node {}, which the next probe"
+                            + " repeats: {}",
+                        lease.pool(),
+                        nodeId,
+                        e.toString()));
+      }
       if (nodes.get(nodeId) != null
           && !orphans.inWork().contains(nodeId)
           && isAstray(holding, allocations.get(nodeId))) {
@@ -352,5 +376,35 @@ final class Fleet {
       }
     }
     holdingsScan.ask(astray);
+  }
+
+  /** Records the handover of a machine, and its first list of what root owns. */
+  private Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning) {
+    Node node = nodes.get(nodeId);
+    if (stopped || node == null || cleaning.equals(Cleaning.UNRECORDED)) {
+      return Future.succeededFuture();
+    }
+    return env.nodes()
+        .record(new Handover(allocationId, nodeId, env.now(), cleaning), lease)
+        .compose(recorded -> pin(node, cleaning.baseline()));
+  }
+
+  private Future<Void> pin(Node node, @Nullable String baseline) {
+    return baseline == null || node.machine().baseline() != null
+        ? Future.succeededFuture()
+        : nodes.note(node.withBaseline(baseline));
+  }
+
+  private void quarantine(Node node, Health health) {
+    nodes
+        .note(node.unfit(env.now(), String.join("; ", health.reasons())))
+        .onFailure(
+            e ->
+                LOG.warn(
+                    "pool {}: could not store the quarantine of node {}, which the next probe repeats:"
+                        + " {}",
+                    lease.pool(),
+                    node.nodeId(),
+                    e.toString()));
   }
 }

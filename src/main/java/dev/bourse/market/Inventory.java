@@ -124,10 +124,7 @@ final class Inventory {
         && before.quarantinedAtMillis() == null
         && changed.quarantinedAtMillis() != null) {
       LOG.warn(
-          "pool {}: node {} is quarantined, as it could not be {}",
-          lease.pool(),
-          nodeId,
-          changed.uncleanAfter() == null ? "prepared" : "cleaned");
+          "pool {}: node {} is quarantined: {}", lease.pool(), nodeId, changed.quarantineReason());
     } else if (before != null
         && before.quarantinedAtMillis() != null
         && changed.quarantinedAtMillis() == null) {

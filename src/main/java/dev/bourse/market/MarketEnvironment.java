@@ -3,6 +3,8 @@ package dev.bourse.market;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ConfirmedTime;
+import dev.bourse.nodes.Hardware;
+import dev.bourse.pools.Pool;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Database;
@@ -42,6 +44,12 @@ public record MarketEnvironment(
 
   SshKeyStore keyStore() {
     return new SshKeyStore(database);
+  }
+
+  /** Returns what a pool promises of its machines. */
+  Hardware hardware(String pool) {
+    Pool promised = clusters.findPool(pool).orElseThrow();
+    return new Hardware(promised.gpusPerNode(), promised.gpuModel());
   }
 
   long now() {

@@ -106,6 +106,11 @@ public final class MarketService implements Mirror {
     return deployment.mapEmpty();
   }
 
+  /** The provider of a pool's machines; empty if this process has none of its kind. */
+  Optional<NodeProvider> provider(Pool pool) {
+    return Optional.ofNullable(providers.get(pool.provider()));
+  }
+
   /** What leases call this process. */
   public String processId() {
     return processId;

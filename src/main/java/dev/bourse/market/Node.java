@@ -102,6 +102,9 @@ public record Node(
     if (uncleanAfter != null) {
       return "it could not be cleaned after allocation " + uncleanAfter + why;
     }
+    if (failure != null && failures < BACKOFFS) {
+      return failure;
+    }
     return failures >= BACKOFFS
         ? "it could not be prepared %d times in a row%s".formatted(failures + 1, why)
         : "an operator ended its reclaim and kept it out of the market";
@@ -117,6 +120,26 @@ public record Node(
             quarantinedAtMillis,
             uncleanAfter,
             why);
+  }
+
+  /** The same with the first list of what root owns on its machine. */
+  Node withBaseline(String digest) {
+    return new Node(
+        machine.withBaseline(digest),
+        cordoned,
+        failures,
+        usableAfterMillis,
+        quarantinedAtMillis,
+        uncleanAfter,
+        failure,
+        retries,
+        generation,
+        isUnreachable);
+  }
+
+  /** Quarantined at once because another try finds the same; an older quarantine stays. */
+  Node unfit(long nowMillis, @Nullable String why) {
+    return quarantinedAtMillis != null ? this : with(0, usableAfterMillis, nowMillis, null, why);
   }
 
   /** Quarantined because it cannot be cleaned; one that is quarantined already stays as it is. */

@@ -8,12 +8,17 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.IpAddress;
 import dev.bourse.core.Page;
+import dev.bourse.nodes.BaselineReview;
 import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.pools.Pool;
 import dev.bourse.sshkeys.SshPublicKey;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -42,6 +47,9 @@ public final class NodeService {
 
   /** How often another address is made up because somebody else took it first. */
   private static final int ADDRESS_TRIES = 4;
+
+  /** Handovers in one answer: the machine's last months. */
+  private static final int HANDOVERS = 100;
 
   private final NodeStore nodes;
   private final Clusters clusters;
@@ -379,6 +387,89 @@ public final class NodeService {
           return nodes.replaceHostKey(
               node.pool(), nodeId, key, audit(operator.actor(), "node_host_key", nodeId, detail));
         });
+  }
+
+  /** Returns the latest handovers of a node, newest first. Refused with {@code not-found}. */
+  public Future<List<JsonObject>> listHandovers(Operator operator, String nodeId) {
+    return get(operator, nodeId)
+        .compose(stored -> nodes.listHandovers(nodeId, Long.MAX_VALUE, HANDOVERS))
+        .map(list -> list.stream().map(Handover::forOperators).toList());
+  }
+
+  /**
+   * Compares what root owns on a machine with what was accepted, and accepts it if a digest is
+   * given. Refused with {@code conflict} if the machine cannot be asked, or changed since it had
+   * the digest.
+   */
+  public Future<JsonObject> rebaselineNode(
+      Operator operator, String nodeId, Optional<String> digest) {
+    return readNode(operator, nodeId)
+        .compose(
+            node -> {
+              if (node.isRetired()) {
+                throw NodeStore.isRetired(nodeId);
+              }
+              NodeProvider provider =
+                  market
+                      .provider(requirePool(node.pool()))
+                      .orElseThrow(
+                          () -> conflict("unreachable", "this process reaches no such machines"));
+              return provider
+                  .reviewBaseline(node.machine())
+                  .compose(
+                      review ->
+                          digest
+                              .map(accepted -> accept(operator, provider, node, review, accepted))
+                              .orElse(Future.succeededFuture(toJson(nodeId, review, false))))
+                  .recover(e -> Future.failedFuture(asRefusal(e)));
+            });
+  }
+
+  private Future<JsonObject> accept(
+      Operator operator,
+      NodeProvider provider,
+      NodeView node,
+      BaselineReview review,
+      String digest) {
+    String nodeId = node.machine().nodeId();
+    if (!digest.equals(review.digest())) {
+      throw conflict("changed", "the machine's list has digest " + review.digest() + " now");
+    }
+    String detail = "baseline=%s was=%s".formatted(digest, node.machine().baseline());
+    return provider
+        .acceptBaseline(node.machine(), digest)
+        .compose(
+            accepted ->
+                nodes.acceptBaseline(
+                    node.pool(),
+                    nodeId,
+                    digest,
+                    audit(operator.actor(), "node_rebaseline", nodeId, detail)))
+        .map(
+            stored -> {
+              market.nodesChanged(node.pool());
+              return toJson(nodeId, review, true);
+            });
+  }
+
+  private static JsonObject toJson(String nodeId, BaselineReview review, boolean isAccepted) {
+    return new JsonObject()
+        .put("node_id", nodeId)
+        .put("digest", review.digest())
+        .put("changes", new JsonArray(review.changes()))
+        .put("accepted", isAccepted);
+  }
+
+  private static Throwable asRefusal(Throwable e) {
+    return e instanceof NodeFailure failure
+        ? conflict(
+            failure.isHeldByAnother() ? "changed" : "unreachable",
+            "the machine could not be compared: " + failure.getMessage())
+        : e;
+  }
+
+  private static ApiError conflict(String reason, String detail) {
+    return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", reason);
   }
 
   static String fingerprint(@Nullable String hostKey) {

@@ -5,6 +5,7 @@ import dev.bourse.audit.AuditStore;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Machine;
 import dev.bourse.store.Change;
 import dev.bourse.store.Columns;
@@ -40,12 +41,34 @@ public final class NodeStore {
           .changing("quarantined_at", stored -> stored.node().quarantinedAtMillis())
           .changing("unclean_after", stored -> stored.node().uncleanAfter())
           .changing("failure", stored -> stored.node().failure())
+          .changing("baseline", stored -> stored.machine().baseline())
           .fixed("retries", stored -> stored.node().retries())
           .fixed("generation", stored -> stored.node().generation())
           .changing("created_at", StoredNode::createdAtMillis)
           .fixed("retired_at", StoredNode::retiredAtMillis)
           .changing("last_seen", StoredNode::lastSeenMillis)
-          .changing("last_error", StoredNode::lastError);
+          .changing("last_error", StoredNode::lastError)
+          .changing(
+              "health",
+              stored ->
+                  stored.examined() == null ? null : stored.examined().health().state().name())
+          .changing(
+              "health_since",
+              stored -> stored.examined() == null ? null : stored.examined().sinceMillis())
+          .changing(
+              "health_reasons",
+              stored -> stored.examined() == null ? null : Reachability.reasons(stored.examined()));
+
+  private static final Columns<Handover> HANDOVER =
+      Columns.<Handover>of("handover")
+          .fixed("allocation_id", Handover::allocationId)
+          .fixed("node_id", Handover::nodeId)
+          .fixed("cleaned_at", Handover::cleanedAtMillis)
+          .fixed("seconds", handover -> handover.cleaning().seconds())
+          .fixed("processes", handover -> handover.cleaning().processes())
+          .fixed("files", handover -> handover.cleaning().files())
+          .fixed("objects", handover -> handover.cleaning().objects())
+          .fixed("baseline", handover -> handover.cleaning().baseline());
 
   private static final String NODES = "SELECT %s, n.retired_ip".formatted(NODE.names("n"));
 
@@ -118,6 +141,7 @@ public final class NodeStore {
    * @param retiredAtMillis when it was retired; null while it is not
    * @param lastSeenMillis when it last answered; null when it never did
    * @param lastError why it did not when it was last tried; null when it did
+   * @param examined its hardware; null if it was never examined
    * @param holder the cluster that holds it or is giving it back; null when none is
    */
   record StoredNode(
@@ -127,12 +151,13 @@ public final class NodeStore {
       @Nullable Long retiredAtMillis,
       @Nullable Long lastSeenMillis,
       @Nullable String lastError,
+      Reachability.@Nullable Examined examined,
       @Nullable Holder holder) {
 
     /** A machine that was just added. */
     static StoredNode added(String pool, Machine machine, long nowMillis) {
       return new StoredNode(
-          new Node(machine, false, 0, 0, null), pool, nowMillis, null, null, null, null);
+          new Node(machine, false, 0, 0, null), pool, nowMillis, null, null, null, null, null);
     }
 
     Machine machine() {
@@ -375,15 +400,62 @@ public final class NodeStore {
                 Moved::new,
                 """
                 UPDATE node SET failures = ?, usable_after = ?, quarantined_at = ?,
-                unclean_after = ?, failure = ? WHERE node_id = ? AND generation = ?\
+                unclean_after = ?, failure = ?, baseline = ? WHERE node_id = ? AND generation = ?\
                 """,
                 node.failures(),
                 node.usableAfterMillis(),
                 node.quarantinedAtMillis(),
                 node.uncleanAfter(),
                 node.failure(),
+                node.machine().baseline(),
                 node.nodeId(),
                 node.generation())));
+  }
+
+  /** Stores the record of a reclaim; one that was recorded stays as it is. */
+  Future<Void> record(Handover handover, Lease lease) {
+    return database.commit(
+        List.of(lease.fence(), HANDOVER.insert(handover, "ON CONFLICT DO NOTHING")));
+  }
+
+  /** A page of a node's handovers, the latest first, before this time. */
+  Future<List<Handover>> listHandovers(String nodeId, long beforeMillis, int limit) {
+    return database.read(
+        """
+        SELECT %s FROM handover h WHERE h.node_id = ? AND h.cleaned_at < ?
+        ORDER BY h.cleaned_at DESC, h.allocation_id LIMIT ?\
+        """
+            .formatted(HANDOVER.names("h")),
+        List.of(nodeId, beforeMillis, limit),
+        NodeStore::handover);
+  }
+
+  /** An allocation of a cluster by its address. */
+  record Held(String nodeId, long grantedAtMillis) {}
+
+  /** The node that a cluster reaches at an address; empty if it holds none there. */
+  Future<Optional<Held>> findHeld(String cluster, String publicIp) {
+    return database
+        .read(
+            """
+            SELECT a.node_id, a.granted_at FROM allocation a
+            WHERE a.cluster = ? AND a.gone_at IS NULL AND a.public_ip = ?\
+            """,
+            List.of(cluster, publicIp),
+            row -> new Held(row.text("node_id"), row.integer("granted_at")))
+        .map(rows -> rows.stream().findFirst());
+  }
+
+  /** Accepts what root owns on a machine, and has the work that waits for it taken up again. */
+  Future<Void> acceptBaseline(String pool, String nodeId, String digest, AuditRow audit) {
+    return commit(
+        pool,
+        audit,
+        change(
+            pool,
+            nodeId,
+            "baseline = ?, failures = 0, usable_after = 0, retries = retries + 1, " + ANOTHER,
+            digest));
   }
 
   /** Keeps a node out of the market, or lets it in again. */
@@ -404,7 +476,8 @@ public final class NodeStore {
 
   /** Knows a node by another host key from now on. */
   Future<Void> replaceHostKey(String pool, String nodeId, String hostKey, AuditRow audit) {
-    return commit(pool, audit, change(pool, nodeId, "host_key = ?, " + ANOTHER, hostKey));
+    return commit(
+        pool, audit, change(pool, nodeId, "host_key = ?, baseline = NULL, " + ANOTHER, hostKey));
   }
 
   /**
@@ -510,6 +583,19 @@ public final class NodeStore {
     return database.commit(all, List.of(changed(pool)));
   }
 
+  private static Handover handover(Row row) {
+    return new Handover(
+        row.text("allocation_id"),
+        row.text("node_id"),
+        row.integer("cleaned_at"),
+        new Cleaning(
+            row.integer("seconds"),
+            row.integer("processes"),
+            row.integer("files"),
+            row.integer("objects"),
+            row.textOrNull("baseline")));
+  }
+
   private static StoredNode storedNode(Row row) {
     String cluster = row.textOrNull("cluster");
     return new StoredNode(
@@ -519,6 +605,7 @@ public final class NodeStore {
         row.integerOrNull("retired_at"),
         row.integerOrNull("last_seen"),
         row.textOrNull("last_error"),
+        Reachability.examinedOrNull(row),
         cluster == null
             ? null
             : new Holder(
@@ -532,7 +619,8 @@ public final class NodeStore {
             row.text("node_id"),
             retiredIp == null ? row.text("public_ip") : retiredIp,
             row.smallInteger("ssh_port"),
-            row.textOrNull("host_key")),
+            row.textOrNull("host_key"),
+            row.textOrNull("baseline")),
         row.truth("cordoned"),
         row.smallInteger("failures"),
         row.integer("usable_after"),

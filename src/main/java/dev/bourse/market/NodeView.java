@@ -2,6 +2,8 @@ package dev.bourse.market;
 
 import dev.bourse.capacity.Allocation;
 import dev.bourse.core.Times;
+import dev.bourse.nodes.Machine;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +56,10 @@ public final class NodeView {
     return stored.retiredAtMillis() != null;
   }
 
+  Machine machine() {
+    return stored.machine();
+  }
+
   int failures() {
     return stored.node().failures();
   }
@@ -82,6 +88,16 @@ public final class NodeView {
     return node.isUnreachable() ? State.UNREACHABLE : State.FREE;
   }
 
+  private @Nullable JsonObject health() {
+    Reachability.Examined examined = stored.examined();
+    return examined == null
+        ? null
+        : new JsonObject()
+            .put("state", examined.health().state().name().toLowerCase(Locale.ROOT))
+            .put("since", Times.rfc3339(examined.sinceMillis()))
+            .put("reasons", new JsonArray(examined.health().reasons()));
+  }
+
   /** The answer of the operators' contract. */
   public JsonObject toJson() {
     Node node = stored.node();
@@ -102,6 +118,8 @@ public final class NodeView {
         .put("quarantined_since", Times.rfc3339OrNull(node.quarantinedAtMillis()))
         .put("quarantine_reason", node.quarantineReason())
         .put("unclean_after", node.uncleanAfter())
+        .put("health", health())
+        .put("baseline", node.machine().baseline())
         .put("last_seen", Times.rfc3339OrNull(stored.lastSeenMillis()))
         .put("last_error", stored.lastError())
         .put("created_at", Times.rfc3339(stored.createdAtMillis()))

@@ -1,6 +1,7 @@
 package dev.bourse.market;
 
-import dev.bourse.nodes.Holding;
+import dev.bourse.nodes.Examination;
+import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -9,14 +10,16 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Probes every machine of a pool once an interval, free or held, so that a dead one is known before
- * it is granted or given back, and looks what it holds: a call of a process that is gone may have
- * come late, or the machine been installed anew between two probes. It takes no machine from
- * anybody: whether a tenant still reaches a machine is not known here. Used on one context.
+ * it is granted or given back, and examines its hardware and what it holds: a call of a process
+ * that is gone may have come late, or the machine been installed anew between two probes. It takes
+ * no machine from anybody: whether a tenant still reaches a machine is not known here. Used on one
+ * context.
  */
 final class Prober {
   private static final Logger LOG = LoggerFactory.getLogger(Prober.class);
@@ -41,12 +44,13 @@ final class Prober {
     /** Whether a machine is being asked what it holds anyway. */
     boolean isAsked(String nodeId);
 
-    /** What machines held a moment ago, those of a slice together. */
-    void told(List<Holding> holdings);
+    /** What machines held a moment ago and how their hardware is, those of a slice together. */
+    void told(List<Examination> examinations);
   }
 
   private final Vertx vertx;
   private final NodeProvider provider;
+  private final Supplier<Hardware> hardware;
   private final Inventory nodes;
   private final Reachability reachability;
   private final Listener listener;
@@ -59,7 +63,7 @@ final class Prober {
   private final Set<String> mute = new HashSet<>();
 
   /** What machines told since the last slice. */
-  private final List<Holding> told = new ArrayList<>();
+  private final List<Examination> told = new ArrayList<>();
 
   private int slice;
   private boolean stopped;
@@ -68,6 +72,7 @@ final class Prober {
   Prober(
       Vertx vertx,
       NodeProvider provider,
+      Supplier<Hardware> hardware,
       Inventory nodes,
       Reachability reachability,
       Listener listener,
@@ -75,6 +80,7 @@ final class Prober {
       Clock clock) {
     this.vertx = vertx;
     this.provider = provider;
+    this.hardware = hardware;
     this.nodes = nodes;
     this.reachability = reachability;
     this.listener = listener;
@@ -149,16 +155,17 @@ final class Prober {
       return Future.succeededFuture();
     }
     return provider
-        .held(List.of(node.machine()))
+        .examine(node.machine(), hardware.get())
         .onComplete(
-            (holdings, failure) -> {
+            (examination, failure) -> {
               if (stopped || !node.isSameMachineAs(nodes.get(nodeId))) {
                 mute.remove(nodeId);
-              } else if (failure != null || holdings.isEmpty()) {
+              } else if (failure != null) {
                 mute.add(nodeId);
               } else {
                 mute.remove(nodeId);
-                told.addAll(holdings);
+                reachability.examined(nodeId, examination.health(), clock.millis());
+                told.add(examination);
               }
             })
         .mapEmpty();

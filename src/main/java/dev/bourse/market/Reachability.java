@@ -4,7 +4,9 @@ import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Trails;
 import dev.bourse.capacity.Allocation;
+import dev.bourse.nodes.Health;
 import dev.bourse.store.Database;
+import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -15,16 +17,18 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which machines of a pool answered when they were last tried, and when. What changed is stored in
- * a few commits, not in one for each machine; the platform's trail records when a machine stops
- * answering and when it answers again, and so does that of the organization that holds it. Used on
- * one context by the holder of the pool's lease.
+ * Which machines of a pool answered when they were last tried, and when, and how their hardware
+ * was. What changed is stored in a few commits, not in one for each machine; the platform's trail
+ * records when a machine stops answering, when it answers again and when its health changes, and so
+ * does that of the organization that holds it. Used on one context by the holder of the pool's
+ * lease.
  */
 final class Reachability {
   private static final String ACTOR = "system:market";
@@ -51,7 +55,9 @@ final class Reachability {
    */
   private static final AuditStore.OwnColumns HOLDER =
       new AuditStore.OwnColumns(
-          "c.org_id", "c.name", "'public_ip=' || COALESCE(a.public_ip, '') || ' slot=' || a.slot");
+          "c.org_id",
+          "c.name",
+          "'public_ip=' || COALESCE(a.public_ip, '') || ' slot=' || a.slot || CAST(? AS TEXT)");
 
   private static final String HELD =
       """
@@ -69,13 +75,22 @@ final class Reachability {
   /** The errors that are stored. */
   private final Map<String, String> storedErrors = new HashMap<>();
 
+  /** The health of each machine that was examined, and since when it has its state. */
+  private final Map<String, Examined> health = new HashMap<>();
+
+  /** The health that is stored. */
+  private final Map<String, Examined> storedHealth = new HashMap<>();
+
   /** When machines were seen, as far as that is not stored yet; the longest waiting first. */
   private final Map<String, Long> unstoredSeen = new LinkedHashMap<>();
 
-  /** Machines whose error changed since it was stored, even if it has changed back. */
+  /** Machines whose error or health changed since it was stored, even if it has changed back. */
   private final Set<String> changed = new LinkedHashSet<>();
 
   private boolean isStoring;
+
+  /** A machine's health, and since when its state is the same. */
+  record Examined(Health health, long sinceMillis) {}
 
   /**
    * How many machines answered when they were last tried.
@@ -89,14 +104,18 @@ final class Reachability {
     this.lease = lease;
   }
 
-  private record Stored(String nodeId, @Nullable Long seenMillis, @Nullable String error) {}
+  private record Stored(
+      String nodeId,
+      @Nullable Long seenMillis,
+      @Nullable String error,
+      @Nullable Examined health) {}
 
   /** Reads what the previous holder of the lease saw last. */
   Future<Void> load() {
     return database
         .read(
             """
-            SELECT node_id, last_seen, last_error FROM node
+            SELECT node_id, last_seen, last_error, health, health_since, health_reasons FROM node
             WHERE pool = ? AND retired_at IS NULL\
             """,
             List.of(lease.pool()),
@@ -104,7 +123,8 @@ final class Reachability {
                 new Stored(
                     row.text("node_id"),
                     row.integerOrNull("last_seen"),
-                    row.textOrNull("last_error")))
+                    row.textOrNull("last_error"),
+                    examinedOrNull(row)))
         .map(
             rows -> {
               for (Stored row : rows) {
@@ -112,12 +132,34 @@ final class Reachability {
                   errors.put(row.nodeId(), row.error());
                   storedErrors.put(row.nodeId(), row.error());
                 }
+                if (row.health() != null) {
+                  health.put(row.nodeId(), row.health());
+                  storedHealth.put(row.nodeId(), row.health());
+                }
                 if (row.error() != null || row.seenMillis() != null) {
                   tried.add(row.nodeId());
                 }
               }
               return null;
             });
+  }
+
+  /** Reads the columns of a node's health; null if it was never examined. */
+  static @Nullable Examined examinedOrNull(Row row) {
+    String state = row.textOrNull("health");
+    String reasons = row.textOrNull("health_reasons");
+    return state == null
+        ? null
+        : new Examined(
+            new Health(
+                Health.State.valueOf(state),
+                reasons == null ? List.of() : List.of(reasons.split("\n"))),
+            row.integer("health_since"));
+  }
+
+  /** The reasons as a row has them: one a line, null if there are none. */
+  static @Nullable String reasons(Examined examined) {
+    return examined.health().isFaulty() ? String.join("\n", examined.health().reasons()) : null;
   }
 
   boolean isUnreachable(String nodeId) {
@@ -148,11 +190,29 @@ final class Reachability {
     }
   }
 
+  /** A machine's hardware was examined. Nothing is stored of a machine that is never checked. */
+  void examined(String nodeId, Health found, long nowMillis) {
+    Examined before = health.get(nodeId);
+    if (before == null && found.state() == Health.State.UNKNOWN) {
+      return;
+    }
+    List<String> reasons = found.reasons().stream().map(Reachability::shown).toList();
+    boolean isSame = before != null && before.health().state() == found.state();
+    Examined now =
+        new Examined(new Health(found.state(), reasons), isSame ? before.sinceMillis() : nowMillis);
+    if (!now.equals(before)) {
+      health.put(nodeId, now);
+      changed.add(nodeId);
+    }
+  }
+
   /** The machine is another, or gone. */
   void forget(String nodeId) {
     tried.remove(nodeId);
     errors.remove(nodeId);
     storedErrors.remove(nodeId);
+    health.remove(nodeId);
+    storedHealth.remove(nodeId);
     unstoredSeen.remove(nodeId);
     changed.remove(nodeId);
   }
@@ -178,9 +238,9 @@ final class Reachability {
     List<Statement> statements = new ArrayList<>();
     statements.add(lease.fence());
     statements.addAll(seenStatements(seen));
-    Map<String, @Nullable String> becoming = new HashMap<>();
+    List<Becoming> becoming = new ArrayList<>();
     for (String nodeId : moved) {
-      becoming.put(nodeId, errors.get(nodeId));
+      becoming.add(new Becoming(nodeId, errors.get(nodeId), health.get(nodeId)));
       addChange(nodeId, nowMillis, statements);
     }
     isStoring = true;
@@ -194,13 +254,21 @@ final class Reachability {
         .onComplete(done -> isStoring = false);
   }
 
-  private void stored(String nodeId, @Nullable String error) {
-    if (error == null) {
+  /** What a commit says of a machine. */
+  private record Becoming(String nodeId, @Nullable String error, @Nullable Examined health) {}
+
+  private void stored(Becoming now) {
+    String nodeId = now.nodeId();
+    if (now.error() == null) {
       storedErrors.remove(nodeId);
     } else {
-      storedErrors.put(nodeId, error);
+      storedErrors.put(nodeId, now.error());
     }
-    if (Objects.equals(error, errors.get(nodeId))) {
+    if (now.health() != null) {
+      storedHealth.put(nodeId, now.health());
+    }
+    if (Objects.equals(now.error(), errors.get(nodeId))
+        && Objects.equals(now.health(), health.get(nodeId))) {
       changed.remove(nodeId);
     }
   }
@@ -225,12 +293,20 @@ final class Reachability {
 
   private void addChange(String nodeId, long nowMillis, List<Statement> statements) {
     String error = errors.get(nodeId);
+    Examined examined = health.get(nodeId);
     boolean wasUnreachable = storedErrors.containsKey(nodeId);
     statements.add(
         Statement.of(
-            "UPDATE node SET last_error = ? WHERE node_id = ? AND retired_at IS NULL",
+            """
+            UPDATE node SET last_error = ?, health = ?, health_since = ?, health_reasons = ?
+            WHERE node_id = ? AND retired_at IS NULL\
+            """,
             error,
+            examined == null ? null : examined.health().state().name(),
+            examined == null ? null : examined.sinceMillis(),
+            examined == null ? null : reasons(examined),
             nodeId));
+    addHealthChange(nodeId, examined, nowMillis, statements);
     if (wasUnreachable != (error != null)) {
       String detail = "pool=" + lease.pool() + (error == null ? "" : " error=" + error);
       statements.add(
@@ -249,9 +325,43 @@ final class Reachability {
               error == null ? "node_answers" : "node_silent",
               HOLDER,
               HELD,
+              "",
               Allocation.State.ACTIVE.name(),
               nodeId));
     }
+  }
+
+  /** Records a fault, and its end; that a healthy machine was examined first is no news. */
+  private void addHealthChange(
+      String nodeId, @Nullable Examined examined, long nowMillis, List<Statement> statements) {
+    Examined before = storedHealth.get(nodeId);
+    if (examined == null
+        || examined.equals(before)
+        || !(examined.health().isFaulty() || before != null && before.health().isFaulty())) {
+      return;
+    }
+    Health found = examined.health();
+    String state = found.state().name().toLowerCase(Locale.ROOT);
+    String reasons = found.isFaulty() ? " reasons=" + String.join("; ", found.reasons()) : "";
+    statements.add(
+        AuditStore.insert(
+            new AuditRow(
+                nowMillis,
+                Trails.PLATFORM,
+                ACTOR,
+                "node_health",
+                nodeId,
+                "pool=%s health=%s%s".formatted(lease.pool(), state, reasons))));
+    statements.add(
+        AuditStore.insertOfSystem(
+            nowMillis,
+            ACTOR,
+            "node_health",
+            HOLDER,
+            HELD,
+            " health=" + state + reasons,
+            Allocation.State.ACTIVE.name(),
+            nodeId));
   }
 
   private static String shown(String why) {

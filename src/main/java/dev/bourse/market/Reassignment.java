@@ -1,5 +1,7 @@
 package dev.bourse.market;
 
+import dev.bourse.nodes.Cleaning;
+import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.NodeFailure;
@@ -22,25 +24,34 @@ import java.util.Objects;
 final class Reassignment {
   private final NodeProvider provider;
   private final NodeStore store;
+  private final Recorder recorder;
 
-  Reassignment(NodeProvider provider, NodeStore store) {
+  /** Stores the record of a reclaim that succeeded. */
+  interface Recorder {
+    Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning);
+  }
+
+  Reassignment(NodeProvider provider, NodeStore store, Recorder recorder) {
     this.provider = provider;
     this.store = store;
+    this.recorder = recorder;
   }
 
   /** Prepares a machine for an allocation; a mark that is nobody's is cleared away first. */
-  Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys) {
+  Future<Void> provision(
+      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
     return provider
-        .provision(machine, allocationId, publicKeys)
+        .provision(machine, allocationId, publicKeys, hardware)
         .recover(
             e ->
                 clearOther(machine, e)
-                    .compose(clean -> provider.provision(machine, allocationId, publicKeys)));
+                    .compose(
+                        clean -> provider.provision(machine, allocationId, publicKeys, hardware)));
   }
 
   /** Takes a machine back from an allocation; from nobody's mark too. */
   Future<Void> reclaim(Machine machine, String allocationId) {
-    return provider.reclaim(machine, allocationId).recover(e -> clearOther(machine, e));
+    return cleanAndRecord(machine, allocationId).recover(e -> clearOther(machine, e));
   }
 
   /**
@@ -53,7 +64,13 @@ final class Reassignment {
         .holds(machine.nodeId(), mark)
         .compose(
             isHeld ->
-                isHeld ? Future.succeededFuture(false) : provider.reclaim(machine, mark).map(true));
+                isHeld ? Future.succeededFuture(false) : cleanAndRecord(machine, mark).map(true));
+  }
+
+  private Future<Void> cleanAndRecord(Machine machine, String allocationId) {
+    return provider
+        .reclaim(machine, allocationId)
+        .compose(cleaning -> recorder.cleaned(machine.nodeId(), allocationId, cleaning));
   }
 
   /** Fails as the call did unless another's mark was in its way and could be cleared. */

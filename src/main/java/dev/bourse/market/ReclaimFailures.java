@@ -37,7 +37,8 @@ final class ReclaimFailures {
     if (stopped || !speaksAgainstTheMachine(cause)) {
       return Future.succeededFuture();
     }
-    int failures = inARow.merge(work, 1, Integer::sum);
+    boolean isUnfit = cause instanceof NodeFailure failure && failure.isUnfit();
+    int failures = inARow.merge(work, isUnfit ? MEANING_QUARANTINE : 1, Integer::sum);
     Node node = nodes.get(nodeId);
     return node == null || failures < MEANING_QUARANTINE
         ? Future.succeededFuture()

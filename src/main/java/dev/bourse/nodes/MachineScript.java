@@ -10,6 +10,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What runs on a machine for one call: a fixed POSIX shell text (the files in {@code nodes/} of the
@@ -33,6 +34,29 @@ record MachineScript(String command, String input, int patienceSeconds) {
   /** What precedes the allocation in the answer of {@link #held}, for a login may print too. */
   static final String MARK = "bourse-mark:";
 
+  /** Precedes each fault in the answer of {@link #examine}: its severity, a space, a sentence. */
+  static final String FAULT = "bourse-fault:";
+
+  /** A line that ends the answer of {@link #examine} if something was checked. */
+  static final String CHECKED = "bourse-checked";
+
+  /** Precedes the digest of the list of what root owns. */
+  static final String BASELINE = "bourse-baseline:";
+
+  /** Precedes each difference to the accepted list. */
+  static final String CHANGE = "bourse-change:";
+
+  /**
+   * Precedes what a reclaim did: seconds, processes, files, objects, and the digest of the list.
+   */
+  static final String CLEANED = "bourse-cleaned:";
+
+  /** A walk through the local file systems. */
+  private static final int REVIEW_SECONDS = 60;
+
+  /** Three answers of the driver's programs, and the operator's check. */
+  private static final int EXAMINE_SECONDS = 3 * 22 + 62;
+
   private static final int HOLDS_ANOTHER = 65;
   private static final int PREPARE_FAILED = 70;
   private static final int END_SESSIONS_FAILED = 71;
@@ -42,6 +66,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
   private static final int OUT_OF_TIME = 76;
   private static final int NOT_FIT = 77;
   private static final int LEFT_BEHIND = 78;
+  private static final int FAULTY = 79;
+  private static final int CHANGED = 80;
 
   private static final String COMMON = read("common.sh");
 
@@ -55,49 +81,91 @@ record MachineScript(String command, String input, int patienceSeconds) {
    * is: a run of an older release held another lock or none, and a process that it names counts
    * too.
    */
-  private static final String RUN = read("tenant.sh") + read("run.sh");
+  private static final String RUN =
+      read("tenant.sh") + read("baseline.sh") + read("health.sh") + read("run.sh");
 
-  private static final String HELD = "echo \"" + MARK + "$(held)\"\n";
+  private static final String LOOK =
+      read("tenant.sh") + read("baseline.sh") + read("health.sh") + read("look.sh");
 
   /** Installs exactly these keys on a machine that is clean or holds this very allocation. */
   static MachineScript provision(
       SshConfig config,
-      String nodeId,
+      Machine machine,
       String allocationId,
       List<String> publicKeys,
+      Hardware hardware,
+      long nowMillis,
       int patienceSeconds) {
     StringBuilder lines = new StringBuilder();
     publicKeys.forEach(key -> lines.append(key).append('\n'));
-    String prepare = config.filled(config.prepareCommand().strip(), nodeId);
+    String prepare = config.filled(config.prepareCommand().strip(), machine.nodeId());
     return run(
-        config, nodeId, "provision", allocationId, patienceSeconds, lines.toString(), prepare, "");
+        config,
+        machine,
+        "provision",
+        allocationId,
+        patienceSeconds,
+        hardware,
+        nowMillis,
+        lines.toString(),
+        prepare,
+        "");
   }
 
   /** Takes a machine back that holds this very allocation, or none. */
   static MachineScript reclaim(
-      SshConfig config, String nodeId, String allocationId, int patienceSeconds) {
+      SshConfig config, Machine machine, String allocationId, int patienceSeconds) {
     return run(
         config,
-        nodeId,
+        machine,
         "reclaim",
         allocationId,
         patienceSeconds,
+        null,
+        0,
         "",
-        config.filled(config.endSessionsCommand().strip(), nodeId),
-        config.filled(config.wipeCommand().strip(), nodeId));
+        config.filled(config.endSessionsCommand().strip(), machine.nodeId()),
+        config.filled(config.wipeCommand().strip(), machine.nodeId()));
   }
 
   /** Prints {@link #MARK} and the allocation, if any, on a line. */
-  static MachineScript held(SshConfig config, String nodeId) {
-    return script(config, nodeId, HELD, "", 0);
+  static MachineScript held(SshConfig config, Machine machine) {
+    return look(config, machine, null, "tell_mark", 0);
+  }
+
+  /** Prints {@link #MARK}, {@link #BASELINE}, {@link #FAULT} lines and {@link #CHECKED}. */
+  static MachineScript examine(SshConfig config, Machine machine, Hardware hardware) {
+    return look(config, machine, hardware, "examine", EXAMINE_SECONDS);
+  }
+
+  /** Prints {@link #BASELINE}, the digest of the machine's list, and {@link #CHANGE} lines. */
+  static MachineScript review(SshConfig config, Machine machine) {
+    return look(config, machine, null, "review_baseline", REVIEW_SECONDS);
+  }
+
+  /** Accepts the machine's list if it still has this digest. */
+  static MachineScript accept(SshConfig config, Machine machine, String digest) {
+    return look(config, machine, null, "accept_baseline", REVIEW_SECONDS, digest);
+  }
+
+  private static MachineScript look(
+      SshConfig config,
+      Machine machine,
+      @Nullable Hardware hardware,
+      String function,
+      int patienceSeconds,
+      String... more) {
+    return script(config, machine, hardware, LOOK, function, "", patienceSeconds, more);
   }
 
   private static MachineScript run(
       SshConfig config,
-      String nodeId,
+      Machine machine,
       String kind,
       String allocationId,
       int patienceSeconds,
+      @Nullable Hardware hardware,
+      long nowMillis,
       String input,
       String first,
       String second) {
@@ -105,8 +173,10 @@ record MachineScript(String command, String input, int patienceSeconds) {
     String request = kind + ':' + allocationId + ':' + digest(List.of(input, first, second));
     return script(
         config,
-        nodeId,
+        machine,
+        hardware,
         RUN,
+        "visit",
         input,
         patienceSeconds,
         kind,
@@ -115,9 +185,9 @@ record MachineScript(String command, String input, int patienceSeconds) {
         Long.toString(limitSeconds),
         Integer.toString(patienceSeconds),
         Integer.toString(input.getBytes(StandardCharsets.UTF_8).length),
-        config.hasOwnIds() ? "own" : "fixed",
         first,
-        second);
+        second,
+        Long.toString(nowMillis / 1000));
   }
 
   /** Tells a call from one that would leave the machine otherwise. */
@@ -159,21 +229,27 @@ record MachineScript(String command, String input, int patienceSeconds) {
           NodeFailure.lasting(
               "%s: the commands did not end within %d ms and were stopped"
                   .formatted(call, config.commandTimeoutMillis()));
-      case NOT_FIT ->
-          NodeFailure.lasting(call + ": the machine is not fit for a tenant: " + printed);
+      case NOT_FIT -> NodeFailure.unfit(call + ": the machine is not fit for a tenant: " + printed);
       case LEFT_BEHIND ->
           NodeFailure.lasting(call + ": the tenant's leftovers could not be removed: " + printed);
+      case FAULTY ->
+          NodeFailure.unfit(call + ": the machine failed its hardware check: " + printed);
+      case CHANGED ->
+          NodeFailure.unfit(call + ": the machine is not as it was accepted: " + printed);
       default -> NodeFailure.lasting(call + ": the commands ended with status " + status);
     };
   }
 
   private static MachineScript script(
       SshConfig config,
-      String nodeId,
+      Machine machine,
+      @Nullable Hardware hardware,
       String text,
+      String phase,
       String input,
       int patienceSeconds,
       String... more) {
+    String nodeId = machine.nodeId();
     List<String> words = new ArrayList<>();
     if (!config.adminUser().equals("root")) {
       words.addAll(List.of("sudo", "-n"));
@@ -181,11 +257,17 @@ record MachineScript(String command, String input, int patienceSeconds) {
     // By way of a parameter, so that the text can run itself again.
     words.addAll(List.of("/bin/sh", "-c", quoted("eval \"$1\""), "bourse"));
     words.add(quoted(COMMON + text));
-    words.add("visit");
+    words.add(phase);
     words.add(quoted(config.filled(config.authorizedKeysPath(), nodeId)));
     words.add(quoted(config.filled(config.markPath(), nodeId)));
     words.add(quoted(config.tenantUser()));
     words.add(quoted(nodeId));
+    boolean isChecked = hardware != null && config.checksHardware();
+    words.add(isChecked ? Integer.toString(hardware.gpus()) : "off");
+    words.add(quoted(isChecked && hardware.model() != null ? hardware.model() : ""));
+    words.add(quoted(isChecked ? config.filled(config.checkCommand().strip(), nodeId) : ""));
+    words.add(config.hasOwnIds() ? "own" : "fixed");
+    words.add(quoted(machine.baseline() == null ? "" : machine.baseline()));
     Stream.of(more).map(MachineScript::quoted).forEach(words::add);
     return new MachineScript(String.join(" ", words), input, patienceSeconds);
   }

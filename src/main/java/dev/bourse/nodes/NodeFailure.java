@@ -11,6 +11,7 @@ public final class NodeFailure extends RuntimeException {
     PASSING,
     BUSY,
     LASTING,
+    UNFIT,
     HELD_BY_ANOTHER
   }
 
@@ -36,6 +37,11 @@ public final class NodeFailure extends RuntimeException {
     return new NodeFailure(message, Kind.LASTING);
   }
 
+  /** A tenant must not get the machine until an operator changed something on it. */
+  public static NodeFailure unfit(String message) {
+    return new NodeFailure(message, Kind.UNFIT);
+  }
+
   /** The machine is marked for another allocation than the call's, and was left as it is. */
   public static NodeFailure heldByAnother(String message) {
     return new NodeFailure(message, Kind.HELD_BY_ANOTHER);
@@ -54,6 +60,11 @@ public final class NodeFailure extends RuntimeException {
   /** Whether nothing speaks against the machine, which was not even asked; a passing failure. */
   public boolean isBusy() {
     return kind == Kind.BUSY;
+  }
+
+  /** True if the machine is not fit for a tenant until an operator acts; a lasting failure. */
+  public boolean isUnfit() {
+    return kind == Kind.UNFIT;
   }
 
   /** Whether the machine is marked for another allocation; a lasting failure. */

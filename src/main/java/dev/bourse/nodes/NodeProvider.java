@@ -22,19 +22,25 @@ public interface NodeProvider {
    * first, also after a provision that failed. So does the call for an allocation that a machine
    * was reclaimed from: it comes late, and lets nobody in.
    *
+   * <p>A machine whose hardware has a fault is refused with an {@linkplain NodeFailure#isUnfit()
+   * unfit} failure, before any key is installed.
+   *
    * @param publicKeys ssh public key lines; an empty list prepares the machine without keys, and
    *     keeps the keys that an earlier call for the allocation has installed
+   * @param hardware what the pool promises
    */
-  Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys);
+  Future<Void> provision(
+      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware);
 
   /**
    * Takes a machine back from an allocation: ends the tenant's sessions, removes its keys, wipes
    * its data, clears the mark. When the future succeeds nobody but the operator can log in. A
    * machine without a mark is cleaned all the same; one that is marked for another allocation is
    * left as it is and the call fails, for the call may come late and the machine be somebody else's
-   * by now.
+   * by now. If what root owns on the machine is not what was accepted, the call fails as
+   * {@linkplain NodeFailure#isUnfit() unfit} and the mark stays.
    */
-  Future<Void> reclaim(Machine machine, String allocationId);
+  Future<Cleaning> reclaim(Machine machine, String allocationId);
 
   /**
    * What these machines hold, for reconciliation. A machine that cannot be asked is absent from the
@@ -43,11 +49,29 @@ public interface NodeProvider {
   Future<List<Holding>> held(List<Machine> machines);
 
   /**
+   * Asks one machine what it holds and checks its hardware. Changes nothing for a tenant, waits for
+   * no other call's turn and takes at most minutes if the machine's driver hangs. A machine that
+   * nobody holds takes its first list of what root owns.
+   */
+  Future<Examination> examine(Machine machine, Hardware hardware);
+
+  /**
    * Whether a machine answers at all: succeeds when it is the one that the inventory knows and lets
    * the provider in. Changes nothing on it, waits for no other call's turn and takes seconds at
    * most.
    */
   Future<Void> probe(Machine machine);
+
+  /** Compares what root owns on a machine with what was accepted. */
+  Future<BaselineReview> reviewBaseline(Machine machine);
+
+  /**
+   * Accepts what root owns on a machine.
+   *
+   * @param digest of the {@linkplain #reviewBaseline review} that was accepted; the call fails as
+   *     held by another if the machine changed since
+   */
+  Future<Void> acceptBaseline(Machine machine, String digest);
 
   /** Shows what the provider counts; once. */
   default void show(Signals signals) {}

@@ -59,7 +59,8 @@ public final class SimulatedNodes implements NodeProvider {
   }
 
   @Override
-  public Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys) {
+  public Future<Void> provision(
+      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
     return later(
         config.provisionDelayMillis(),
         "provision " + machine.nodeId(),
@@ -74,15 +75,16 @@ public final class SimulatedNodes implements NodeProvider {
   }
 
   @Override
-  public Future<Void> reclaim(Machine machine, String allocationId) {
+  public Future<Cleaning> reclaim(Machine machine, String allocationId) {
     return later(
-        config.reclaimDelayMillis(),
-        "reclaim " + machine.nodeId(),
-        () -> {
-          requireNoOther(machine, allocationId);
-          marks.remove(machine.nodeId());
-          ended.put(machine.nodeId(), allocationId);
-        });
+            config.reclaimDelayMillis(),
+            "reclaim " + machine.nodeId(),
+            () -> {
+              requireNoOther(machine, allocationId);
+              marks.remove(machine.nodeId());
+              ended.put(machine.nodeId(), allocationId);
+            })
+        .map(Cleaning.UNRECORDED);
   }
 
   private void requireNoOther(Machine machine, String allocationId) {
@@ -96,6 +98,22 @@ public final class SimulatedNodes implements NodeProvider {
   public synchronized Future<List<Holding>> held(List<Machine> machines) {
     return Future.succeededFuture(
         machines.stream().map(m -> new Holding(m.nodeId(), marks.get(m.nodeId()))).toList());
+  }
+
+  /** A machine that exists in memory alone has no hardware to check. */
+  @Override
+  public Future<Examination> examine(Machine machine, Hardware hardware) {
+    return held(List.of(machine)).map(held -> new Examination(held.get(0), Health.UNKNOWN, null));
+  }
+
+  @Override
+  public Future<BaselineReview> reviewBaseline(Machine machine) {
+    return Future.failedFuture(NodeFailure.lasting(machine.nodeId() + " is simulated"));
+  }
+
+  @Override
+  public Future<Void> acceptBaseline(Machine machine, String digest) {
+    return Future.failedFuture(NodeFailure.lasting(machine.nodeId() + " is simulated"));
   }
 
   /** A machine that exists in memory alone is always there. */

@@ -26,6 +26,9 @@ import java.util.regex.Pattern;
  *     processes with the tenant's ids were killed; blank for none
  * @param wipeCommand removes data of the tenant in other places than files with its ids; runs
  *     before these are removed; blank for none
+ * @param checksHardware true if machines are refused for hardware faults, and checked while held
+ * @param checkCommand the operator's own check: status 0 for a good machine, otherwise each printed
+ *     line is a fault; blank for none
  * @param connectTimeoutMillis longest wait for each of the connection, the login and a channel, 100
  *     to 120,000
  * @param commandTimeoutMillis longest run of one call's commands, which the machine ends then, 100
@@ -46,6 +49,8 @@ public record SshConfig(
     String prepareCommand,
     String endSessionsCommand,
     String wipeCommand,
+    boolean checksHardware,
+    String checkCommand,
     long connectTimeoutMillis,
     long commandTimeoutMillis,
     int attempts,
@@ -62,7 +67,7 @@ public record SshConfig(
 
   private static final int MAX_PATH_CHARS = 512;
 
-  /** All three commands travel in one argument, which Linux bounds at 128 KiB. */
+  /** All four commands travel in one argument, which Linux bounds at 128 KiB. */
   private static final int MAX_COMMAND_CHARS = 16_384;
 
   public SshConfig {
@@ -79,6 +84,7 @@ public record SshConfig(
     requireCommand("prepare-command", prepareCommand);
     requireCommand("end-sessions-command", endSessionsCommand);
     requireCommand("wipe-command", wipeCommand);
+    requireCommand("check-command", checkCommand);
     requireRange("connect-timeout", connectTimeoutMillis, 100, 120_000);
     requireRange("command-timeout", commandTimeoutMillis, 100, 7_200_000);
     requireRange("attempts", attempts, 1, 10);
@@ -101,6 +107,8 @@ public record SshConfig(
         "/var/lib/bourse/allocation",
         "",
         "",
+        "",
+        true,
         "",
         10_000,
         600_000,

@@ -8,6 +8,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -25,7 +26,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +52,11 @@ public final class SshNodes implements NodeProvider {
   private static final Logger LOG = LoggerFactory.getLogger(SshNodes.class);
 
   private static final Pattern ALLOCATION = Pattern.compile("[A-Za-z0-9_-]{1,64}");
+
+  private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
+
+  private static final Pattern CLEANED =
+      Pattern.compile("(\\d{1,9}) +(\\d{1,9}) +(\\d{1,9}) +(\\d{1,9}) ([0-9a-f]{64})?");
 
   /** A type, base64 and a comment of printable text: no options, no second line. */
   private static final Pattern KEY_LINE =
@@ -79,6 +87,7 @@ public final class SshNodes implements NodeProvider {
   private final SshConfig config;
   private final PinnedSsh ssh;
   private final Traces traces;
+  private final Clock clock;
   private final int firstVisitSeconds;
   private final long firstPauseMillis;
   private final ThreadPoolExecutor pool;
@@ -92,15 +101,22 @@ public final class SshNodes implements NodeProvider {
    * A provider ready to work; no machine is contacted yet.
    *
    * @param traces where each call and its visits are told to
+   * @param clock the time that machines' clocks are compared with
    * @throws IllegalArgumentException when the identity file holds no usable key
    * @throws java.io.UncheckedIOException when it cannot be read
    */
-  public SshNodes(Vertx vertx, SshConfig config, Traces traces) {
-    this(vertx, config, traces, FIRST_VISIT_SECONDS, FIRST_PAUSE_MILLIS);
+  public SshNodes(Vertx vertx, SshConfig config, Traces traces, Clock clock) {
+    this(vertx, config, traces, clock, FIRST_VISIT_SECONDS, FIRST_PAUSE_MILLIS);
   }
 
   SshNodes(
-      Vertx vertx, SshConfig config, Traces traces, int firstVisitSeconds, long firstPauseMillis) {
+      Vertx vertx,
+      SshConfig config,
+      Traces traces,
+      Clock clock,
+      int firstVisitSeconds,
+      long firstPauseMillis) {
+    this.clock = clock;
     this.vertx = vertx;
     this.traces = traces;
     this.config = config;
@@ -136,7 +152,8 @@ public final class SshNodes implements NodeProvider {
   }
 
   @Override
-  public Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys) {
+  public Future<Void> provision(
+      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
     String nodeId = machine.nodeId();
     String call = nodeId + ": provision";
     int chars = 0;
@@ -148,22 +165,26 @@ public final class SshNodes implements NodeProvider {
       }
     }
     return inTurn(
-        machine,
-        allocationId,
-        call,
-        "ssh provision",
-        patience -> MachineScript.provision(config, nodeId, allocationId, publicKeys, patience));
+            machine,
+            allocationId,
+            call,
+            "ssh provision",
+            patience ->
+                MachineScript.provision(
+                    config, machine, allocationId, publicKeys, hardware, clock.millis(), patience))
+        .mapEmpty();
   }
 
   @Override
-  public Future<Void> reclaim(Machine machine, String allocationId) {
-    String nodeId = machine.nodeId();
+  public Future<Cleaning> reclaim(Machine machine, String allocationId) {
+    String call = machine.nodeId() + ": reclaim";
     return inTurn(
-        machine,
-        allocationId,
-        nodeId + ": reclaim",
-        "ssh reclaim",
-        patience -> MachineScript.reclaim(config, nodeId, allocationId, patience));
+            machine,
+            allocationId,
+            call,
+            "ssh reclaim",
+            patience -> MachineScript.reclaim(config, machine, allocationId, patience))
+        .map(SshNodes::cleaning);
   }
 
   /** Asks every machine once, without retries and without waiting for other calls' turns. */
@@ -202,22 +223,61 @@ public final class SshNodes implements NodeProvider {
   /** A connection, the pinned host key and the login, without a command. */
   @Override
   public Future<Void> probe(Machine machine) {
+    return once(
+            machine.nodeId() + ": probe",
+            () -> {
+              ssh.probe(machine);
+              return true;
+            })
+        .mapEmpty();
+  }
+
+  @Override
+  public Future<Examination> examine(Machine machine, Hardware hardware) {
+    String call = machine.nodeId() + ": examine";
+    return once(
+        call,
+        () -> {
+          String output =
+              ask(machine, call, () -> MachineScript.examine(config, machine, hardware));
+          return new Examination(
+              holding(machine, call, output), health(output), baseline(output).orElse(null));
+        });
+  }
+
+  @Override
+  public Future<BaselineReview> reviewBaseline(Machine machine) {
+    String call = machine.nodeId() + ": review";
+    return once(
+        call,
+        () -> {
+          String output = ask(machine, call, () -> MachineScript.review(config, machine));
+          String digest =
+              baseline(output)
+                  .orElseThrow(() -> NodeFailure.lasting(call + ": the machine printed no digest"));
+          return new BaselineReview(
+              digest, lines(output, MachineScript.CHANGE).map(SshNodes::logged).toList());
+        });
+  }
+
+  @Override
+  public Future<Void> acceptBaseline(Machine machine, String digest) {
+    String call = machine.nodeId() + ": accept";
+    return once(call, () -> ask(machine, call, () -> MachineScript.accept(config, machine, digest)))
+        .mapEmpty();
+  }
+
+  /** One visit without retries, which does not wait for other calls' turns. */
+  private <T> Future<T> once(String call, Supplier<T> visit) {
     Context context = vertx.getOrCreateContext();
-    Promise<Void> answer = Promise.promise();
+    Promise<T> answer = Promise.promise();
     synchronized (this) {
       if (closed) {
         return Future.failedFuture(closedFailure());
       }
       underWay.add(answer);
     }
-    Future<Void> tried =
-        onPool(
-                machine.nodeId() + ": probe",
-                () -> {
-                  ssh.probe(machine);
-                  return true;
-                })
-            .mapEmpty();
+    Future<T> tried = onPool(call, visit);
     tried.onComplete(done -> deliver(context, answer, tried));
     return answer.future();
   }
@@ -240,7 +300,8 @@ public final class SshNodes implements NodeProvider {
         false);
   }
 
-  private Future<Void> inTurn(
+  /** Returns what the call printed. */
+  private Future<String> inTurn(
       Machine machine,
       String allocationId,
       String call,
@@ -254,8 +315,8 @@ public final class SshNodes implements NodeProvider {
       return Future.failedFuture(NodeFailure.lasting(call + ": not a usable node id"));
     }
     Context context = vertx.getOrCreateContext();
-    Promise<Void> answer = Promise.promise();
-    Promise<Void> turn = Promise.promise();
+    Promise<String> answer = Promise.promise();
+    Promise<String> turn = Promise.promise();
     Future<?> before;
     synchronized (this) {
       if (closed) {
@@ -302,7 +363,7 @@ public final class SshNodes implements NodeProvider {
     private final String call;
     private final Span span;
     private final IntFunction<MachineScript> script;
-    private final Promise<Void> turn;
+    private final Promise<String> turn;
     private final long beganNanos = System.nanoTime();
     private int waits;
 
@@ -311,7 +372,7 @@ public final class SshNodes implements NodeProvider {
         String call,
         Span span,
         IntFunction<MachineScript> script,
-        Promise<Void> turn) {
+        Promise<String> turn) {
       this.machine = machine;
       this.call = call;
       this.span = span;
@@ -323,28 +384,30 @@ public final class SshNodes implements NodeProvider {
     void visit(int attempt) {
       int patience = waits == 0 ? firstVisitSeconds : LATER_VISIT_SECONDS;
       onPool(call, () -> visited(patience))
-          .onSuccess(who -> who.ifPresentOrElse(this::waitFor, turn::complete))
+          .onSuccess(
+              result -> {
+                if (MachineScript.isAtWork(result.status())) {
+                  waitFor(logged(result.errors()));
+                } else {
+                  turn.complete(result.output());
+                }
+              })
           .onFailure(e -> retry(e, attempt));
     }
 
-    private Optional<String> visited(int patience) {
+    private PinnedSsh.Result visited(int patience) {
       Span visit = span.child("visit", Span.Kind.CLIENT);
       try {
-        Optional<String> who = whoIsAtWork(ssh.run(machine, script.apply(patience)));
+        PinnedSsh.Result result = ssh.run(machine, script.apply(patience));
+        if (!MachineScript.isAtWork(result.status())) {
+          checked(call, result);
+        }
         visit.end();
-        return who;
+        return result;
       } catch (RuntimeException e) {
         SshNodes.end(visit, e);
         throw e;
       }
-    }
-
-    private Optional<String> whoIsAtWork(PinnedSsh.Result result) {
-      if (MachineScript.isAtWork(result.status())) {
-        return Optional.of(logged(result.errors()));
-      }
-      checked(call, result);
-      return Optional.empty();
     }
 
     /** That somebody is at work, maybe on this very call, is no failure, however long it takes. */
@@ -383,25 +446,59 @@ public final class SshNodes implements NodeProvider {
       done.run();
       return;
     }
-    onPool(machine.nodeId() + ": held", () -> ask(machine))
+    onPool(machine.nodeId() + ": held", () -> holding(machine))
         .onSuccess(answers::add)
         .onFailure(
             e -> LOG.warn("{}; this machine counts as one that cannot be asked", e.getMessage()))
         .onComplete(result -> askNext(rest, answers, done));
   }
 
-  private Holding ask(Machine machine) {
-    String nodeId = machine.nodeId();
-    String call = nodeId + ": held";
-    if (!SshConfig.isNodeId(nodeId)) {
+  private Holding holding(Machine machine) {
+    String call = machine.nodeId() + ": held";
+    return holding(machine, call, ask(machine, call, () -> MachineScript.held(config, machine)));
+  }
+
+  private String ask(Machine machine, String call, Supplier<MachineScript> script) {
+    if (!SshConfig.isNodeId(machine.nodeId())) {
       throw NodeFailure.lasting(call + ": not a usable node id");
     }
-    String output = checked(call, ssh.run(machine, MachineScript.held(config, nodeId))).output();
+    return checked(call, ssh.run(machine, script.get())).output();
+  }
+
+  /** Returns the rest of each line that starts with a word of the script; a login may print too. */
+  private static Stream<String> lines(String output, String start) {
+    return output
+        .lines()
+        .filter(line -> line.startsWith(start))
+        .map(line -> line.substring(start.length()));
+  }
+
+  private static Optional<String> baseline(String output) {
+    return lines(output, MachineScript.BASELINE)
+        .filter(digest -> DIGEST.matcher(digest).matches())
+        .findFirst();
+  }
+
+  /** A release before, which may have finished the run, keeps no record. */
+  private static Cleaning cleaning(String output) {
+    return lines(output, MachineScript.CLEANED)
+        .map(CLEANED::matcher)
+        .filter(Matcher::matches)
+        .map(
+            found ->
+                new Cleaning(
+                    Long.parseLong(found.group(1)),
+                    Long.parseLong(found.group(2)),
+                    Long.parseLong(found.group(3)),
+                    Long.parseLong(found.group(4)),
+                    found.group(5)))
+        .findFirst()
+        .orElse(Cleaning.UNRECORDED);
+  }
+
+  private static Holding holding(Machine machine, String call, String output) {
     String mark =
-        output
-            .lines()
-            .filter(line -> line.startsWith(MachineScript.MARK))
-            .map(line -> line.substring(MachineScript.MARK.length()))
+        lines(output, MachineScript.MARK)
             .findFirst()
             .orElseThrow(
                 () ->
@@ -410,7 +507,23 @@ public final class SshNodes implements NodeProvider {
     if (!mark.isEmpty() && !ALLOCATION.matcher(mark).matches()) {
       throw NodeFailure.lasting(call + ": the mark is not an allocation id");
     }
-    return new Holding(nodeId, mark.isEmpty() ? null : mark);
+    return new Holding(machine.nodeId(), mark.isEmpty() ? null : mark);
+  }
+
+  private static Health health(String output) {
+    List<String> failed = faults(output, "failed ");
+    List<String> degraded = faults(output, "degraded ");
+    List<String> all = new ArrayList<>(failed);
+    all.addAll(degraded);
+    if (all.isEmpty()) {
+      boolean isChecked = output.lines().anyMatch(MachineScript.CHECKED::equals);
+      return isChecked ? Health.OK : Health.UNKNOWN;
+    }
+    return new Health(failed.isEmpty() ? Health.State.DEGRADED : Health.State.FAILED, all);
+  }
+
+  private static List<String> faults(String output, String severity) {
+    return lines(output, MachineScript.FAULT + severity).map(SshNodes::logged).toList();
   }
 
   /** What a command left behind, if it ended well. */

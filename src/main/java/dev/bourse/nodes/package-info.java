@@ -19,6 +19,16 @@
  * killed with the rights of the tenant's id in one system call, because a scan of process ids is
  * slower than a fork bomb. A machine is free only after a last search that found nothing.
  *
+ * <p>What root owns on a machine is compared with an accepted list at each reclaim ({@code
+ * baseline.sh}), because a tenant who became root once leaves no file with the tenant's ids. The
+ * list is on the machine and its digest in the store, so a list costs the store nothing and cannot
+ * be replaced. It has configuration only: with files of packages, each upgrade would quarantine a
+ * site. Loaded kernel modules are not in it, because honest programs load some.
+ *
+ * <p>Hardware is checked on the machine ({@code health.sh}) before the first key is written, and
+ * while it is held. Only faults that a tenant cannot cause count while it is held. A program of a
+ * driver may hang where no signal ends it, so one that hung is not started again.
+ *
  * <p>{@link dev.bourse.nodes.SshNodes} drives real machines over ssh, each known by its pinned host
  * key; {@link dev.bourse.nodes.SimulatedNodes} needs none and serves demonstrations and load.
  *

@@ -9,6 +9,7 @@ import dev.bourse.market.NodeStore;
 import dev.bourse.market.NodeView;
 import dev.bourse.market.RetirementService;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
@@ -34,6 +35,21 @@ public final class NodeAdminRoutes {
                 nodes.cordonNode(call.operator(), node(call), call.body().getBoolean("cordoned")),
             NodeView::toJson)
         .ok("releaseNode", call -> nodes.releaseNode(call.operator(), node(call)), NodeView::toJson)
+        .ok(
+            "reviewNodeHandovers",
+            call ->
+                nodes
+                    .listHandovers(call.operator(), node(call))
+                    .map(list -> new JsonObject().put("handovers", new JsonArray(list))),
+            handovers -> handovers)
+        .ok(
+            "rebaselineNode",
+            call ->
+                nodes.rebaselineNode(
+                    call.operator(),
+                    node(call),
+                    Optional.ofNullable(call.body().getString("digest"))),
+            result -> result)
         .ok("retryNode", call -> nodes.retryNode(call.operator(), node(call)), NodeView::toJson)
         .ok(
             "retireNode",

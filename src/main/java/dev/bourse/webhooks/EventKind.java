@@ -35,6 +35,7 @@ public enum EventKind {
       Map.ofEntries(
           Map.entry("node_silent", HEALTH),
           Map.entry("node_answers", HEALTH),
+          Map.entry("node_health", HEALTH),
           Map.entry("vm_token_mint", TOKEN_MINTED),
           Map.entry("vm_token_revoke", TOKEN_REVOKED),
           Map.entry("member_add", MEMBERS_CHANGED),

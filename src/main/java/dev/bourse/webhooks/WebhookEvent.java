@@ -7,8 +7,10 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.events.ActivityStore.StoredActivity;
 import dev.bourse.events.NodeEvent;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * @param data the fields that the event stream, the activity or the trail has
  */
 record WebhookEvent(EventKind kind, String source, long position, long atMillis, JsonObject data) {
+  /** Precedes the reasons in the detail of a trail's row about a node's health. */
+  private static final String REASONS = " reasons=";
+
   /** The source of what happens to no cluster. */
   static final String ORGANIZATION = "";
 
@@ -99,8 +104,15 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
         .put(
             "slot",
             Optional.ofNullable(word(entry.detail(), "slot")).map(Integer::valueOf).orElse(null))
-        .put("answers", entry.action().equals("node_answers"))
+        .put("answers", !entry.action().equals("node_silent"))
+        .put("health", word(entry.detail(), "health"))
+        .put("reasons", new JsonArray(reasons(entry.detail())))
         .put("since", Times.rfc3339(entry.atMillis()));
+  }
+
+  private static List<String> reasons(String detail) {
+    int start = detail.indexOf(REASONS);
+    return start < 0 ? List.of() : List.of(detail.substring(start + REASONS.length()).split("; "));
   }
 
   /** What a detail says of something; null when it says nothing. */

@@ -121,6 +121,8 @@ class ConfigTest extends ConfigFixture {
     values.put("nodes.simulated.failure-rate", "0.25");
     values.put("nodes.ssh.identity-file", "/etc/id");
     values.put("nodes.ssh.own-ids", "false");
+    values.put("nodes.ssh.check-hardware", "false");
+    values.put("nodes.ssh.check-command", "test -e /ok");
     values.put("nodes.ssh.wipe-command", "wipe");
     values.put("nodes.ssh.max-concurrent", "5");
     values.put("store.url", "sqlite");
@@ -181,6 +183,8 @@ class ConfigTest extends ConfigFixture {
     assertEquals(Path.of("/etc/id"), config.ssh().orElseThrow().identityFile());
     assertFalse(config.ssh().orElseThrow().hasOwnIds());
     assertEquals("wipe", config.ssh().orElseThrow().wipeCommand());
+    assertFalse(config.ssh().orElseThrow().checksHardware());
+    assertEquals("test -e /ok", config.ssh().orElseThrow().checkCommand());
     assertEquals(5, config.ssh().orElseThrow().maxConcurrent());
     assertEquals(Optional.of(Path.of("w.yaml")), config.world());
     assertEquals(DATA, config.data());

@@ -118,10 +118,12 @@ class SiteOperatorTest {
                 "readNode",
                 "readOperatorSession",
                 "readPool",
+                "rebaselineNode",
                 "releaseNode",
                 "replaceNodeHostKey",
                 "retireNode",
                 "retryNode",
+                "reviewNodeHandovers",
                 "updateNode")),
         marked());
   }

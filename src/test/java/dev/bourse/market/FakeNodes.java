@@ -1,5 +1,10 @@
 package dev.bourse.market;
 
+import dev.bourse.nodes.BaselineReview;
+import dev.bourse.nodes.Cleaning;
+import dev.bourse.nodes.Examination;
+import dev.bourse.nodes.Hardware;
+import dev.bourse.nodes.Health;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.NodeFailure;
@@ -47,6 +52,20 @@ final class FakeNodes implements NodeProvider {
   /** Machines that answer neither a probe nor a question. */
   final Set<String> dead = new HashSet<>();
 
+  /** Machines whose hardware check fails at a grant. */
+  final Set<String> unfit = new HashSet<>();
+
+  /** Reclaims that find what root owns changed. */
+  final Map<String, Integer> changed = new HashMap<>();
+
+  /** What an examination finds. */
+  final Map<String, Health> health = new HashMap<>();
+
+  final Map<String, String> baselines = new HashMap<>();
+
+  /** What a reclaim records. */
+  final Map<String, Cleaning> cleanings = new HashMap<>();
+
   final List<String> probed = new ArrayList<>();
   private final Set<String> inWork = new HashSet<>();
 
@@ -55,7 +74,7 @@ final class FakeNodes implements NodeProvider {
 
   @Override
   public synchronized Future<Void> provision(
-      Machine machine, String allocationId, List<String> publicKeys) {
+      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
     String node = machine.nodeId();
     begin("provision " + node, node);
     if (takeOne(busyCalls, node)) {
@@ -69,6 +88,9 @@ final class FakeNodes implements NodeProvider {
       faults.add(node + " was marked for " + holder + " when " + allocationId + " came");
       return end(node, NodeFailure.heldByAnother(node + " holds " + holder));
     }
+    if (unfit.contains(node)) {
+      return end(node, NodeFailure.unfit("GPU 3 has 2 uncorrected memory errors"));
+    }
     if (takeOne(provisionsToFail, node)) {
       return end(node, NodeFailure.passing("made to fail"));
     }
@@ -77,11 +99,19 @@ final class FakeNodes implements NodeProvider {
   }
 
   @Override
-  public synchronized Future<Void> reclaim(Machine machine, String allocationId) {
+  public synchronized Future<Cleaning> reclaim(Machine machine, String allocationId) {
+    return clean(machine, allocationId)
+        .map(done -> cleanings.getOrDefault(machine.nodeId(), Cleaning.UNRECORDED));
+  }
+
+  private Future<Void> clean(Machine machine, String allocationId) {
     String node = machine.nodeId();
     begin("reclaim " + node, node);
     if (takeOne(busyCalls, node)) {
       return end(node, NodeFailure.busy("somebody is at work"));
+    }
+    if (takeOne(changed, node)) {
+      return end(node, NodeFailure.unfit("+keys /root/.ssh/authorized_keys"));
     }
     if (takeOne(reclaimsToFail, node)) {
       return end(node, NodeFailure.passing("made to fail"));
@@ -110,6 +140,26 @@ final class FakeNodes implements NodeProvider {
     }
     return Future.succeededFuture(
         machines.stream().map(m -> new Holding(m.nodeId(), marks.get(m.nodeId()))).toList());
+  }
+
+  @Override
+  public synchronized Future<Examination> examine(Machine machine, Hardware hardware) {
+    String node = machine.nodeId();
+    return held(List.of(machine))
+        .map(
+            held ->
+                new Examination(
+                    held.get(0), health.getOrDefault(node, Health.UNKNOWN), baselines.get(node)));
+  }
+
+  @Override
+  public Future<BaselineReview> reviewBaseline(Machine machine) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public Future<Void> acceptBaseline(Machine machine, String digest) {
+    throw new UnsupportedOperationException();
   }
 
   @Override

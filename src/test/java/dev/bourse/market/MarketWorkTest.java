@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.access.Operator;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Sample;
+import dev.bourse.nodes.Cleaning;
 import dev.bourse.store.Statement;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -75,6 +76,73 @@ class MarketWorkTest extends MarketFixture {
     assertEquals(List.of(), texts("SELECT failure FROM node WHERE failure IS NOT NULL"));
     declare(8);
     eventually("granted again", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+  }
+
+  @Test
+  void aMachineThatIsUnfitIsQuarantinedAtOnceAndAnotherIsGranted() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.unfit.add("n0");
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
+
+    assertEquals(1, nodes.count("provision n0"));
+    assertEquals(
+        List.of("GPU 3 has 2 uncorrected memory errors"),
+        texts("SELECT failure FROM node WHERE quarantined_at IS NOT NULL"));
+    assertEquals(
+        List.of("grant of " + Sample.ip(0) + " unwound: the machine failed its checks"),
+        texts("SELECT note FROM activity WHERE note LIKE '%unwound%'"));
+  }
+
+  @Test
+  void aMachineThatIsNotAsItWasAcceptedIsQuarantinedAtTheFirstReclaim() throws Exception {
+    onlyNode("n0");
+    nodes.changed.put("n0", 1);
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+
+    eventually("quarantined", () -> uncleanAfter().equals(List.of("a0")));
+    assertEquals(1, nodes.count("reclaim n0"));
+    assertEquals("a0", nodes.marks().get("n0"));
+
+    await(operators().retryNode(new Operator("t1", "first"), "n0"));
+    eventually("gone", () -> cluster().allocations().isEmpty());
+    assertEquals(List.of(), uncleanAfter());
+  }
+
+  @Test
+  void aReclaimIsRecordedWithTheFirstListOfWhatRootOwns() throws Exception {
+    onlyNode("n0");
+    nodes.cleanings.put("n0", new Cleaning(2, 41, 7, 1, "d1"));
+    nodes.marks.put("n0", "a0");
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+    eventually("gone", () -> cluster().allocations().isEmpty());
+
+    assertEquals(
+        List.of("a0 n0 2 41 7 1 d1"),
+        texts(
+            "SELECT allocation_id || ' ' || node_id || ' ' || seconds || ' ' || processes || ' '"
+                + " || files || ' ' || objects || ' ' || baseline FROM handover"));
+    assertEquals(List.of("d1"), texts("SELECT baseline FROM node WHERE node_id = 'n0'"));
+
+    nodes.cleanings.put("n0", new Cleaning(1, 0, 0, 0, "d2"));
+    declare(8);
+    eventually("active", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+    declare(0);
+    eventually("gone again", () -> cluster().allocations().isEmpty());
+    assertEquals(
+        List.of("d1", "d2"), texts("SELECT baseline FROM handover ORDER BY cleaned_at, baseline"));
+    assertEquals(
+        List.of("d1"),
+        texts("SELECT baseline FROM node WHERE node_id = 'n0'"),
+        "a machine's own word changes no list that was accepted");
   }
 
   @Test

@@ -113,6 +113,16 @@ class NodeAdminApiTest {
   }
 
   @Test
+  void aMachineThatCannotBeComparedIsRefused() {
+    String simulated = node(bourse.market(), 1);
+    String path = "/api/operator/nodes/" + simulated + "/rebaseline";
+    assertEquals(
+        "the machine could not be compared: " + simulated + " is simulated",
+        operator.post(path, new JsonObject()).refused(ErrorCode.CONFLICT).getString("detail"));
+    operator.post(path, new JsonObject().put("digest", "d")).refused(ErrorCode.BAD_REQUEST);
+  }
+
+  @Test
   void aSimulatedNodeGetsAnAddressOfItsOwn() {
     TestMarket market = bourse.market();
     JsonObject first = add(market.name(), named(market.name() + "-x")).json();

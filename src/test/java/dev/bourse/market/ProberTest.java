@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Sample;
+import dev.bourse.nodes.Health;
 import dev.bourse.nodes.NodeFailure;
 import dev.bourse.store.Statement;
 import java.util.List;
@@ -89,6 +90,68 @@ class ProberTest extends MarketFixture {
 
     set(Set.of());
     eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 2);
+  }
+
+  private static final Health ECC =
+      new Health(Health.State.FAILED, List.of("GPU 3 has 2 uncorrected memory errors"));
+
+  @Test
+  void aHeldMachineThatFailsItsChecksIsToldOfOnceAndKeptByItsHolder() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "a0");
+    nodes.health.put("n0", Health.OK);
+    adopt(Sample.active(1));
+    await(market.start());
+    eventually("examined", () -> health().equals(List.of("OK")));
+    synchronized (nodes) {
+      nodes.health.put("n0", ECC);
+    }
+    eventually("failed", () -> health().equals(List.of("FAILED")));
+    int probes = probes("n0");
+    eventually("tried on", () -> probes("n0") > probes + 6);
+    assertEquals(
+        List.of(
+            " n0 pool=h100 health=failed reasons=GPU 3 has 2 uncorrected memory errors",
+            "acme c1 public_ip=%s slot=0 health=failed reasons=GPU 3 has 2 uncorrected memory errors"
+                .formatted(Sample.ip(0))),
+        healthTold());
+    assertEquals(
+        List.of("GPU 3 has 2 uncorrected memory errors"),
+        column("SELECT health_reasons FROM node WHERE health_reasons IS NOT NULL"));
+    assertEquals(List.of(Sample.ip(0)), addresses(Allocation.State.ACTIVE));
+    assertEquals(List.of(), column("SELECT node_id FROM node WHERE quarantined_at IS NOT NULL"));
+
+    synchronized (nodes) {
+      nodes.health.put("n0", Health.OK);
+    }
+    eventually("told of its recovery", () -> healthTold().size() == 4);
+    assertEquals(" n0 pool=h100 health=ok", healthTold().get(2));
+  }
+
+  @Test
+  void aFreeMachineThatFailsItsChecksIsQuarantinedBeforeAnybodyGetsIt() throws Exception {
+    onlyNode("n0");
+    nodes.health.put("n0", ECC);
+    adopt(Sample.empty());
+    await(market.start());
+    eventually(
+        "quarantined",
+        () ->
+            column("SELECT failure FROM node WHERE quarantined_at IS NOT NULL")
+                .equals(ECC.reasons()));
+    declare(8);
+    ticks(5);
+    assertEquals(0, nodes.count("provision n0"));
+  }
+
+  private List<String> health() {
+    return column("SELECT health FROM node WHERE health IS NOT NULL");
+  }
+
+  private List<String> healthTold() {
+    return column(
+        "SELECT org_id || ' ' || subject || ' ' || detail FROM audit"
+            + " WHERE action = 'node_health' ORDER BY id");
   }
 
   @Test

@@ -85,6 +85,11 @@ final class LocalMachine implements AutoCloseable {
         nodeId, "127.0.0.1", server.getPort(), PublicKeyEntry.toString(key.getPublic()));
   }
 
+  /** Puts a program into the PATH of what runs here. */
+  void install(String program, String text) throws IOException {
+    executable(chowned.resolveSibling(program), text);
+  }
+
   /** Cuts every connection there is. */
   void dropAll() {
     server.getActiveSessions().forEach(session -> session.close(true));

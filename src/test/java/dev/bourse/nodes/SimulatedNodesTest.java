@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Machines that exist in memory alone. */
 class SimulatedNodesTest {
+  private static final Hardware EIGHT = new Hardware(8, null);
   private static final List<String> KEYS = List.of("ssh-ed25519 AAAA");
 
   private final Vertx vertx = Vertx.vertx();
@@ -32,8 +33,8 @@ class SimulatedNodesTest {
       throws Exception {
     SimulatedNodes nodes = nodes(0, 0, 0);
 
-    await(nodes.provision(one, "a1", KEYS));
-    await(nodes.provision(one, "a1", KEYS));
+    await(nodes.provision(one, "a1", KEYS, EIGHT));
+    await(nodes.provision(one, "a1", KEYS, EIGHT));
     assertEquals(
         List.of(new Holding("n1", "a1"), new Holding("n2", null)),
         await(nodes.held(List.of(one, two))));
@@ -46,9 +47,9 @@ class SimulatedNodesTest {
   @Test
   void aMachineThatHoldsAnotherAllocationIsLeftAsItIs() throws Exception {
     SimulatedNodes nodes = nodes(0, 0, 0);
-    await(nodes.provision(one, "a1", KEYS));
+    await(nodes.provision(one, "a1", KEYS, EIGHT));
 
-    fails("a1", nodes.provision(one, "a2", KEYS));
+    fails("a1", nodes.provision(one, "a2", KEYS, EIGHT));
 
     assertEquals(List.of(new Holding("n1", "a1")), await(nodes.held(List.of(one))));
   }
@@ -56,9 +57,9 @@ class SimulatedNodesTest {
   @Test
   void aLateReclaimOfAnEarlierAllocationLeavesTheMachineToTheNextOne() throws Exception {
     SimulatedNodes nodes = nodes(0, 0, 0);
-    await(nodes.provision(one, "a1", KEYS));
+    await(nodes.provision(one, "a1", KEYS, EIGHT));
     await(nodes.reclaim(one, "a1"));
-    await(nodes.provision(one, "a2", KEYS));
+    await(nodes.provision(one, "a2", KEYS, EIGHT));
 
     assertTrue(fails("a2", nodes.reclaim(one, "a1")).isHeldByAnother());
 
@@ -68,10 +69,10 @@ class SimulatedNodesTest {
   @Test
   void aMachineIsNotPreparedAgainForAnAllocationItWasTakenBackFrom() throws Exception {
     SimulatedNodes nodes = nodes(0, 0, 0);
-    await(nodes.provision(one, "a1", KEYS));
+    await(nodes.provision(one, "a1", KEYS, EIGHT));
     await(nodes.reclaim(one, "a1"));
 
-    assertTrue(fails("a1", nodes.provision(one, "a1", KEYS)).isHeldByAnother());
+    assertTrue(fails("a1", nodes.provision(one, "a1", KEYS, EIGHT)).isHeldByAnother());
 
     assertEquals(List.of(new Holding("n1", null)), await(nodes.held(List.of(one))));
   }
@@ -80,7 +81,7 @@ class SimulatedNodesTest {
   void eachCallTakesItsDelay() throws Exception {
     SimulatedNodes nodes = nodes(60, 30, 0);
     long start = System.nanoTime();
-    await(nodes.provision(one, "a1", KEYS));
+    await(nodes.provision(one, "a1", KEYS, EIGHT));
     long provisioned = System.nanoTime();
     await(nodes.reclaim(one, "a1"));
     long reclaimed = System.nanoTime();
@@ -92,7 +93,7 @@ class SimulatedNodesTest {
   @Test
   void callsFailAtTheConfiguredRateAndThenChangeNothing() throws Exception {
     SimulatedNodes never = nodes(0, 0, 1);
-    fails("simulated", never.provision(one, "a1", KEYS));
+    fails("simulated", never.provision(one, "a1", KEYS, EIGHT));
     fails("simulated", never.reclaim(one, "a1"));
     assertEquals(List.of(new Holding("n1", null)), await(never.held(List.of(one))));
 
@@ -101,7 +102,7 @@ class SimulatedNodesTest {
         new SimulatedNodes(vertx, new SimulatedConfig(0, 0, 0.5), new Random(seed));
     int failures = 0;
     for (int i = 0; i < 200; i++) {
-      Future<Void> call = half.reclaim(one, "a1");
+      Future<?> call = half.reclaim(one, "a1");
       Future<Boolean> settled = call.transform(done -> Future.succeededFuture(done.failed()));
       failures += await(settled) ? 1 : 0;
     }
@@ -111,7 +112,7 @@ class SimulatedNodesTest {
   @Test
   void closingFailsWhatIsUnderWayAndWhatComesAfter() throws Exception {
     SimulatedNodes nodes = nodes(3_600_000, 0, 0);
-    Future<Void> provision = nodes.provision(one, "a1", KEYS);
+    Future<Void> provision = nodes.provision(one, "a1", KEYS, EIGHT);
 
     await(nodes.close());
 

@@ -85,6 +85,8 @@ class SshConfigTest {
         "",
         "true",
         wipe,
+        true,
+        "",
         1_000,
         1_000,
         attempts,

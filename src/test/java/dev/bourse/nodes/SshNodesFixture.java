@@ -10,6 +10,7 @@ import io.vertx.core.Vertx;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -26,6 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("NullAway.Init")
 abstract class SshNodesFixture {
   static final String ADA = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada@example.com";
+  static final Hardware EIGHT = new Hardware(8, null);
+
   static final String BEN = "ssh-rsa AAAAB3NzaC1yc2E=";
 
   /** So that nothing of anybody's on this computer is the tenant's. */
@@ -81,6 +84,8 @@ abstract class SshNodesFixture {
     String prepare = "";
     String endSessions = "";
     String wipe = "";
+    boolean checksHardware;
+    String check = "";
     long connectMillis = 30_000;
     long commandMillis = 30_000;
     int concurrent = 4;
@@ -110,6 +115,8 @@ abstract class SshNodesFixture {
                 s.prepare,
                 s.endSessions,
                 s.wipe,
+                s.checksHardware,
+                s.check,
                 s.connectMillis,
                 s.commandMillis,
                 3,
@@ -117,6 +124,7 @@ abstract class SshNodesFixture {
                 s.concurrent,
                 s.waiting),
             traces,
+            Clock.systemUTC(),
             visitSeconds,
             pauseMillis);
     opened.add(0, () -> await(nodes.close()));

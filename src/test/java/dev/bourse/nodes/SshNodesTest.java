@@ -19,7 +19,7 @@ class SshNodesTest extends SshNodesFixture {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());
 
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA, BEN)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA, BEN), EIGHT));
 
     assertEquals(ADA + "\n" + BEN + "\n", Files.readString(keys("n1")));
     assertEquals(
@@ -34,9 +34,9 @@ class SshNodesTest extends SshNodesFixture {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());
 
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA, BEN)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA, BEN), EIGHT));
     Files.writeString(keys("n1").resolveSibling("authorized_keys2"), "ssh-rsa AAAA planted\n");
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(BEN)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(BEN), EIGHT));
 
     assertEquals(BEN + "\n", Files.readString(keys("n1")));
     assertEquals(Set.of("authorized_keys"), names(keys("n1").resolveSibling("")));
@@ -48,15 +48,15 @@ class SshNodesTest extends SshNodesFixture {
   void aCallWithoutKeysThatComesLateTakesNoneAway() throws Exception {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());
-    await(nodes.provision(machine.machine(), "alloc_1", List.of()));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(), EIGHT));
     assertEquals("", Files.readString(keys("n1")));
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
-    await(nodes.provision(machine.machine(), "alloc_1", List.of()));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(), EIGHT));
 
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
     await(nodes.reclaim(machine.machine(), "alloc_1"));
-    await(nodes.provision(machine.machine(), "alloc_2", List.of()));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(), EIGHT));
     assertEquals("", Files.readString(keys("n1")));
   }
 
@@ -64,15 +64,16 @@ class SshNodesTest extends SshNodesFixture {
   void aCallThatComesAfterTheReclaimLetsNobodyInAgain() throws Exception {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     await(nodes.reclaim(machine.machine(), "alloc_1"));
 
-    NodeFailure failure = fails("n1", nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    NodeFailure failure =
+        fails("n1", nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     assertTrue(failure.isHeldByAnother());
     assertFalse(Files.exists(keys("n1")));
     assertFalse(Files.exists(mark("n1")));
-    await(nodes.provision(machine.machine(), "alloc_2", List.of(BEN)));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(BEN), EIGHT));
     assertEquals(BEN + "\n", Files.readString(keys("n1")));
   }
 
@@ -90,7 +91,7 @@ class SshNodesTest extends SshNodesFixture {
             ADA + " && " + touch + " | " + touch + " & \\",
             ADA + " EOF {node} {user} %s ünï");
 
-    await(nodes.provision(machine.machine(), "alloc_1", lines));
+    await(nodes.provision(machine.machine(), "alloc_1", lines, EIGHT));
 
     assertEquals(lines, Files.readAllLines(keys("n1")));
     assertFalse(Files.exists(root.resolve("pwned")));
@@ -103,9 +104,9 @@ class SshNodesTest extends SshNodesFixture {
     for (String line :
         List.of(
             "", "# comment", "command=\"id\" " + ADA, ADA + "\n" + BEN, ADA + "\r", "ssh-rsa")) {
-      fails("key lines", nodes.provision(machine.machine(), "alloc_1", List.of(line)));
+      fails("key lines", nodes.provision(machine.machine(), "alloc_1", List.of(line), EIGHT));
     }
-    fails("allocation id", nodes.provision(machine.machine(), "a b", List.of(ADA)));
+    fails("allocation id", nodes.provision(machine.machine(), "a b", List.of(ADA), EIGHT));
     Machine real = machine.machine();
     fails(
         "node id",
@@ -126,7 +127,7 @@ class SshNodesTest extends SshNodesFixture {
             + root.resolve("prepared");
     SshNodes nodes = nodes(setting);
 
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     assertEquals("it's n1 n1 alloc_1\n", Files.readString(root.resolve("prepared")));
   }
@@ -138,7 +139,7 @@ class SshNodesTest extends SshNodesFixture {
     setting.admin = "ops";
     setting.prepare = "test -n \"$BOURSE_SUDO\"";
 
-    await(nodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
   }
@@ -150,7 +151,7 @@ class SshNodesTest extends SshNodesFixture {
     setting.prepare = "exit 3";
     SshNodes nodes = nodes(setting);
 
-    fails("prepare", nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    fails("prepare", nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     assertFalse(Files.exists(keys("n1")));
     assertEquals(
@@ -162,10 +163,12 @@ class SshNodesTest extends SshNodesFixture {
   void aMachineThatHoldsAnotherAllocationIsLeftAsItIs() throws Exception {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     NodeFailure refused =
-        fails("another allocation", nodes.provision(machine.machine(), "alloc_2", List.of(BEN)));
+        fails(
+            "another allocation",
+            nodes.provision(machine.machine(), "alloc_2", List.of(BEN), EIGHT));
 
     assertTrue(refused.isHeldByAnother());
 
@@ -183,7 +186,7 @@ class SshNodesTest extends SshNodesFixture {
     setting.endSessions = "echo end" + state + "; echo " + BEN + " >" + keys("n1");
     setting.wipe = "echo wipe" + state;
     SshNodes nodes = nodes(setting);
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     await(nodes.reclaim(machine.machine(), "alloc_1"));
 
@@ -200,9 +203,9 @@ class SshNodesTest extends SshNodesFixture {
     setting.endSessions = "echo end >>" + log;
     setting.wipe = "echo wipe $BOURSE_ALLOCATION >>" + log;
     SshNodes nodes = nodes(setting);
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     await(nodes.reclaim(machine.machine(), "alloc_1"));
-    await(nodes.provision(machine.machine(), "alloc_2", List.of(BEN)));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(BEN), EIGHT));
 
     NodeFailure late = fails("another allocation", nodes.reclaim(machine.machine(), "alloc_1"));
 
@@ -220,7 +223,7 @@ class SshNodesTest extends SshNodesFixture {
     Setting setting = new Setting();
     setting.wipe = "test -e " + root.resolve("may-wipe");
     SshNodes nodes = nodes(setting);
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     fails("wipe", nodes.reclaim(machine.machine(), "alloc_1"));
     assertFalse(Files.exists(keys("n1")));
@@ -246,7 +249,7 @@ class SshNodesTest extends SshNodesFixture {
 
     Files.deleteIfExists(keysDir);
     Files.createSymbolicLink(keysDir, precious);
-    await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA), EIGHT));
     assertEquals(BEN, Files.readString(precious.resolve("authorized_keys")));
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
   }
@@ -257,7 +260,7 @@ class SshNodesTest extends SshNodesFixture {
     SshNodes nodes = nodes(new Setting());
     Files.createDirectories(keys("n1").resolve("deeper"));
 
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
   }
@@ -272,7 +275,7 @@ class SshNodesTest extends SshNodesFixture {
     Files.createDirectories(mark("n4").getParent());
     Files.writeString(mark("n4"), "not an id\n");
     SshNodes nodes = nodes(new Setting());
-    await(nodes.provision(one.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(one.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     List<Holding> held =
         await(nodes.held(List.of(one.machine(), two.machine(), down.machine(), broken.machine())));

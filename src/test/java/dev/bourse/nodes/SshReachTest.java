@@ -30,7 +30,7 @@ class SshReachTest extends SshNodesFixture {
     SshNodes nodes = nodes(new Setting());
 
     NodeFailure failure =
-        fails("is pinned", nodes.provision(machine.pinned(pinned), "alloc_1", List.of(ADA)));
+        fails("is pinned", nodes.provision(machine.pinned(pinned), "alloc_1", List.of(ADA), EIGHT));
 
     assertFalse(failure.isPassing());
     assertTrue(failure.toString().contains(fingerprint(shown)), failure.getMessage());
@@ -64,7 +64,7 @@ class SshReachTest extends SshNodesFixture {
     SshNodes nodes = nodes(new Setting());
 
     for (KeyPair pinned : List.of(ed25519, rsa, ecdsa)) {
-      await(nodes.provision(machine.pinned(pinned), "alloc_1", List.of(ADA)));
+      await(nodes.provision(machine.pinned(pinned), "alloc_1", List.of(ADA), EIGHT));
     }
   }
 
@@ -88,7 +88,7 @@ class SshReachTest extends SshNodesFixture {
     LocalMachine machine = machine("n1");
     machine.toDrop.set(2);
 
-    await(nodes(new Setting()).provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes(new Setting()).provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     assertEquals(3, machine.connections.get());
   }
@@ -100,7 +100,8 @@ class SshReachTest extends SshNodesFixture {
 
     // The drop is noticed while connecting or while logging in, whichever comes first.
     NodeFailure failure =
-        fails("n1: no ", nodes(new Setting()).provision(machine.machine(), "a", List.of(ADA)));
+        fails(
+            "n1: no ", nodes(new Setting()).provision(machine.machine(), "a", List.of(ADA), EIGHT));
 
     assertTrue(failure.isPassing());
     assertEquals(3, machine.connections.get());
@@ -190,9 +191,9 @@ class SshReachTest extends SshNodesFixture {
     setting.wipe = "while [ ! -e " + root.resolve("go") + " ]; do sleep 0.05; done";
     SshNodes nodes = nodes(setting);
 
-    Future<Void> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
-    Future<Void> provision = nodes.provision(machine.machine(), "alloc_2", List.of(ADA));
-    Future<Void> again = nodes.provision(machine.machine(), "alloc_2", List.of(BEN));
+    Future<?> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
+    Future<Void> provision = nodes.provision(machine.machine(), "alloc_2", List.of(ADA), EIGHT);
+    Future<Void> again = nodes.provision(machine.machine(), "alloc_2", List.of(BEN), EIGHT);
     assertTrue(fails("too many", nodes.reclaim(machine.machine(), "alloc_1")).isPassing());
     Files.createFile(root.resolve("go"));
 
@@ -223,7 +224,7 @@ class SshReachTest extends SshNodesFixture {
     Setting setting = new Setting();
     setting.wipe = "while [ ! -e " + root.resolve("stop") + " ]; do sleep 0.05; done";
     SshNodes nodes = nodes(setting);
-    Future<Void> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
+    Future<?> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
 
     await(nodes.close());
 

@@ -37,7 +37,8 @@ class SshRunsTest extends SshNodesFixture {
     setting.prepare = counted("prepare") + untilGo();
     abandonAProvision();
 
-    Future<Void> adopted = nodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA));
+    Future<Void> adopted =
+        nodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT);
     eventually("a second visit", () -> machine.connections.get() >= 2);
     assertFalse(adopted.isComplete());
     Files.createFile(go);
@@ -52,13 +53,13 @@ class SshRunsTest extends SshNodesFixture {
   void aWipeWhoseCallerIsGoneIsAdoptedToo() throws Exception {
     setting.wipe = counted("wipe") + untilGo();
     SshNodes first = nodes(setting);
-    await(first.provision(machine.machine(), "alloc_1", List.of(ADA)));
-    Future<Void> abandoned = first.reclaim(machine.machine(), "alloc_1");
+    await(first.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
+    Future<?> abandoned = first.reclaim(machine.machine(), "alloc_1");
     eventually("the wipe to begin", () -> Files.exists(log));
     await(first.close());
     fails("closed", abandoned);
 
-    Future<Void> adopted = nodes(setting).reclaim(machine.machine(), "alloc_1");
+    Future<?> adopted = nodes(setting).reclaim(machine.machine(), "alloc_1");
     eventually("another visit", () -> machine.connections.get() >= 3);
     Files.createFile(go);
     await(adopted);
@@ -73,13 +74,13 @@ class SshRunsTest extends SshNodesFixture {
     abandonAProvision();
     SshNodes next = nodes(setting);
 
-    Future<Void> adopted = next.provision(machine.machine(), "alloc_1", List.of(ADA));
+    Future<Void> adopted = next.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT);
     eventually("a second visit", () -> machine.connections.get() >= 2);
     Files.createFile(go);
     fails("prepare command failed", adopted);
     assertEquals(List.of("prepare alloc_1"), Files.readAllLines(log));
 
-    await(next.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(next.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     assertEquals(ADA + "\n", Files.readString(keys("n1")));
   }
 
@@ -91,10 +92,10 @@ class SshRunsTest extends SshNodesFixture {
     eventually("the run to end", () -> !Files.exists(lock("n1")));
     SshNodes next = nodes(setting);
 
-    await(next.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(next.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     assertEquals(List.of("prepare alloc_1"), Files.readAllLines(log));
 
-    await(next.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(next.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     assertEquals(2, Files.readAllLines(log).size(), "a call of one's own is always carried out");
   }
 
@@ -106,7 +107,7 @@ class SshRunsTest extends SshNodesFixture {
     eventually("the run to end", () -> !Files.exists(lock("n1")));
     Files.delete(mark("n1"));
 
-    await(nodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
 
     assertEquals(2, Files.readAllLines(log).size());
     assertEquals("alloc_1\n", Files.readString(mark("n1")));
@@ -118,7 +119,7 @@ class SshRunsTest extends SshNodesFixture {
     setting.wipe = counted("wipe");
     abandonAProvision();
 
-    Future<Void> reclaim = nodes(setting).reclaim(machine.machine(), "alloc_1");
+    Future<?> reclaim = nodes(setting).reclaim(machine.machine(), "alloc_1");
     eventually("a second visit", () -> machine.connections.get() >= 2);
     Files.createFile(go);
     await(reclaim);
@@ -133,7 +134,7 @@ class SshRunsTest extends SshNodesFixture {
     setting.wipe = counted("wipe") + untilGo();
     SshNodes nodes = impatientNodes(setting);
 
-    Future<Void> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
+    Future<?> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
     eventually("more visits than attempts", () -> machine.connections.get() > 4);
     assertFalse(reclaim.isComplete());
     Files.createFile(go);
@@ -147,7 +148,7 @@ class SshRunsTest extends SshNodesFixture {
     setting.prepare = counted("prepare") + untilGo();
     SshNodes nodes = nodes(setting);
 
-    Future<Void> provision = nodes.provision(machine.machine(), "alloc_1", List.of(ADA));
+    Future<Void> provision = nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT);
     eventually("the prepare command to begin", () -> Files.exists(log));
     machine.dropAll();
     eventually("another connection", () -> machine.connections.get() >= 2);
@@ -190,7 +191,7 @@ class SshRunsTest extends SshNodesFixture {
     setting.commandMillis = 4_000;
     setting.wipe = "test -e " + go + " || { touch " + go + "; sleep 600; }";
     SshNodes nodes = nodes(setting);
-    Future<Void> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
+    Future<Cleaning> reclaim = nodes.reclaim(machine.machine(), "alloc_1");
     eventually("the wipe to begin", () -> Files.exists(go) && Files.exists(lock("n1")));
     long keeper = Long.parseLong(Files.readString(lock("n1")).split(" ", -1)[0]);
     ProcessHandle.of(keeper).orElseThrow().destroyForcibly();
@@ -211,7 +212,7 @@ class SshRunsTest extends SshNodesFixture {
     Files.writeString(lock("n1"), older.pid() + " " + since + "\n");
 
     Future<Void> provision =
-        impatientNodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA));
+        impatientNodes(setting).provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT);
     eventually("more visits than attempts", () -> machine.connections.get() > 4);
     assertFalse(Files.exists(keys("n1")));
     older.destroyForcibly().waitFor();
@@ -227,13 +228,15 @@ class SshRunsTest extends SshNodesFixture {
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
     SshNodes nodes = nodes(setting);
 
-    fails("open to others: chmod 700", nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    fails(
+        "open to others: chmod 700",
+        nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     assertFalse(Files.exists(keys("n1")));
 
     // Whoever is on it is got rid of all the same, and cannot look there any more.
     await(nodes.reclaim(machine.machine(), "alloc_1"));
     assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)));
-    await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA), EIGHT));
   }
 
   @Test
@@ -242,7 +245,7 @@ class SshRunsTest extends SshNodesFixture {
     setting.prepare = "sleep 600 & echo $! >" + pid;
     SshNodes nodes = nodes(setting);
 
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     await(nodes.reclaim(machine.machine(), "alloc_1"));
 
     ProcessHandle.of(Long.parseLong(Files.readString(pid).strip()))
@@ -255,7 +258,7 @@ class SshRunsTest extends SshNodesFixture {
     setting.endSessions = "test ! -e " + keys("n1") + " && : >" + ended;
     setting.wipe = "test -e " + go;
     SshNodes nodes = nodes(setting);
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     machine.isFull.set(true);
 
     fails("wipe command failed", nodes.reclaim(machine.machine(), "alloc_1"));
@@ -271,7 +274,7 @@ class SshRunsTest extends SshNodesFixture {
   /** A provision is under way on the machine, and who began it is gone. */
   private void abandonAProvision() throws Exception {
     SshNodes first = nodes(setting);
-    Future<Void> abandoned = first.provision(machine.machine(), "alloc_1", List.of(ADA));
+    Future<Void> abandoned = first.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT);
     eventually("the prepare command to begin", () -> Files.exists(log));
     await(first.close());
     fails("closed", abandoned);

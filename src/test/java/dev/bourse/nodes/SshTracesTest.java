@@ -43,7 +43,7 @@ class SshTracesTest extends SshNodesFixture {
   void aCallIsATraceOfItsTurnAndItsVisits() throws Exception {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     await(nodes.reclaim(machine.machine(), "alloc_1"));
     for (String name : List.of("ssh provision", "ssh reclaim")) {
       Collector.Told call = told(name, "n1");
@@ -59,9 +59,9 @@ class SshTracesTest extends SshNodesFixture {
   void aCallThatFailsTellsOfWhatKindAndNothingOfTheMachine() throws Exception {
     LocalMachine machine = machine("n1");
     SshNodes nodes = nodes(new Setting());
-    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     await(nodes.reclaim(machine.machine(), "alloc_1"));
-    fails("n1", nodes.provision(machine.machine(), "alloc_1", List.of(ADA)));
+    fails("n1", nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
     Collector.Told call =
         collector.await("a call that failed", span -> span.failed() && span.parentId().isEmpty());
     assertEquals("held-by-another", call.get("error.type"));

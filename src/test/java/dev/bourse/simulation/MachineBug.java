@@ -1,5 +1,9 @@
 package dev.bourse.simulation;
 
+import dev.bourse.nodes.BaselineReview;
+import dev.bourse.nodes.Cleaning;
+import dev.bourse.nodes.Examination;
+import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.NodeProvider;
@@ -53,9 +57,9 @@ enum MachineBug implements Bug {
     public NodeProvider around(NodeProvider provider, World world) {
       return new Forwarding(provider) {
         @Override
-        public Future<Void> reclaim(Machine machine, String allocationId) {
+        public Future<Cleaning> reclaim(Machine machine, String allocationId) {
           super.reclaim(machine, allocationId);
-          return Future.succeededFuture();
+          return Future.succeededFuture(Cleaning.UNRECORDED);
         }
       };
     }
@@ -70,13 +74,29 @@ enum MachineBug implements Bug {
     }
 
     @Override
-    public Future<Void> provision(Machine machine, String allocationId, List<String> publicKeys) {
-      return provider.provision(machine, allocationId, publicKeys);
+    public Future<Void> provision(
+        Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
+      return provider.provision(machine, allocationId, publicKeys, hardware);
     }
 
     @Override
-    public Future<Void> reclaim(Machine machine, String allocationId) {
+    public Future<Cleaning> reclaim(Machine machine, String allocationId) {
       return provider.reclaim(machine, allocationId);
+    }
+
+    @Override
+    public Future<Examination> examine(Machine machine, Hardware hardware) {
+      return provider.examine(machine, hardware);
+    }
+
+    @Override
+    public Future<BaselineReview> reviewBaseline(Machine machine) {
+      return provider.reviewBaseline(machine);
+    }
+
+    @Override
+    public Future<Void> acceptBaseline(Machine machine, String digest) {
+      return provider.acceptBaseline(machine, digest);
     }
 
     @Override

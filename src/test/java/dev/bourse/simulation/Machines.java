@@ -1,5 +1,9 @@
 package dev.bourse.simulation;
 
+import dev.bourse.nodes.BaselineReview;
+import dev.bourse.nodes.Cleaning;
+import dev.bourse.nodes.Examination;
+import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
 import dev.bourse.nodes.NodeFailure;
@@ -177,13 +181,30 @@ class Machines {
     }
 
     @Override
-    public Future<Void> provision(Machine machine, String allocationId, List<String> keys) {
+    public Future<Void> provision(
+        Machine machine, String allocationId, List<String> keys, Hardware hardware) {
       return call(machine, "provision " + allocationId, allocationId, keys);
     }
 
     @Override
-    public Future<Void> reclaim(Machine machine, String allocationId) {
-      return call(machine, "reclaim " + allocationId, allocationId, null);
+    public Future<Cleaning> reclaim(Machine machine, String allocationId) {
+      return call(machine, "reclaim " + allocationId, allocationId, null).map(Cleaning.UNRECORDED);
+    }
+
+    @Override
+    public Future<Examination> examine(Machine machine, Hardware hardware) {
+      return held(List.of(machine))
+          .map(held -> new Examination(held.get(0), dev.bourse.nodes.Health.UNKNOWN, null));
+    }
+
+    @Override
+    public Future<BaselineReview> reviewBaseline(Machine machine) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Future<Void> acceptBaseline(Machine machine, String digest) {
+      throw new UnsupportedOperationException();
     }
 
     private Future<Void> call(

@@ -185,6 +185,11 @@ public record ContractCase(
               null,
               List.of("/api/vm/capacity/host-keys?cluster=globex-main")),
           new ContractCase(
+              "readHandover",
+              "/api/vm/nodes/198.18.0.1/handover?cluster=acme-train",
+              null,
+              List.of("/api/vm/nodes/198.18.0.1/handover?cluster=globex-main")),
+          new ContractCase(
               "readAlerts",
               "/api/vm/alerts?cluster=acme-train",
               null,
@@ -266,6 +271,8 @@ public record ContractCase(
           new ContractCase("updateNode", NODE, "{\"cordoned\":false}", List.of()),
           new ContractCase("releaseNode", NODE + "/release", null, List.of()),
           new ContractCase("retryNode", NODE + "/retry", null, List.of()),
+          new ContractCase("reviewNodeHandovers", NODE + "/handovers", null, List.of()),
+          new ContractCase("rebaselineNode", NODE + "/rebaseline", "{}", List.of()),
           new ContractCase("evictNode", NODE + "/evict", "{\"reason\":\"r\"}", List.of()),
           new ContractCase("retireNode", NODE, null, List.of()),
           new ContractCase(

@@ -91,6 +91,7 @@ class WebhookEventTest {
         List.of(
             "node_silent",
             "node_answers",
+            "node_health",
             "vm_token_mint",
             "vm_token_revoke",
             "member_add",

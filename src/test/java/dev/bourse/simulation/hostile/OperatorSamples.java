@@ -322,6 +322,8 @@ final class OperatorSamples {
         "updateNode", s -> s.value("node_id", node).json(new JsonObject().put("cordoned", false)));
     world.add("releaseNode", s -> s.value("node_id", node));
     world.add("retryNode", s -> s.value("node_id", node));
+    world.add("reviewNodeHandovers", s -> s.value("node_id", node));
+    world.add("rebaselineNode", s -> s.value("node_id", node).json(new JsonObject()));
     world.add("retireNode", s -> s.value("node_id", newNode()));
     world.add(
         "evictNode",

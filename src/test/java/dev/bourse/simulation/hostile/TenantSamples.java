@@ -59,6 +59,8 @@ final class TenantSamples {
     ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
     world.add("readCapacity", s -> s.value("cluster", "acme-train"));
     world.add("listHostKeys", s -> s.value("cluster", "acme-train"));
+    world.add(
+        "readHandover", s -> s.value("cluster", "acme-train").value("public_ip", "198.18.0.1"));
     world.add("readAlerts", s -> s.value("cluster", "acme-train"));
     world.add(
         "writeAlerts",

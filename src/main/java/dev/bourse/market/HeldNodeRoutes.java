@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAccess;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.core.ApiError;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
@@ -13,23 +14,43 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
-/** Tells who logs in to nodes how to know them. */
-public final class HostKeyRoutes {
+/** Operations on the machines that a cluster holds. */
+public final class HeldNodeRoutes {
   private final ClusterAccess access;
   private final NodeStore nodes;
 
-  public HostKeyRoutes(Database database, Clusters clusters) {
+  public HeldNodeRoutes(Database database, Clusters clusters) {
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.nodes = new NodeStore(database);
   }
 
   public void bind(Operations operations) {
-    operations.bind("listHostKeys", this::listHostKeys);
+    operations.bind("listHostKeys", this::listHostKeys).bind("readHandover", this::readHandover);
   }
 
   private Future<Answer> listHostKeys(Call call) {
     String cluster = access.resolve(call.principal(), call.findText("cluster")).cluster().name();
     return nodes.listHeld(cluster).map(held -> Answer.ok(toJson(held)));
+  }
+
+  private Future<Answer> readHandover(Call call) {
+    String cluster = access.resolve(call.principal(), call.findText("cluster")).cluster().name();
+    String publicIp = call.text("public_ip");
+    return nodes
+        .findHeld(cluster, publicIp)
+        .compose(
+            found -> {
+              NodeStore.Held held = found.orElseThrow(() -> ApiError.notFound("node", publicIp));
+              return nodes.listHandovers(held.nodeId(), held.grantedAtMillis() + 1, 1);
+            })
+        .map(
+            handovers ->
+                Answer.ok(
+                    new JsonObject()
+                        .put("public_ip", publicIp)
+                        .put(
+                            "handover",
+                            handovers.isEmpty() ? null : handovers.get(0).forTenant())));
   }
 
   private static JsonObject toJson(List<Machine> held) {

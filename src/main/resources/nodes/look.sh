@@ -1,0 +1,23 @@
+# Looks at a machine, without a run: what it holds, its hardware, and what root owns on it.
+
+# Prints the allocation that the machine is prepared for.
+tell_mark() {
+  echo "bourse-mark:$(held)"
+}
+
+# Prints the mark, the digest of the accepted list, and faults of the login and of the hardware. A machine that
+# nobody holds takes its first list; on a machine in use, the list could hold what its tenant put there.
+examine() {
+  mkdir -p "${mark%/*}"
+  tell_mark
+  if [ -z "$(held)" ] && [ "$ids" = own ]; then
+    take_baseline
+    login_faults | sed 's/^/bourse-fault:/'
+  fi
+  echo "bourse-baseline:$(digest_of "$baseline_file")"
+  if [ "$gpus" = off ]; then return 0; fi
+  hardware_faults held | head -n 20 | sed 's/^/bourse-fault:/'
+  if has nvidia-smi || has amd-smi || [ -n "$check" ]; then echo bourse-checked; fi
+}
+
+"$phase" "$@"

@@ -1,0 +1,134 @@
+package dev.bourse.market;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.store.Statement;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.ReplayedOnPostgres;
+import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.TestMarket;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What the service tells a cluster of the machines that it holds. */
+@ReplayedOnPostgres
+class HeldNodeApiTest {
+  private static RunningBourse bourse;
+
+  @BeforeAll
+  static void start() {
+    bourse = RunningBourse.withMarkets(2, "market.tick=200ms", "capacity.write-cadence=0");
+  }
+
+  @AfterAll
+  static void stop() {
+    bourse.close();
+  }
+
+  private static String path(ClusterClient cluster) {
+    return "/api/vm/capacity/host-keys?cluster=" + cluster.cluster();
+  }
+
+  private static List<JsonObject> keys(ClusterClient cluster) {
+    JsonObject answer = cluster.caller().get(path(cluster)).ok();
+    return ClusterClient.objects(answer.getJsonArray("host_keys"));
+  }
+
+  @Test
+  void theNodesThatAreHeldAreListedAndNoOther() {
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
+    assertEquals(List.of(), keys(red));
+    red.addKey();
+    List<String> held = red.hold(2, 2);
+    assertEquals(
+        held.stream().sorted().toList(),
+        keys(red).stream().map(key -> key.getString("public_ip")).sorted().toList());
+    keys(red)
+        .forEach(
+            key -> {
+              assertEquals(22, key.getInteger("ssh_port"));
+              // The machines of these tests are not real.
+              assertTrue(key.containsKey("host_key"));
+              assertNull(key.getValue("host_key"));
+            });
+    assertEquals(List.of(), keys(market.blueA()));
+    red.declare(0, 2);
+    RunningBourse.until("they are given back", () -> keys(red).isEmpty());
+  }
+
+  @Test
+  void theHandoverBeforeAGrantIsToldToItsHolderAlone() {
+    TestMarket market = bourse.market();
+    ClusterClient red = market.redA();
+    red.addKey();
+    String held = red.hold(1, 2).get(0);
+    String path = "/api/vm/nodes/" + held + "/handover?cluster=";
+    assertNull(red.caller().get(path + red.cluster()).ok().getValue("handover"));
+    String nodeId = nodeAt(held);
+    record(nodeId, "before", 1_000);
+    record(nodeId, "latest", 2_000);
+    record(nodeId, "later", 4_102_444_800_000L);
+
+    JsonObject told = red.caller().get(path + red.cluster()).ok();
+    assertEquals(
+        new JsonObject()
+            .put("public_ip", held)
+            .put(
+                "handover",
+                new JsonObject()
+                    .put("cleaned_at", "1970-01-01T00:00:02.000Z")
+                    .put("duration_s", 3)
+                    .put("processes_ended", 41)
+                    .put("files_removed", 7)
+                    .put("ipc_objects_removed", 1)
+                    .put("baseline", "d1")),
+        told);
+
+    ClusterClient blue = market.blueA();
+    assertEquals(404, blue.caller().get(path + blue.cluster()).status());
+    assertEquals(
+        List.of("later", "latest", "before"),
+        ClusterClient.objects(
+                bourse
+                    .operator()
+                    .get("/api/operator/nodes/" + nodeId + "/handovers")
+                    .ok()
+                    .getJsonArray("handovers"))
+            .stream()
+            .map(handover -> handover.getString("allocation_id"))
+            .toList());
+  }
+
+  private static String nodeAt(String publicIp) {
+    return RunningBourse.await(
+            bourse
+                .database()
+                .read(
+                    "SELECT node_id FROM node WHERE public_ip = ?",
+                    List.of(publicIp),
+                    row -> row.text("node_id")))
+        .get(0);
+  }
+
+  private static void record(String nodeId, String allocationId, long atMillis) {
+    RunningBourse.await(
+        bourse
+            .database()
+            .commit(
+                List.of(
+                    Statement.of(
+                        """
+                        INSERT INTO handover (allocation_id, node_id, cleaned_at, seconds, processes,
+                        files, objects, baseline) VALUES (?, ?, ?, 3, 41, 7, 1, 'd1')\
+                        """,
+                        allocationId,
+                        nodeId,
+                        atMillis))));
+  }
+}

@@ -1,0 +1,267 @@
+package dev.bourse.nodes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The hardware checks of a machine, on the output of drivers' programs for whole and for broken
+ * machines.
+ */
+@SuppressWarnings("NullAway.Init")
+class HealthCheckTest extends SshNodesFixture {
+  private static final Hardware TWO_H100 = new Hardware(2, "H100 80GB");
+
+  private final Setting setting = new Setting();
+  private LocalMachine machine;
+  private SshNodes nodes;
+
+  @BeforeEach
+  void raiseAMachine() throws Exception {
+    setting.checksHardware = true;
+    machine = machine("n1");
+    machine.install("dmesg", "exit 0");
+    nodes = nodes(setting);
+  }
+
+  /** One GPU as nvidia-smi -q -x shows it, as far as the checks read it. */
+  private static String gpu(int number) {
+    return """
+        <gpu id="00000000:%02X:00.0">
+          <product_name>NVIDIA H100 80GB HBM3</product_name>
+          <clocks_event_reasons>
+            <clocks_event_reason_hw_slowdown>Not Active</clocks_event_reason_hw_slowdown>
+            <clocks_event_reason_hw_thermal_slowdown>Not Active</clocks_event_reason_hw_thermal_slowdown>
+          </clocks_event_reasons>
+          <fb_memory_usage><total>81559 MiB</total><used>0 MiB</used></fb_memory_usage>
+          <bar1_memory_usage><total>131072 MiB</total></bar1_memory_usage>
+          <ecc_errors>
+            <volatile>
+              <sram_correctable>0</sram_correctable>
+              <sram_uncorrectable_parity>0</sram_uncorrectable_parity>
+              <dram_correctable>3</dram_correctable>
+              <dram_uncorrectable>0</dram_uncorrectable>
+            </volatile>
+            <aggregate><dram_uncorrectable>9</dram_uncorrectable></aggregate>
+          </ecc_errors>
+          <retired_pages><pending_retirement>N/A</pending_retirement></retired_pages>
+          <remapped_rows>
+            <remapped_row_pending>No</remapped_row_pending>
+            <remapped_row_failure>No</remapped_row_failure>
+          </remapped_rows>
+          <gpu_recovery_action>None</gpu_recovery_action>
+        </gpu>
+        """
+        .formatted(number + 10);
+  }
+
+  private void nvidia(String... gpus) throws Exception {
+    Files.writeString(
+        root.resolve("smi.xml"),
+        "<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n"
+            + String.join("", gpus)
+            + "</nvidia_smi_log>\n");
+    machine.install("nvidia-smi", "[ \"$*\" = '-q -x' ] && cat " + root.resolve("smi.xml"));
+  }
+
+  private static String broken(String from, String to) {
+    String whole = gpu(1);
+    assertTrue(whole.contains(from), from);
+    return whole.replace(from, to);
+  }
+
+  private Health examine(Hardware hardware) throws Exception {
+    return await(nodes.examine(machine.machine(), hardware)).health();
+  }
+
+  @Test
+  void aWholeMachineIsOk() throws Exception {
+    nvidia(gpu(0), gpu(1));
+    assertEquals(Health.OK, examine(TWO_H100));
+    assertEquals(Health.OK, examine(new Hardware(2, null)));
+  }
+
+  @Test
+  void aMachineWithoutADriversProgramIsUnknown() throws Exception {
+    assertEquals(Health.UNKNOWN, examine(TWO_H100));
+  }
+
+  @Test
+  void eachBrokenOutputOfNvidiaIsTold() throws Exception {
+    record Broken(String gpu, Health.State state, String reason) {}
+    List<Broken> all =
+        List.of(
+            new Broken("", Health.State.FAILED, "the driver sees 1 of 2 GPUs"),
+            new Broken(
+                broken("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB"),
+                Health.State.FAILED,
+                "GPU 1 is a NVIDIA A100-SXM4-80GB, and the pool says H100 80GB"),
+            new Broken(broken("81559", "40960"), Health.State.FAILED, "GPU 1 has 40960 MiB"),
+            new Broken(
+                broken("<dram_uncorrectable>0", "<dram_uncorrectable>2"),
+                Health.State.FAILED,
+                "GPU 1 has 2 uncorrected memory errors"),
+            new Broken(
+                broken("<volatile>", "<volatile><double_bit><total>4</total></double_bit>"),
+                Health.State.FAILED,
+                "GPU 1 has 4 uncorrected memory errors"),
+            new Broken(
+                broken("row_pending>No", "row_pending>Yes"),
+                Health.State.DEGRADED,
+                "GPU 1 has memory rows to be remapped"),
+            new Broken(
+                broken("<pending_retirement>N/A", "<pending_retirement>Yes"),
+                Health.State.DEGRADED,
+                "GPU 1 has memory rows to be remapped"),
+            new Broken(
+                broken("row_failure>No", "row_failure>Yes"),
+                Health.State.FAILED,
+                "GPU 1 has no spare memory rows left"),
+            new Broken(
+                broken("<gpu_recovery_action>None", "<gpu_recovery_action>Reset"),
+                Health.State.FAILED,
+                "GPU 1 asks for a recovery action: Reset"),
+            new Broken(
+                broken("hw_thermal_slowdown>Not Active", "hw_thermal_slowdown>Active"),
+                Health.State.DEGRADED,
+                "GPU 1 is slowed down by its hardware"),
+            new Broken(
+                broken("81559 MiB", "GPU is lost"), Health.State.FAILED, "GPU 1 does not answer"));
+    for (Broken broken : all) {
+      nvidia(gpu(0), broken.gpu());
+      Health found = examine(TWO_H100);
+      assertEquals(broken.state(), found.state(), broken + " gave " + found);
+      assertTrue(
+          found.reasons().stream().anyMatch(reason -> reason.startsWith(broken.reason())),
+          broken.reason() + " in " + found.reasons());
+    }
+  }
+
+  @Test
+  void aProgramThatFailsIsTold() throws Exception {
+    machine.install("nvidia-smi", "echo 'No devices were found'; exit 6");
+    assertEquals(
+        List.of("nvidia-smi ended with 6: No devices were found"), examine(TWO_H100).reasons());
+  }
+
+  @Test
+  void faultsThatTheKernelLoggedAreToldAndNeitherThoseOfProgramsNorForgedOnes() throws Exception {
+    nvidia(gpu(0), gpu(1));
+    machine.install(
+        "dmesg",
+        """
+        cat <<'EOF'
+        [   12.000001] NVRM: Xid (PCI:0000:0a:00): 13, pid=77, name=python, Graphics Exception
+        [   13.000001] NVRM: Xid (PCI:0000:0a:00): 31, pid=77, name=python, MMU Fault
+        [   14.000001] traps: NVRM: Xid (PCI[88] trap invalid opcode, NVRM: Xid (PCI:0000:0b:00): 79, x
+        EOF
+        """);
+    assertEquals(Health.OK, examine(TWO_H100));
+    machine.install(
+        "dmesg", "echo '[ 2201.5] NVRM: Xid (PCI:0000:0b:00): 79, GPU has fallen off the bus.'");
+    assertEquals(
+        List.of("the driver reported Xid 79 for the GPU at 0000:0b:00: reboot the machine"),
+        examine(TWO_H100).reasons());
+  }
+
+  @Test
+  void eachBrokenOutputOfAmdIsTold() throws Exception {
+    Hardware two = new Hardware(2, "MI300X 192GB");
+    amd(0, 0);
+    assertEquals(Health.OK, examine(two));
+    amd(0, 5);
+    assertEquals(
+        List.of("GPU 1 has 5 uncorrected memory errors: reset it, and replace it if they return"),
+        examine(two).reasons());
+    amd(0);
+    assertTrue(examine(two).reasons().get(0).startsWith("the driver sees 1 of 2 GPUs"));
+    amd(0, 0);
+    assertTrue(
+        examine(new Hardware(2, "MI350X"))
+            .reasons()
+            .get(0)
+            .startsWith("GPU 0 is a AMD Instinct MI300X, and the pool says MI350X"));
+  }
+
+  private void amd(int... errors) throws Exception {
+    List<String> statics = new ArrayList<>();
+    List<String> metrics = new ArrayList<>();
+    for (int i = 0; i < errors.length; i++) {
+      statics.add(
+          """
+          {"gpu": %d, "asic": {"market_name": "AMD Instinct MI300X", "vendor_id": "0x1002"},
+           "vram": {"type": "HBM3", "size": {"value": 196592, "unit": "MB"}}}"""
+              .formatted(i));
+      metrics.add(
+          """
+          {"gpu": %d, "ecc": {"total_correctable_count": 8, "total_uncorrectable_count": %d}}"""
+              .formatted(i, errors[i]));
+    }
+    machine.install(
+        "amd-smi",
+        "case $1 in\nstatic) cat <<'EOF'\n"
+            + statics
+            + "\nEOF\n;;\n*) cat <<'EOF'\n"
+            + metrics
+            + "\nEOF\n;;\nesac");
+  }
+
+  @Test
+  void eachLineOfTheOperatorsCommandIsAReasonIfItFails() throws Exception {
+    nvidia(gpu(0), gpu(1));
+    setting.check = "echo nvme1 is missing; echo \"$BOURSE_CHECK $BOURSE_NODE\"; exit 1";
+    Health found = await(nodes(setting).examine(machine.machine(), TWO_H100)).health();
+    assertEquals(new Health(Health.State.FAILED, List.of("nvme1 is missing", "held n1")), found);
+  }
+
+  @Test
+  void aFaultyMachineLetsNobodyInAndIsUnfit() throws Exception {
+    nvidia(gpu(0), broken("<dram_uncorrectable>0", "<dram_uncorrectable>2"));
+    NodeFailure failure =
+        fails(
+            "GPU 1 has 2 uncorrected memory errors: reset it",
+            nodes.provision(machine.machine(), "alloc_1", List.of(ADA), TWO_H100));
+    assertTrue(failure.isUnfit());
+    assertFalse(Files.exists(keys("n1")));
+
+    nvidia(gpu(0), gpu(1));
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA), TWO_H100));
+    assertEquals(ADA + "\n", Files.readString(keys("n1")));
+  }
+
+  @Test
+  void aFaultThatComesAfterTheGrantKeepsNobodyOut() throws Exception {
+    nvidia(gpu(0), gpu(1));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(), TWO_H100));
+    nvidia(gpu(0));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), TWO_H100));
+    assertEquals(ADA + "\n", Files.readString(keys("n1")));
+  }
+
+  @Test
+  void aMachineWhoseClockDiffersIsUnfit() throws Exception {
+    machine.install("date", "echo $(($(command -p date +%s) + 100))");
+    NodeFailure failure =
+        fails(
+            "the clock differs by 100 s from the service's: synchronize it",
+            nodes.provision(machine.machine(), "alloc_1", List.of(ADA), TWO_H100));
+    assertTrue(failure.isUnfit());
+  }
+
+  @Test
+  void checksThatAreOffFindNothing() throws Exception {
+    setting.checksHardware = false;
+    nvidia(gpu(0));
+    SshNodes unchecked = nodes(setting);
+    await(unchecked.provision(machine.machine(), "alloc_1", List.of(ADA), TWO_H100));
+    Examination examination = await(unchecked.examine(machine.machine(), TWO_H100));
+    assertEquals(new Examination(new Holding("n1", "alloc_1"), Health.UNKNOWN, null), examination);
+  }
+}
