@@ -140,7 +140,7 @@ final class McpServer {
     tools.add(new BillingReadTool(services.billing()));
     if (services.checkpoints().config().enabled()) {
       tools.add(new CheckpointReadTool(services.checkpoints()));
-      tools.add(new CheckpointWriteTool(services.checkpoints(), confirms, edge.baseUrl()));
+      tools.add(new CheckpointWriteTool(services.checkpoints(), confirms));
     }
     tools.add(new GridApiTool(grid(edge.dispatcher(READABLE))));
     return tools;

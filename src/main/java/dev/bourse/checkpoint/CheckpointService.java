@@ -21,15 +21,6 @@ import org.jspecify.annotations.Nullable;
  * dev.bourse.uploads}.
  */
 public final class CheckpointService {
-  /**
-   * How the secrets of sessions begin whose bytes are published as soon as all are there, with no
-   * commit of a member's. It is part of what is stored, so that no other session can be made one.
-   */
-  private static final String ONE_TIME = "once-";
-
-  /** What 50 GiB take at 15 MB/s. An address that is found later is of no use to anybody. */
-  static final long ADDRESS_MILLIS = 3_600_000;
-
   /** A little more than 256 bits, so that nobody guesses a session. */
   private static final int SESSION_CHARACTERS = 43;
 
@@ -78,7 +69,7 @@ public final class CheckpointService {
       ReplacePolicy replace) {}
 
   /**
-   * A announcement whose bytes are awaited.
+   * An announcement whose bytes are awaited.
    *
    * @param replaced whether it takes the place of an item
    * @param session the session's secret; empty for a direct upload
@@ -95,34 +86,7 @@ public final class CheckpointService {
     boolean resumable =
         announcement.resumable().orElse(announcement.metadata().bytes() > config.directBytes());
     requirePublishable(publisher, announcement, resumable);
-    Way way = resumable ? Way.RESUMABLE : Way.DIRECT;
-    return changes.retried(() -> announce(publisher, announcement, way, List.of()));
-  }
-
-  /**
-   * Announces a file whose bytes are sent to an address that is good for this upload alone and not
-   * for long, and by whoever has it. They are published once all are there. Fails as {@link
-   * #publish} does.
-   */
-  public Future<Announced> publishByAddress(Publisher publisher, Announcement announcement) {
-    requirePublishable(publisher, announcement, true);
-    return changes.retried(() -> announce(publisher, announcement, Way.ADDRESS, List.of()));
-  }
-
-  /**
-   * The item whose place a file would take by such an address; empty when it would be a new one.
-   * Writes nothing; fails as {@link #publishByAddress} does, but for the organization's storage.
-   */
-  public Future<Optional<Checkpoint>> previewPublish(
-      Publisher publisher, Announcement announcement) {
-    requirePublishable(publisher, announcement, true);
-    return find(publisher, announcement)
-        .map(found -> found.replaced(publisher, announcement, clock.millis()));
-  }
-
-  /** Whether the bytes of a session are published once all are there. */
-  public static boolean isOneTime(String session) {
-    return session.startsWith(ONE_TIME);
+    return changes.retried(() -> announce(publisher, announcement, resumable, List.of()));
   }
 
   private void requirePublishable(
@@ -130,20 +94,6 @@ public final class CheckpointService {
     publisher.requireOpen(announcement.visibility());
     requireFit(announcement.metadata(), resumable);
     requireNoSecret(announcement.metadata());
-  }
-
-  /** How the bytes of a file come. */
-  private enum Way {
-    DIRECT("direct"),
-    RESUMABLE("resumable"),
-    ADDRESS("address");
-
-    /** As the trail tells it. */
-    private final String label;
-
-    Way(String label) {
-      this.label = label;
-    }
   }
 
   /** What there is already where an announcement would go. */
@@ -207,7 +157,7 @@ public final class CheckpointService {
             sets.link(publisher.orgId(), announcement.files())
                 .compose(
                     linked ->
-                        announce(publisher, whole, Way.RESUMABLE, linked)
+                        announce(publisher, whole, true, linked)
                             .map(done -> new AnnouncedSet(done, SetFile.missing(linked)))));
   }
 
@@ -267,7 +217,7 @@ public final class CheckpointService {
   }
 
   private Future<Announced> announce(
-      Publisher publisher, Announcement announcement, Way way, List<SetFile> files) {
+      Publisher publisher, Announcement announcement, boolean resumable, List<SetFile> files) {
     return find(publisher, announcement)
         .compose(
             found -> {
@@ -276,12 +226,12 @@ public final class CheckpointService {
                 ChangeSet removal = new ChangeSet(found.atPlace(), Optional.empty());
                 return changes
                     .commit(removal, List.of())
-                    .compose(removed -> announce(publisher, announcement, way, files));
+                    .compose(removed -> announce(publisher, announcement, resumable, files));
               }
               return announce(
                   publisher,
                   announcement,
-                  way,
+                  resumable,
                   files,
                   found.replaced(publisher, announcement, now));
             });
@@ -290,21 +240,15 @@ public final class CheckpointService {
   private Future<Announced> announce(
       Publisher publisher,
       Announcement announcement,
-      Way way,
+      boolean resumable,
       List<SetFile> files,
       Optional<Checkpoint> replaced) {
-    String session =
-        way == Way.DIRECT
-            ? ""
-            : (way == Way.ADDRESS ? ONE_TIME : "") + Ids.base62(random, SESSION_CHARACTERS);
+    String session = resumable ? Ids.base62(random, SESSION_CHARACTERS) : "";
     Revision draft =
         draft(
             replaced.map(item -> item.lastRevision() + 1).orElse(1),
             announcement.metadata(),
-            way == Way.DIRECT ? null : Secrets.stored(session),
-            way == Way.ADDRESS
-                ? Math.min(ADDRESS_MILLIS, config.sessionMillis())
-                : config.sessionMillis());
+            resumable ? Secrets.stored(session) : null);
     Checkpoint item =
         replaced
             .map(before -> before.redrafted(draft))
@@ -327,7 +271,7 @@ public final class CheckpointService {
                 .formatted(
                     CheckpointChanges.describe(item, draft),
                     draft.metadata().bytes(),
-                    way.label,
+                    resumable ? "resumable" : "direct",
                     files.isEmpty() ? "" : " files=" + files.size()));
     Optional<ChangeSet.DraftFiles> draftFiles =
         files.isEmpty()
@@ -338,8 +282,7 @@ public final class CheckpointService {
         .map(stored -> new Announced(item, draft, replaced.isPresent(), session));
   }
 
-  private Revision draft(
-      int number, Metadata metadata, @Nullable String sessionSha256, long awaitedMillis) {
+  private Revision draft(int number, Metadata metadata, @Nullable String sessionSha256) {
     long now = clock.millis();
     return new Revision(
         number,
@@ -348,7 +291,7 @@ public final class CheckpointService {
         sessionSha256 != null,
         sessionSha256,
         now,
-        now + awaitedMillis,
+        now + config.sessionMillis(),
         null,
         null,
         null,

@@ -74,34 +74,11 @@ public final class UploadSessionService {
    * <p>Fails with {@code gone} when there is no such session, its time is over or whoever announced
    * it may not publish it any more, also in the midst of the request; {@code bad-request} for a
    * malformed range, {@code conflict} for another size than announced, {@code secret-detected},
-   * {@code overloaded} while another request brings bytes. The last bytes of a one-time address are
-   * published at once, which fails as {@link #commit} does.
+   * {@code overloaded} while another request brings bytes.
    *
    * @param contentRange the header; empty when the request brings the whole
    */
   public Future<ResumableUploads.Progress> put(
-      String session, Optional<String> contentRange, ByteSource source) {
-    return receive(session, contentRange, source)
-        .compose(
-            progress ->
-                progress.isComplete() && CheckpointService.isOneTime(session)
-                    ? publish(progress)
-                    : Future.succeededFuture(progress));
-  }
-
-  /** Publishes what a one-time address has brought whole, in the name of who announced it. */
-  private Future<ResumableUploads.Progress> publish(ResumableUploads.Progress whole) {
-    Revision draft = whole.draft();
-    return publish(
-            ResumableUploads.actor(whole.item()),
-            new Awaiting(whole.item(), draft),
-            draft.metadata().sha256())
-        .map(
-            published ->
-                new ResumableUploads.Progress(published, published.shown(), whole.stored(), true));
-  }
-
-  private Future<ResumableUploads.Progress> receive(
       String session, Optional<String> contentRange, ByteSource source) {
     ContentRange range = contentRange.map(ContentRange::parse).orElse(ContentRange.WHOLE);
     return awaiting(session)

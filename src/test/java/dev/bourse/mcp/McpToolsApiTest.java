@@ -254,8 +254,35 @@ class McpToolsApiTest extends McpApiFixture {
         "checkpoint_read", new JsonObject().put("action", "search"), ErrorCode.BAD_REQUEST);
     alice.refused(
         "checkpoint_write",
-        new JsonObject().put("action", "publish").put("id", "x").put("phase", "preview"),
+        new JsonObject().put("action", "delete").put("phase", "preview"),
         ErrorCode.BAD_REQUEST);
+  }
+
+  @Test
+  void publishingIsNotAvailable() {
+    JsonObject publication =
+        FilesFixture.publication(FilesFixture.freshName(), FilesFixture.bytes(100, 3), "org");
+    for (JsonObject arguments : List.of(publication, new JsonObject().put("id", "ckp_none"))) {
+      assertTrue(
+          alice
+              .refused(
+                  "checkpoint_write",
+                  arguments.put("action", "publish").put("phase", "preview"),
+                  ErrorCode.BAD_REQUEST)
+              .getString("detail")
+              .contains("action"));
+    }
+    JsonObject tool =
+        ClusterClient.objects(alice.tools()).stream()
+            .filter(one -> one.getString("name").equals("checkpoint_write"))
+            .findFirst()
+            .orElseThrow();
+    assertEquals(
+        new JsonArray().add("delete"),
+        tool.getJsonObject("inputSchema")
+            .getJsonObject("properties")
+            .getJsonObject("action")
+            .getJsonArray("enum"));
   }
 
   @Test
