@@ -18,7 +18,10 @@ import java.util.regex.Pattern;
 
 /** What operators and members do to the rules by which people join an organization. */
 public final class JoinRuleService {
-  /** Rules of one organization: its roster is read in one piece. */
+  /**
+   * Rules of one organization that no member consumes; each member consumes one more at most. The
+   * roster is read in one piece.
+   */
   static final int MAX_RULES = 1_000;
 
   /** Members a preview names: enough to see that it is the right domain. */
@@ -35,7 +38,8 @@ public final class JoinRuleService {
   private static final Pattern ADDRESS = Pattern.compile("[!-?A-~]{1,64}@" + DOMAIN);
 
   private static final String FEWER =
-      "(SELECT COUNT(*) FROM join_rule WHERE org_id = ?) < " + MAX_RULES;
+      "(SELECT COUNT(*) FROM join_rule WHERE org_id = ? AND %s) < %s"
+          .formatted(JoinRuleStore.UNCONSUMED, MAX_RULES);
 
   private final Database database;
   private final OrgStore orgs;

@@ -47,11 +47,12 @@ final class JoinRuleStore {
         """);
   }
 
-  /** Uses up an address's invitation: it is for one sign-in. */
-  static Statement consumeInvitation(String orgId, String address) {
-    return Statement.of(
-        "DELETE FROM join_rule WHERE org_id = ? AND kind = 'email' AND value = ?", orgId, address);
-  }
+  /** A rule that a member's address does not consume, as SQL. */
+  static final String UNCONSUMED =
+      """
+      NOT (kind = 'email' AND EXISTS (SELECT 1 FROM member m
+      WHERE m.org_id = join_rule.org_id AND lower(m.email) = join_rule.value))\
+      """;
 
   /** Ends the sign-in links that were mailed with an invitation. */
   static Statement endLinks(String orgId, String ruleId) {
@@ -69,11 +70,9 @@ final class JoinRuleStore {
   Future<List<JoinRule>> listInvitations(String orgId) {
     return database.read(
         """
-        %s AND kind = 'email' AND NOT EXISTS (SELECT 1 FROM member m
-        WHERE m.org_id = join_rule.org_id AND lower(m.email) = join_rule.value)
-        ORDER BY created_at, rule_id LIMIT %d\
+        %s AND kind = 'email' AND %s ORDER BY created_at, rule_id LIMIT %d\
         """
-            .formatted(SELECT, MAX_RULES),
+            .formatted(SELECT, UNCONSUMED, MAX_RULES),
         List.of(orgId),
         JoinRuleStore::rule);
   }

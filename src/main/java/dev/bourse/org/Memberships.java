@@ -167,7 +167,6 @@ public final class Memberships {
             "(SELECT COUNT(*) FROM member WHERE org_id = ?) < " + RosterService.MAX_MEMBERS,
             orgId)
         .addAll(RosterStore.join(Member.joining(orgId, username, address, Text.shown(name), now)))
-        .add(JoinRuleStore.consumeInvitation(orgId, address))
         .record(
             now,
             "member:" + username,

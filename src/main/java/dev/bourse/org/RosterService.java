@@ -133,6 +133,7 @@ public final class RosterService {
         address -> {
           write.demand(
               () -> taken(address), "NOT " + SAME_ADDRESS, orgId, Text.folded(address), username);
+          write.add(RosterStore.removeRule(orgId, username));
           write.add(set("email = ?", address, orgId, username));
           detail.add("email=" + Text.shown(address));
         });

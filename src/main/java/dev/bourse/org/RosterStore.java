@@ -89,14 +89,19 @@ public final class RosterStore {
             nowMillis,
             orgId,
             username),
-        Statement.of(
-            """
-            DELETE FROM join_rule WHERE org_id = ? AND kind = 'email' AND value =
-            (SELECT lower(email) FROM member WHERE org_id = ? AND username = ?)\
-            """,
-            orgId,
-            orgId,
-            username));
+        removeRule(orgId, username));
+  }
+
+  /** Removes the rule that a member's address consumes; else it would invite that address again. */
+  static Statement removeRule(String orgId, String username) {
+    return Statement.of(
+        """
+        DELETE FROM join_rule WHERE org_id = ? AND kind = 'email' AND value =
+        (SELECT lower(email) FROM member WHERE org_id = ? AND username = ?)\
+        """,
+        orgId,
+        orgId,
+        username);
   }
 
   /** Ends every session of a member. */

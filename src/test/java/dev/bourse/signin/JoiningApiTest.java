@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.Browser;
+import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -45,10 +47,28 @@ class JoiningApiTest extends SignInApiFixture {
             .findFirst()
             .orElseThrow()
             .actor());
-    assertEquals(
-        0,
-        operator.get(path(orgId) + "/rules").ok().getJsonArray("rules").size(),
-        "the invitation is used up");
+    assertEquals(List.of(email), values(orgId), "the rule stays after it was consumed");
+  }
+
+  @Test
+  void aConsumedRuleAdmitsNobodyAgain() {
+    String orgId = organization();
+    String email = "kim@" + orgId + ".example";
+    invite(orgId, email);
+    Browser kim = browser();
+    kim.follow(kim.link(email, 0));
+    operator
+        .patch(path(orgId) + "/members/kim", new JsonObject().put("email", "k2@" + orgId + ".example"))
+        .ok();
+    assertEquals(List.of(), values(orgId));
+  }
+
+  private static List<String> values(String orgId) {
+    return ClusterClient.objects(
+            operator.get(path(orgId) + "/rules").ok().getJsonArray("rules"))
+        .stream()
+        .map(rule -> rule.getString("value"))
+        .toList();
   }
 
   @Test
