@@ -57,7 +57,7 @@ class Review extends Page {
       <dl class="figures-row">
         ${figure('State', badge(file.status_detail, file.status === 'ready' ? 'good' : file.status === 'rejected' ? 'bad' : 'warn'))}
         ${figure('Publisher', file.publisher.username, html`<a href=${`/operator/organizations/${review.org_id}`}>${review.org_id}</a>`)}
-        ${figure('Size', bytes(file.bytes))}
+        ${figure('Size', bytes(file.total_bytes ?? file.bytes))}
         ${figure('Landed', at(review.landed_at))}
       </dl>
       <section class="sheet" aria-labelledby="scan"><h2 id="scan">What the scan found</h2>

@@ -35,7 +35,7 @@ class Reviews extends Page {
 const COLUMNS = [
   { title: 'File', value: (row) => row.checkpoint.title, cell: (row) => html`<a href=${`/operator/reviews/${row.review_id}`}>${row.checkpoint.title}</a>` },
   { title: 'Publisher', value: (row) => row.org_id, cell: (row) => html`${row.checkpoint.publisher.username} <span class="faint">of ${row.org_id}</span>` },
-  { title: 'Size', numeric: true, value: (row) => row.checkpoint.bytes, cell: (row) => bytes(row.checkpoint.bytes) },
+  { title: 'Size', numeric: true, value: (row) => row.checkpoint.total_bytes ?? row.checkpoint.bytes, cell: (row) => bytes(row.checkpoint.total_bytes ?? row.checkpoint.bytes) },
   { title: 'Scan', value: (row) => row.findings.length, cell: (row) => (row.findings.length ? badge(`${row.findings.length} found`, 'warn') : badge('nothing found', 'good')) },
   { title: 'Landed', value: (row) => row.landed_at, cell: (row) => at(row.landed_at, 'ago') },
 ];

@@ -66,7 +66,7 @@ class Checkpoint extends Page {
           <dt>Status</dt><dd>${badge(item.status_detail, TONES[item.status])}</dd>
           <dt>${isSet ? 'Folder' : 'File'}</dt><dd class="name">${item.filename}${isSet ? html` <span class="muted">${count(item.files, 'file')}</span>` : nothing}</dd>
           <dt>For</dt><dd>${item.visibility === 'org' ? html`${this.session.org_display || 'the organization'} alone` : 'everybody'}</dd>
-          <dt>Size</dt><dd class="figures">${whole(item.bytes)} bytes</dd>
+          <dt>Size</dt><dd class="figures">${whole(item.total_bytes ?? item.bytes)} bytes</dd>
           ${isSet ? nothing : html`<dt>Type</dt><dd>${item.content_type}</dd>`}
           <dt>SHA-256</dt><dd class="digest">${item.sha256 ?? '–'}</dd>
           <dt>By</dt><dd>${publisher(item)}</dd>

@@ -384,7 +384,7 @@ const COLUMNS = [
   },
   { title: 'Status', value: (row) => row.status, cell: (row) => badge(row.status_detail, TONES[row.status]) },
   { title: 'For', value: (row) => row.visibility, cell: (row) => whole(row.visibility === 'org' ? 'organization' : 'everybody') },
-  { title: 'Size', numeric: true, value: (row) => row.bytes, cell: (row) => bytes(row.bytes) },
+  { title: 'Size', numeric: true, value: (row) => row.total_bytes ?? row.bytes, cell: (row) => bytes(row.total_bytes ?? row.bytes) },
   { title: 'Revision', numeric: true, value: (row) => row.revision, cell: (row) => row.revision },
   { title: 'By', value: publisher, cell: (row) => whole(publisher(row)) },
   { title: 'Published', value: (row) => row.published_at ?? '', cell: (row) => whole(at(row.published_at)) },
@@ -397,7 +397,7 @@ const FEED_COLUMNS = [
     value: (row) => row.title,
     cell: (row) => html`<span><a href="/feed/${row.id}">${row.title}</a><br><span class="muted small">${row.filename}${files(row)}</span></span>`,
   },
-  { title: 'Size', numeric: true, value: (row) => row.bytes, cell: (row) => bytes(row.bytes) },
+  { title: 'Size', numeric: true, value: (row) => row.total_bytes ?? row.bytes, cell: (row) => bytes(row.total_bytes ?? row.bytes) },
   {
     title: 'By',
     value: (row) => row.publisher.org_display ?? row.publisher.name,

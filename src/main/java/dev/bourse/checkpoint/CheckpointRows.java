@@ -220,7 +220,8 @@ final class CheckpointRows {
             .item()
             .withRevisions(
                 revisions.get(first.draft), revisions.get(first.head), revisions.get(first.live)),
-        first.whole.orgDisplay());
+        first.whole.orgDisplay(),
+        Map.of());
   }
 
   private static Piece piece(Row row) {
@@ -242,7 +243,7 @@ final class CheckpointRows {
             null,
             null);
     return new Piece(
-        new CheckpointStore.Listed(item, display == null ? "" : display),
+        new CheckpointStore.Listed(item, display == null ? "" : display, Map.of()),
         row.integerOrNull("draft_revision"),
         row.integerOrNull("head_revision"),
         row.integerOrNull("live_revision"));

@@ -10,6 +10,7 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -56,18 +57,35 @@ public final class CheckpointStore {
           "feed_at",
           "feed_search");
 
+  /** How often items are read whose files are replaced between two reads. */
+  private static final int ATTEMPTS = 3;
+
   private final Database database;
+  private final ManifestLengths manifests;
 
   public CheckpointStore(Database database) {
     this.database = database;
+    this.manifests = new ManifestLengths(database);
   }
 
   /**
    * An item and its organization's display name.
    *
    * @param orgDisplay empty for the platform
+   * @param manifests the length of the manifest of each revision that is a set, by its number
    */
-  public record Listed(Checkpoint item, String orgDisplay) {}
+  public record Listed(Checkpoint item, String orgDisplay, Map<Integer, Long> manifests) {
+    public Listed {
+      manifests = Map.copyOf(manifests);
+    }
+
+    /** The length of what the content of a revision returns; 0 for a set that has expired. */
+    long contentBytes(Revision revision) {
+      return revision.metadata().isSet()
+          ? manifests.getOrDefault(revision.number(), 0L)
+          : revision.metadata().bytes();
+    }
+  }
 
   /** What an organization's items hold. */
   record Usage(long bytes, long items) {}
@@ -406,6 +424,26 @@ public final class CheckpointStore {
   }
 
   private Future<List<Listed>> items(String sql, List<?> parameters) {
-    return CheckpointRows.read(database, sql, parameters);
+    return items(sql, parameters, ATTEMPTS);
+  }
+
+  private Future<List<Listed>> items(String sql, List<?> parameters, int attempts) {
+    return CheckpointRows.read(database, sql, parameters)
+        .compose(
+            found -> {
+              List<Checkpoint> items = found.stream().map(Listed::item).toList();
+              return manifests
+                  .load(items)
+                  .compose(
+                      loaded ->
+                          attempts > 1 && items.stream().anyMatch(manifests::hasUnknown)
+                              ? items(sql, parameters, attempts - 1)
+                              : Future.succeededFuture(
+                                  found.stream().map(this::measured).toList()));
+            });
+  }
+
+  private Listed measured(Listed listed) {
+    return new Listed(listed.item(), listed.orgDisplay(), manifests.of(listed.item()));
   }
 }

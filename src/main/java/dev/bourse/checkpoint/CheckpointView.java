@@ -77,7 +77,7 @@ public final class CheckpointView {
             .put("description", metadata.description())
             .put("filename", metadata.fileName())
             .put("content_type", metadata.contentType())
-            .put("bytes", metadata.bytes())
+            .put("bytes", listed.contentBytes(shown))
             .put("sha256", sha256)
             .put("visibility", item.visibility().label())
             .put("status", shown.state().label())
@@ -86,7 +86,9 @@ public final class CheckpointView {
             .put("revision", shown.number())
             .put("published_at", Times.rfc3339OrNull(shown.publishedAtMillis()))
             .put("created_at", Times.rfc3339(item.createdAtMillis()));
-    return metadata.isSet() ? json.put("files", metadata.files()) : json;
+    return metadata.isSet()
+        ? json.put("files", metadata.files()).put("total_bytes", metadata.bytes())
+        : json;
   }
 
   private static String words(Revision.State state) {

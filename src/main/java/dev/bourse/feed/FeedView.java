@@ -94,9 +94,14 @@ final class FeedView {
   }
 
   private static String size(JsonObject item) {
-    String bytes = Sizes.bytes(item.getLong("bytes"));
+    String bytes = Sizes.bytes(total(item));
     Integer files = item.getInteger("files");
     return files == null ? bytes : files + (files == 1 ? " file, " : " files, ") + bytes;
+  }
+
+  /** The length of a file, or of a set's files together. */
+  private static long total(JsonObject item) {
+    return item.getLong("total_bytes", item.getLong("bytes"));
   }
 
   /** Who published it, as far as everybody is told. */
@@ -126,8 +131,8 @@ final class FeedView {
     model.put("filename", filename);
     model.put("revision", item.getInteger("revision"));
     model.put("publisher", publisher(item));
-    model.put("size", Sizes.bytes(item.getLong("bytes")));
-    model.put("bytes", String.format(Locale.ENGLISH, "%,d", item.getLong("bytes")));
+    model.put("size", Sizes.bytes(total(item)));
+    model.put("bytes", String.format(Locale.ENGLISH, "%,d", total(item)));
     model.put("published_at", published.toString());
     model.put("published", TIME.format(published));
     model.put("download", bytes + urls.getString("download"));

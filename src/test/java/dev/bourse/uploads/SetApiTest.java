@@ -48,17 +48,36 @@ class SetApiTest extends SetApiFixture {
     assertEquals(name, published.getString("filename"));
     assertEquals(2, published.getInteger("files"));
     assertEquals(
-        files.values().stream().mapToLong(bytes -> bytes.length).sum(), published.getLong("bytes"));
+        files.values().stream().mapToLong(bytes -> bytes.length).sum(),
+        published.getLong("total_bytes"));
     assertEquals("application/vnd.bourse.set+json", published.getString("content_type"));
     HttpResponse<byte[]> manifest = alice.fetch("GET", content(published.getString("id")));
     assertEquals("application/vnd.bourse.set+json", header(manifest, "content-type"));
     assertEquals(published.getString("sha256"), sha256(manifest.body()));
+    assertEquals(manifest.body().length, published.getLong("bytes"));
     JsonArray listed =
         new JsonObject(new String(manifest.body(), StandardCharsets.UTF_8)).getJsonArray("files");
     assertEquals(List.copyOf(files.keySet()), paths(listed));
     JsonArray found = alice.get(FAMILY + "?q=" + name).ok().getJsonArray("checkpoints");
     assertEquals(1, found.size());
     assertEquals(2, found.getJsonObject(0).getInteger("files"));
+    assertEquals(manifest.body().length, found.getJsonObject(0).getLong("bytes"));
+  }
+
+  @Test
+  void theLengthOfASetIsThatOfItsManifestWhateverThePaths() {
+    Map<String, byte[]> files = new TreeMap<>();
+    for (String path : List.of("a \"quoted\" name", "größe/メモ/🙂.bin", "x".repeat(300), "1/2/3")) {
+      files.put(path, bytes(files.isEmpty() ? 0 : 10 * files.size(), files.size()));
+    }
+    SetsFixture.Announced set = announce(alice, publication(freshName(), files, "org"));
+    JsonObject pending = alice.get(item(set.id())).ok();
+    send(anybody, set, files);
+    JsonObject published = commit(alice, set).ok();
+    byte[] manifest = alice.fetch("GET", content(set.id())).body();
+    assertEquals(manifest.length, pending.getLong("bytes"));
+    assertEquals(manifest.length, published.getLong("bytes"));
+    assertEquals(sha256(manifest), published.getString("sha256"));
   }
 
   @Test

@@ -87,7 +87,7 @@ class SetLinksApiTest extends SetApiFixture {
     Map<String, byte[]> files = fresh();
     String first = publish(alice, freshName(), files, "org").getString("id");
     String second = publish(alice, freshName(), files, "org").getString("id");
-    long bytes = alice.get(item(first)).ok().getLong("bytes");
+    long bytes = alice.get(item(first)).ok().getLong("total_bytes");
     assertEquals(before + 2 * bytes, alice.get(FAMILY).ok().getLong("used_bytes"));
     alice.delete(item(first)).ok();
     assertEquals(before + bytes, alice.get(FAMILY).ok().getLong("used_bytes"));

@@ -30,7 +30,7 @@ final class ListCommand extends CheckpointCommand.Subcommand {
           "id",
           "filename",
           "files",
-          "bytes",
+          "total_bytes",
           "visibility",
           "status",
           "revision",
@@ -81,7 +81,9 @@ final class ListCommand extends CheckpointCommand.Subcommand {
     List<JsonObject> rows = new ArrayList<>();
     for (Object item : items) {
       JsonObject row = new JsonObject();
-      COLUMNS.forEach(column -> row.put(column, ((JsonObject) item).getValue(column)));
+      JsonObject facts = (JsonObject) item;
+      COLUMNS.forEach(column -> row.put(column, facts.getValue(column)));
+      row.put("total_bytes", facts.getValue("total_bytes", facts.getValue("bytes")));
       rows.add(row);
     }
     out().print(Table.rows(rows));

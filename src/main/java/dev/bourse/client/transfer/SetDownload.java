@@ -299,8 +299,13 @@ public final class SetDownload {
     }
   }
 
+  /** The length of a set's files together; a service before this release has it as bytes. */
+  private static long total(JsonObject facts) {
+    return facts.getLong("total_bytes", facts.getLong("bytes"));
+  }
+
   /** What a set is, in a line. */
   public static String words(JsonObject facts) {
-    return "%d files, %s".formatted(facts.getInteger("files"), Sizes.bytes(facts.getLong("bytes")));
+    return "%d files, %s".formatted(facts.getInteger("files"), Sizes.bytes(total(facts)));
   }
 }

@@ -136,7 +136,7 @@ class SetCommandTest {
     String id = id(published);
     JsonObject item = stored(id);
     assertEquals(6, item.getInteger("files"));
-    assertEquals(4L * SHARD + 2, item.getLong("bytes"));
+    assertEquals(4L * SHARD + 2, item.getLong("total_bytes"));
     assertEquals("application/vnd.bourse.set+json", item.getString("content_type"));
     assertEquals("Model", item.getString("title"));
     assertTrue(published.out().contains("revision 1, ready, 6 files"), published.out());
