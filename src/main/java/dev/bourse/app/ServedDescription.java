@@ -45,7 +45,10 @@ final class ServedDescription implements ServiceDescription {
   @Override
   public Check check(JsonObject schema) {
     SchemaValidator shape = new SchemaValidator(schema);
-    return arguments -> shape.check("", arguments);
+    return arguments -> {
+      shape.omitNulls(arguments);
+      shape.check("", arguments);
+    };
   }
 
   @Override

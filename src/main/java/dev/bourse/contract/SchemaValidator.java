@@ -134,6 +134,29 @@ public final class SchemaValidator {
   }
 
   /**
+   * Removes fields that are null, may be left out and have no meaning as null in the contract, from
+   * objects inside as well: null then means that the field was left out.
+   */
+  public void omitNulls(@Nullable Object value) {
+    if (value instanceof JsonArray array && items != null) {
+      for (int i = 0; i < Math.min(array.size(), mostItems); i++) {
+        items.omitNulls(array.getValue(i));
+      }
+    }
+    if (value instanceof JsonObject object) {
+      properties.forEach(
+          (name, property) -> {
+            Object field = object.getValue(name);
+            if (field != null) {
+              property.omitNulls(field);
+            } else if (!required.contains(name) && property.fault(null) != null) {
+              object.remove(name);
+            }
+          });
+    }
+  }
+
+  /**
    * Puts into an object that fits what it leaves out and the contract has a default for, in objects
    * inside of it as well.
    */

@@ -264,6 +264,7 @@ final class RequestPipeline {
         endpoint.inputs().parameters().read(exchange.request().path(), exchange.request().query());
     SchemaValidator shape = endpoint.inputs().body();
     if (shape != null && body != null) {
+      shape.omitNulls(body);
       shape.check("", body);
       shape.putDefaults(body);
     }

@@ -292,4 +292,43 @@ class SchemaValidatorTest {
           schema::encode);
     }
   }
+
+  @Test
+  void nullIsLeftOutUnlessItHasAMeaningOrTheFieldIsNeeded() {
+    SchemaValidator validator =
+        new SchemaValidator(
+            new JsonObject(
+                """
+                {"type": "object", "required": ["count"], "additionalProperties": false,
+                 "properties": {
+                   "count": {"type": "integer"},
+                   "until": {"type": ["string", "null"]},
+                   "either": {"oneOf": [{"type": "boolean"}, {"type": "string"}]},
+                   "kind": {"type": "string", "enum": ["a"], "default": "a"},
+                   "inner": {"type": "object", "properties": {"name": {"type": "string"}}},
+                   "list": {"type": "array", "items":
+                     {"type": "object", "properties": {"name": {"type": "string"}}}}
+                 }}
+                """));
+    JsonObject body =
+        new JsonObject(
+            """
+            {"count": 1, "until": null, "either": null, "kind": null, "inner": {"name": null},
+             "list": [{"name": null}, {"name": "x"}]}
+            """);
+    validator.omitNulls(body);
+    validator.check("", body);
+    validator.putDefaults(body);
+    assertEquals(
+        new JsonObject(
+            """
+            {"count": 1, "until": null, "kind": "a", "inner": {}, "list": [{}, {"name": "x"}]}
+            """),
+        body);
+    for (String wrong : List.of("{\"count\": null}", "{\"count\": 1, \"other\": null}")) {
+      JsonObject refused = new JsonObject(wrong);
+      validator.omitNulls(refused);
+      assertThrows(ApiError.class, () -> validator.check("", refused), wrong);
+    }
+  }
 }
