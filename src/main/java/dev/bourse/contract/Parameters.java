@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
 /** The parameters of one operation, in its path and its query. */
 public final class Parameters {
   private static final Pattern INTEGER = Pattern.compile("-?\\d+");
-  private static final Pattern DECIMAL = Pattern.compile("-?\\d{1,15}(\\.\\d{1,15})?");
+
+  /** A number as JSON writes it, with zeros in front if a client likes. */
+  private static final Pattern DECIMAL = Pattern.compile("-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?");
 
   /**
    * A parameter of the query or the path.
@@ -147,7 +149,7 @@ public final class Parameters {
     Object value =
         switch (input.type()) {
           case INTEGER -> INTEGER.matcher(text).matches() ? nearest(text) : null;
-          case NUMBER -> DECIMAL.matcher(text).matches() ? Double.valueOf(text) : null;
+          case NUMBER -> DECIMAL.matcher(text).matches() ? finite(text) : null;
           default -> text;
         };
     if (value == null) {
@@ -162,6 +164,12 @@ public final class Parameters {
           : ApiError.badField(input.name(), text, input.shape().wanted());
     }
     return value;
+  }
+
+  /** A number, or the largest of its sign: one of many digits is a number, too. */
+  private static Double finite(String text) {
+    double value = Double.parseDouble(text);
+    return Math.max(-Double.MAX_VALUE, Math.min(Double.MAX_VALUE, value));
   }
 
   /** A whole number, or the bound that it is beyond: one of many digits is a number, too. */

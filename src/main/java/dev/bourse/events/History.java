@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxNodes nodes declared; null before the first declaration
  * @param granted nodes held
  * @param maxPriceCents declared ceiling, cents per GPU-hour; null before the first declaration
- * @param priceCents clearing price, cents per GPU-hour; null where nothing was declared or cleared
+ * @param priceCents clearing price, cents per GPU-hour; null where nothing was cleared, and where
+ *     nothing was declared and nothing held
  */
 public record History(
     long t0Seconds,
@@ -47,7 +48,11 @@ public record History(
   }
 
   /** What was declared at one moment; nulls before the first declaration. */
-  public record DeclaredAt(@Nullable Long maxGpus, @Nullable Long ceilingCents) {}
+  public record DeclaredAt(@Nullable Long maxGpus, @Nullable Long ceilingCents) {
+    boolean isNothing() {
+      return maxGpus == null || maxGpus == 0;
+    }
+  }
 
   /**
    * The running sums of a pool's price at one moment (a prefix sum: the integral over any span is
@@ -82,9 +87,10 @@ public record History(
       DeclaredAt at = declared.get(i);
       maxNodes.add(at.maxGpus() == null ? null : Long.valueOf(at.maxGpus() / gpusPerNode));
       maxPrice.add(at.ceilingCents());
+      boolean isIdle = held == 0 && held + changes[i] == 0 && at.isNothing();
       held += changes[i];
       granted.add(held);
-      price.add(at.maxGpus() == null ? null : mean(prices.get(i), prices.get(i + 1)));
+      price.add(isIdle ? null : mean(prices.get(i), prices.get(i + 1)));
     }
     return new History(
         buckets.t0Seconds(), buckets.stepSeconds(), maxNodes, granted, maxPrice, price);

@@ -152,7 +152,12 @@ class HistoryStoreTest extends StoreFixture {
       long nodes =
           held.stream().filter(h -> h.from() <= to && (h.to() == null || h.to() > to)).count();
       assertEquals(nodes, read.granted().get(i), where);
-      Double mean = last == null ? null : mean(from, to);
+      boolean isIdle =
+          (last == null || last.gpus() == 0)
+              && nodes == 0
+              && held.stream()
+                  .noneMatch(h -> h.from() <= from && (h.to() == null || h.to() > from));
+      Double mean = isIdle ? null : mean(from, to);
       Double shown = read.priceCents().get(i);
       if (mean == null) {
         assertNull(shown, where);
