@@ -210,7 +210,6 @@ class Checkpoints extends Page {
     return html`<form @submit=${onSubmit(() => this.publish(file, replaced))}>
       <p><span class="name">${file.name}</span> <span class="muted">${bytes(file.size)}</span></p>
       ${tooLong ? html`<p class="notice bad" role="alert">One file may have ${bytes(own.max_item_bytes)} at most.</p>` : nothing}
-      ${file.size === 0 ? html`<p class="notice bad" role="alert">The file is empty.</p>` : nothing}
       <div class="fields-row">
         ${field(form, { name: 'title', label: 'Title', required: true })}
         ${field(form, { name: 'filename', label: 'File name', required: true })}
@@ -237,7 +236,7 @@ class Checkpoints extends Page {
         : nothing}
       ${formFault(form)}
       <div class="actions">
-        ${submitButton(form, there ? 'Replace' : 'Publish', { disabled: tooLong || file.size === 0 })}
+        ${submitButton(form, there ? 'Replace' : 'Publish', { disabled: tooLong })}
         <button type="button" class="quiet" @click=${() => (this.file = null)}>Cancel</button>
       </div>
     </form>`;
@@ -275,7 +274,7 @@ class Checkpoints extends Page {
   /** @param {Upload} one */
   upload(one) {
     const { kept, state, sent, speed } = one;
-    const share = Math.floor(((sent ?? 0) / kept.bytes) * 100);
+    const share = kept.bytes === 0 ? 100 : Math.floor(((sent ?? 0) / kept.bytes) * 100);
     return html`<li class="upload">
       <div class="sheet-head"><span><span class="name">${kept.title}</span> <span class="muted small">${kept.file}</span></span>
         <span class="figures small">${sent === null ? '–' : bytes(sent)} of ${bytes(kept.bytes)}${speed ? html` · ${bytes(Math.round(speed))}/s · ${duration(((kept.bytes - (sent ?? 0)) / speed) * 1000)} left` : nothing}</span></div>

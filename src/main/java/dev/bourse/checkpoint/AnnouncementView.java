@@ -9,7 +9,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Publications as they are sent, and what is answered to them. */
 public final class AnnouncementView {
@@ -42,10 +44,16 @@ public final class AnnouncementView {
             fileName,
             contentType,
             body.getLong("bytes"),
-            body.getString("sha256")),
+            digest(body)),
         visibility,
         Optional.ofNullable(body.getString("upload")).map(kind -> kind.equals("resumable")),
         replace(body.getValue("replace")));
+  }
+
+  /** The digest that bytes must have, as it is stored: in small letters. */
+  private static @Nullable String digest(JsonObject body) {
+    String sha256 = body.getString("sha256");
+    return sha256 == null ? null : sha256.toLowerCase(Locale.ROOT);
   }
 
   private static String fileName(JsonObject body) {
@@ -73,7 +81,7 @@ public final class AnnouncementView {
       paths.add("files[%s].path".formatted(i), path);
       long length = file.getLong("bytes");
       bytes += length;
-      String sha256 = file.getString("sha256");
+      String sha256 = Objects.requireNonNull(digest(file));
       Long told = lengths.putIfAbsent(sha256, length);
       if (told != null && told != length) {
         throw ApiError.badField(
@@ -101,6 +109,9 @@ public final class AnnouncementView {
 
   private static ReplacePolicy replace(Object value) {
     if (value instanceof String id) {
+      if (id.equals("true") || id.equals("false")) {
+        throw ApiError.badField("replace", id, "true or false without quotation marks, or an id");
+      }
       return ReplacePolicy.one(id);
     }
     return Boolean.FALSE.equals(value) ? ReplacePolicy.NONE : ReplacePolicy.ANY;

@@ -99,8 +99,7 @@ final class ManifestLengths {
         .map(
             found -> {
               cached.putAll(
-                  found.stream()
-                      .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
+                  found.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
               return null;
             });
   }

@@ -31,11 +31,10 @@ public final class PublicCheckpointRoutes {
     operations
         .bind("listPublicCheckpoints", CheckpointRoutes.unlessOff(config, this::list))
         .bind("readPublicCheckpoint", CheckpointRoutes.unlessOff(config, this::read))
-        .bind("preflightPublicCheckpoints", CheckpointRoutes.unlessOff(config, this::preflight))
-        .bind("preflightPublicCheckpoint", CheckpointRoutes.unlessOff(config, this::preflight))
-        .bind(
-            "preflightPublicCheckpointContent", CheckpointRoutes.unlessOff(config, this::preflight))
-        .bind("preflightPublicCheckpointFile", CheckpointRoutes.unlessOff(config, this::preflight));
+        .bind("preflightPublicCheckpoints", this::preflight)
+        .bind("preflightPublicCheckpoint", this::preflight)
+        .bind("preflightPublicCheckpointContent", this::preflight)
+        .bind("preflightPublicCheckpointFile", this::preflight);
   }
 
   private Future<Answer> list(Call call) {

@@ -23,6 +23,7 @@ import java.time.Clock;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
+import java.util.regex.Pattern;
 
 /**
  * Takes the bytes of announced checkpoints that come in one request, and publishes them.
@@ -33,6 +34,10 @@ import java.util.random.RandomGenerator;
  */
 public final class DirectUploadService {
   private static final int ATTEMPT_CHARACTERS = 16;
+  private static final String CHARSET = ";charset=";
+
+  private static final Pattern CHARSET_PARAMETER =
+      Pattern.compile(CHARSET + "(\"[^\"]*\"|[^;\"]+)");
 
   private final CheckpointService checkpoints;
   private final Publication publication;
@@ -97,7 +102,7 @@ public final class DirectUploadService {
 
   private static void requireFit(Metadata metadata, ByteSource source) {
     String told = source.contentType().orElse("");
-    if (!normal(told).equals(normal(metadata.contentType()))) {
+    if (!isType(normal(told), normal(metadata.contentType()))) {
       throw ApiError.of(
           ErrorCode.UNSUPPORTED_MEDIA_TYPE,
           "Content-Type is %s; expected %s, as announced",
@@ -108,6 +113,13 @@ public final class DirectUploadService {
     if (length.isPresent() && length.getAsLong() != metadata.bytes()) {
       throw sizeMismatch(metadata, length.getAsLong());
     }
+  }
+
+  /** Whether a body's type is the announced one, which HTTP clients like to give a charset. */
+  private static boolean isType(String told, String announced) {
+    return told.equals(announced)
+        || (!announced.contains(CHARSET)
+            && CHARSET_PARAMETER.matcher(told).replaceFirst("").equals(announced));
   }
 
   /** Types that differ in case and blanks alone are one. */

@@ -19,6 +19,7 @@ import dev.bourse.core.Secrets;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -166,7 +167,7 @@ public final class UploadSessionService {
    * anew.
    *
    * @param bytes what the client believes to have sent
-   * @param sha256 the digest it believes they have, in lower-case hex
+   * @param sha256 the digest it believes they have, in hex
    */
   public Future<CheckpointStore.Listed> commit(
       Publisher publisher, String id, long bytes, Optional<String> sha256) {
@@ -176,7 +177,10 @@ public final class UploadSessionService {
             item -> {
               Revision draft = sessionDraft(item, bytes);
               publisher.requireOpen(item.visibility());
-              String wanted = sha256.orElse(draft.metadata().sha256());
+              String wanted =
+                  sha256
+                      .map(digest -> digest.toLowerCase(Locale.ROOT))
+                      .orElse(draft.metadata().sha256());
               if (draft.metadata().sha256() != null && !draft.metadata().sha256().equals(wanted)) {
                 throw ConflictReason.SHA_MISMATCH.of(
                     "sha256: %s was announced, not %s", draft.metadata().sha256(), wanted);

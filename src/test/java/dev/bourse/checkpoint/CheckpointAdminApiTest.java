@@ -207,6 +207,12 @@ class CheckpointAdminApiTest {
               "/api/operator/reviews/rev_1/content")) {
         off.operator().get(path).refused(ErrorCode.NOT_FOUND);
       }
+      for (String path :
+          List.of("", "/ckp_1", "/ckp_1/content", "/ckp_1/files/" + "a".repeat(64))) {
+        String feed = "/api/checkpoints/public" + path;
+        assertEquals(204, off.with(null).fetch("OPTIONS", feed).statusCode(), feed);
+        off.with(null).get(feed).refused(ErrorCode.NOT_FOUND);
+      }
     }
   }
 }

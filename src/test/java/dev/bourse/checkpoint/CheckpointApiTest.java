@@ -217,6 +217,23 @@ class CheckpointApiTest {
   }
 
   @Test
+  void anIdOfAnyLengthIsGone() {
+    String id = "ckp_" + "x".repeat(3_000);
+    alice.get(item(id)).refused(ErrorCode.GONE);
+    alice.get(content(id)).refused(ErrorCode.GONE);
+    alice.delete(item(id)).refused(ErrorCode.GONE);
+    alice.post(item(id) + "/commit", new JsonObject().put("bytes", 1)).refused(ErrorCode.GONE);
+    alice
+        .sendBytes("PUT", content(id), BYTES, "Content-Type", "application/octet-stream")
+        .refused(ErrorCode.GONE);
+    alice
+        .post(FAMILY, publication(freshName(), BYTES, "org").put("replace", id))
+        .refused(ErrorCode.GONE);
+    bourse.with(null).get(FAMILY + "/public/" + id).refused(ErrorCode.NOT_FOUND);
+    bourse.with(null).sendBytes("PUT", "/upload/" + id, BYTES).refused(ErrorCode.GONE);
+  }
+
+  @Test
   void badFactsAreRefused() {
     JsonObject sound = publication("x.bin", BYTES, "org");
     for (JsonObject wrong :
@@ -237,12 +254,14 @@ class CheckpointApiTest {
             sound.copy().put("content_type", "text/plain\n"),
             sound.copy().put("title", "a\n"),
             sound.copy().put("filename", "a\n"),
-            sound.copy().put("bytes", 0),
+            sound.copy().put("bytes", -1),
             sound.copy().put("bytes", "5"),
             sound.copy().put("sha256", "abc"),
             sound.copy().put("visibility", "all"),
             sound.copy().put("upload", "post"),
             sound.copy().put("replace", 5),
+            sound.copy().put("replace", "true"),
+            sound.copy().put("replace", "false"),
             sound.copy().put("surprise", 1))) {
       alice.post(FAMILY, wrong).refused(ErrorCode.BAD_REQUEST);
     }

@@ -50,10 +50,7 @@ class ErrorExamplesApiTest {
           "scrubCheckpoints",
           "trackCheckpointsMove",
           "moveCheckpoints",
-          "publishDocument",
-          "preflightPublicCheckpoint",
-          "preflightPublicCheckpointContent",
-          "preflightPublicCheckpointFile");
+          "publishDocument");
 
   /**
    * What takes more than one call to see, and is seen elsewhere: forms of other sites and of a

@@ -21,8 +21,10 @@ import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -304,5 +306,67 @@ class UploadApiTest {
       }
       RunningBourse.until("the bytes are deleted", () -> second.files("uploads").isEmpty());
     }
+  }
+
+  @Test
+  void anEmptyFileIsAFile() {
+    byte[] none = new byte[0];
+    JsonObject direct = announce(alice, publication(freshName(), none, "org"));
+    JsonObject put =
+        alice
+            .sendBytes(
+                "PUT",
+                content(direct.getString("id")),
+                none,
+                "Content-Type",
+                "application/octet-stream")
+            .ok();
+    assertEquals(0, put.getLong("bytes"));
+    assertEquals(sha256(none), put.getString("sha256"));
+    for (List<String> headers :
+        List.of(List.<String>of(), List.of("Content-Range", "bytes */0"), List.of("none"))) {
+      JsonObject session =
+          announce(alice, publication(freshName(), none, "org").put("upload", "resumable"));
+      if (!headers.contains("none")) {
+        anybody
+            .sendBytes(
+                "PUT", path(session.getString("session_url")), none, headers.toArray(String[]::new))
+            .ok();
+      }
+      JsonObject item =
+          alice
+              .post(
+                  item(session.getString("id")) + "/commit",
+                  new JsonObject().put("bytes", 0).put("sha256", sha256(none).toUpperCase()))
+              .ok();
+      assertEquals(sha256(none), item.getString("sha256"), headers.toString());
+      HttpResponse<byte[]> read = alice.fetch("GET", content(item.getString("id")));
+      assertEquals(200, read.statusCode());
+      assertEquals(0, read.body().length);
+    }
+  }
+
+  @Test
+  void aBodyMayRepeatTheAnnouncedTypeWithACharset() {
+    for (String sent : List.of("text/markdown; charset=utf-8", "TEXT/Markdown;charset=\"UTF-8\"")) {
+      assertEquals(200, sent("text/markdown", sent).status(), sent);
+    }
+    assertEquals(200, sent("text/plain;charset=latin1", "text/plain; charset=latin1").status());
+    sent("text/plain;charset=latin1", "text/plain;charset=utf-8")
+        .refused(ErrorCode.UNSUPPORTED_MEDIA_TYPE);
+    sent("text/plain;charset=latin1", "text/plain").refused(ErrorCode.UNSUPPORTED_MEDIA_TYPE);
+    sent("text/markdown", "text/plain;charset=utf-8").refused(ErrorCode.UNSUPPORTED_MEDIA_TYPE);
+    sent("text/markdown", "text/markdown;charset=a;b=c").refused(ErrorCode.UNSUPPORTED_MEDIA_TYPE);
+  }
+
+  private static HttpAnswer sent(String announced, String type) {
+    JsonObject item =
+        announce(
+            alice,
+            publication(freshName(), BYTES, "org")
+                .put("content_type", announced)
+                .put("upload", "direct")
+                .put("sha256", sha256(BYTES).toUpperCase()));
+    return alice.sendBytes("PUT", content(item.getString("id")), BYTES, "Content-Type", type);
   }
 }

@@ -57,15 +57,6 @@ public record LocalFile(
     }
   }
 
-  /** Looks at a file that is to be published by itself, so must not be empty. */
-  public static LocalFile look(Path given) throws Refused {
-    LocalFile file = lookAtAny(given);
-    if (file.size == 0) {
-      throw new Refused(ExitCode.USAGE, given + " is empty; there is nothing to publish");
-    }
-    return file;
-  }
-
   /** The digest of its bytes, in lower-case hex. Reads all of them. */
   public String sha256() throws Refused {
     String digest = new PrefixDigest().read(path, size).sha256();
@@ -73,7 +64,7 @@ public record LocalFile(
     return digest;
   }
 
-  static LocalFile lookAtAny(Path given) throws Refused {
+  public static LocalFile look(Path given) throws Refused {
     try {
       Path path = given.toRealPath();
       BasicFileAttributes facts = Files.readAttributes(path, BasicFileAttributes.class);
@@ -93,7 +84,7 @@ public record LocalFile(
 
   /** Fails when the file is no longer the one that was looked at. */
   void requireUnchanged() throws Refused {
-    LocalFile now = lookAtAny(path);
+    LocalFile now = look(path);
     if (now.size != size || now.modifiedMillis != modifiedMillis) {
       throw new Refused(
           ExitCode.REFUSED,

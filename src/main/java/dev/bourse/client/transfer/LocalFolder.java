@@ -105,7 +105,7 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
             "there are more than %,d files, the most a set may have; pack some of them into one"
                 .formatted(MAX_FILES));
       }
-      files.add(new Member(path, LocalFile.lookAtAny(entry)));
+      files.add(new Member(path, LocalFile.look(entry)));
     }
   }
 }

@@ -200,7 +200,7 @@ public final class SetDownload {
       throw new Refused(
           ExitCode.REFUSED, one.target() + " is in the way: the set has a file of that name");
     }
-    LocalFile file = LocalFile.lookAtAny(one.target());
+    LocalFile file = LocalFile.look(one.target());
     return file.size() == one.entry().bytes()
         && digests.sha256(one.entry().path(), file, progress).equals(one.entry().sha256());
   }
@@ -246,7 +246,7 @@ public final class SetDownload {
   }
 
   private static void remember(Wanted one, FolderDigests digests) throws Refused {
-    digests.remember(one.entry().path(), LocalFile.lookAtAny(one.target()), one.entry().sha256());
+    digests.remember(one.entry().path(), LocalFile.look(one.target()), one.entry().sha256());
   }
 
   private static void copy(Path from, Path to, String sha256) throws Refused {

@@ -154,7 +154,13 @@ class CheckpointCommandTest {
   void whatIsNoFileToPublishIsRefusedBeforeAnythingIsSent() throws IOException {
     alice().run(push(folder)).ended(2).says("is not a file");
     alice().run(push(folder.resolve("none"))).ended(2).says("cannot read");
-    alice().run(push(file("empty", new byte[0]))).ended(2).says("is empty");
+  }
+
+  @Test
+  void anEmptyFileIsPublished() throws IOException {
+    String id = id(alice().run(push(file("empty", new byte[0]))));
+    assertEquals(0, stored(id).getLong("bytes"));
+    assertEquals("ready", stored(id).getString("status"));
   }
 
   @Test

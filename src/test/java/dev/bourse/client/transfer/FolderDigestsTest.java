@@ -62,7 +62,7 @@ class FolderDigestsTest {
 
   private String digest(FolderDigests digests) throws Refused {
     Progress progress = new Progress(new PrintWriter(new StringWriter()), environment, "f", 0, 3);
-    return digests.sha256("a.bin", LocalFile.lookAtAny(file), progress);
+    return digests.sha256("a.bin", LocalFile.look(file), progress);
   }
 
   @Test
@@ -70,9 +70,9 @@ class FolderDigestsTest {
     FolderDigests digests = read();
     String one = digest(digests);
     digests.write();
-    assertTrue(read().knows("a.bin", LocalFile.lookAtAny(file)));
+    assertTrue(read().knows("a.bin", LocalFile.look(file)));
     // What is remembered of it is told, not what reading it again would tell.
-    digests.remember("a.bin", LocalFile.lookAtAny(file), "remembered");
+    digests.remember("a.bin", LocalFile.look(file), "remembered");
     digests.write();
     assertEquals("remembered", digest(read()));
     Files.setLastModifiedTime(file, FileTime.from(LONG_AGO.toInstant().plusMillis(1)));
@@ -88,21 +88,21 @@ class FolderDigestsTest {
     Path other = Files.writeString(folder.resolve("other"), "two");
     Files.setLastModifiedTime(other, LONG_AGO);
     Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
-    assertFalse(read().knows("a.bin", LocalFile.lookAtAny(file)));
+    assertFalse(read().knows("a.bin", LocalFile.look(file)));
     assertFalse(digest(read()).equals(one));
   }
 
   @Test
   void aFileThatIsOverwrittenAndGivenItsTimeBackIsReadAgain() throws Exception {
     FolderDigests digests = read();
-    LocalFile before = LocalFile.lookAtAny(file);
+    LocalFile before = LocalFile.look(file);
     String one = digest(digests);
     digests.write();
     do {
       // Until the file system's clock has gone on.
       Files.writeString(file, "two");
       Files.setLastModifiedTime(file, LONG_AGO);
-    } while (Objects.equals(LocalFile.lookAtAny(file).stamp(), before.stamp()));
+    } while (Objects.equals(LocalFile.look(file).stamp(), before.stamp()));
     assertFalse(digest(read()).equals(one));
   }
 
@@ -110,7 +110,7 @@ class FolderDigestsTest {
   void whatAnEarlierReleaseRememberedOfLessIsReadAgain() throws Exception {
     FolderDigests digests = read();
     String one = digest(digests);
-    digests.remember("a.bin", LocalFile.lookAtAny(file), "remembered");
+    digests.remember("a.bin", LocalFile.look(file), "remembered");
     digests.write();
     try (Stream<Path> written = Files.walk(home)) {
       for (Path json : written.filter(Files::isRegularFile).toList()) {
@@ -138,9 +138,9 @@ class FolderDigestsTest {
     FolderDigests digests = read();
     digest(digests);
     digests.forget("a.bin");
-    assertFalse(read().knows("a.bin", LocalFile.lookAtAny(file)));
+    assertFalse(read().knows("a.bin", LocalFile.look(file)));
     digest(digests);
     digests.keepOnly(Set.of("b.bin"));
-    assertFalse(digests.knows("a.bin", LocalFile.lookAtAny(file)));
+    assertFalse(digests.knows("a.bin", LocalFile.look(file)));
   }
 }
