@@ -215,13 +215,15 @@ public final class ClusterView {
         : json.put("stage", hold.stage().label()).put("enforce_after_ms", enforceAfter(hold));
   }
 
-  /** Milliseconds until capacity is reclaimed; null when nobody has said when. */
-  private @Nullable Long enforceAfter(Hold hold) {
-    if (hold.stage() == Hold.Stage.ENFORCE) {
-      return 0L;
-    }
+  /**
+   * Milliseconds until capacity may be reclaimed. A hold without a time is an operator's, who may
+   * enforce it at any moment.
+   */
+  private long enforceAfter(Hold hold) {
     Long at = hold.enforceAfterMillis();
-    return at == null ? null : Long.valueOf(Math.max(0, at - inForce.clock().millis()));
+    return hold.stage() == Hold.Stage.ENFORCE || at == null
+        ? 0
+        : Math.max(0, at - inForce.clock().millis());
   }
 
   private static void tell(JsonBytes json, Pool pool) {

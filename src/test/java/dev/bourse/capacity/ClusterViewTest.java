@@ -93,6 +93,11 @@ class ClusterViewTest {
             .put("stage", "notice")
             .put("enforce_after_ms", 77),
         json(notice).getJsonObject("billing_hold"));
+    Cluster byHand =
+        DirectChange.hold(new Hold(Hold.Stage.NOTICE, "operator", null))
+            .apply(active(1), T0)
+            .next();
+    assertEquals(0, json(byHand).getJsonObject("billing_hold").getInteger("enforce_after_ms"));
     assertEquals(
         new JsonObject().put("state", "grace").put("reason", "unpaid"),
         json(grace).getJsonObject("billing_hold"));
