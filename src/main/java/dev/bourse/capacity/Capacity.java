@@ -31,17 +31,17 @@ public final class Capacity {
    *
    * @param actor who declares
    * @param maxGpus GPUs wanted
-   * @param pricePerGpuHour the ceiling in US dollars
+   * @param pricePerGpuHour the ceiling in US dollars; null to keep the standing one
    * @param release addresses to release first on a shrink; empty to keep the standing nominations
-   * @param expectedVersion the version the client read
+   * @param expectedVersion the version the client read; null for whatever stands
    * @param conditions its minimum, end and budget
    */
   public record Declare(
       String actor,
       int maxGpus,
-      BigDecimal pricePerGpuHour,
+      @Nullable BigDecimal pricePerGpuHour,
       Optional<List<String>> release,
-      long expectedVersion,
+      @Nullable Long expectedVersion,
       Conditions conditions) {
 
     /** One whose minimum, end and budget stay as they are. */
@@ -53,12 +53,30 @@ public final class Capacity {
         long expectedVersion) {
       this(actor, maxGpus, pricePerGpuHour, release, expectedVersion, Conditions.KEPT);
     }
+
+    /** True if the write changes nothing of what stands but lowers the GPUs, or repeats them. */
+    private boolean onlyLowers(@Nullable Declaration standing) {
+      return standing != null
+          && maxGpus <= standing.maxGpus()
+          && (pricePerGpuHour == null || pricePerGpuHour.compareTo(price(standing)) == 0)
+          && release.isEmpty()
+          && conditions.equals(Conditions.KEPT);
+    }
   }
 
   /** Declares capacity; a shrink reclaims at once. */
   public static Transition declare(Cluster cluster, Declare order, Terms terms, long nowMillis) {
     Pool pool = terms.pool();
     requireArmed(cluster, terms);
+    Declaration standing = cluster.declared();
+    boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
+    BigDecimal price = requirePrice(cluster, order, isRaise ? null : standing);
+    if (order.expectedVersion() == null && !order.onlyLowers(standing)) {
+      throw ApiError.of(
+          ErrorCode.BAD_REQUEST,
+          "expected_version is missing; only a write that lowers max_gpus and changes nothing else"
+              + " may leave it out");
+    }
     if (order.maxGpus() % pool.gpusPerNode() != 0) {
       throw ApiError.badField(
           "max_gpus",
@@ -66,12 +84,11 @@ public final class Capacity {
           "a multiple of gpus_per_node, which is " + pool.gpusPerNode());
     }
     order.conditions().requireTenable(nowMillis);
-    Declaration standing = cluster.declared();
     Integer minGpus = Gang.minGpus(order, standing, pool);
-    boolean isRaise = order.maxGpus() > (standing == null ? 0 : standing.maxGpus());
-    long ceilingCents =
-        ceilingCents(order.pricePerGpuHour(), terms, cluster, isRaise ? null : standing);
-    requireVersion(cluster, order.expectedVersion());
+    long ceilingCents = ceilingCents(price, terms, cluster, isRaise ? null : standing);
+    if (order.expectedVersion() != null) {
+      requireVersion(cluster, order.expectedVersion());
+    }
     if (isRaise) {
       requireRaisable(cluster, terms);
     }
@@ -225,6 +242,29 @@ public final class Capacity {
     }
   }
 
+  private static BigDecimal price(Declaration standing) {
+    return BigDecimal.valueOf(standing.ceilingCents(), 2);
+  }
+
+  /**
+   * Returns the ceiling that is sent, or the standing one.
+   *
+   * @param kept the declaration whose price a write may keep; null if the write must name one
+   */
+  private static BigDecimal requirePrice(
+      Cluster cluster, Declare order, @Nullable Declaration kept) {
+    if (order.pricePerGpuHour() != null) {
+      return order.pricePerGpuHour();
+    }
+    if (kept == null) {
+      throw ApiError.of(
+          ErrorCode.BAD_REQUEST,
+          "%s is missing; only a write that does not raise max_gpus may leave it out",
+          priceField(cluster));
+    }
+    return price(kept);
+  }
+
   /** An operator's switch stays off for minutes rather than seconds. */
   private static final long RETRY_DISARMED_MILLIS = 60_000;
 
@@ -242,8 +282,7 @@ public final class Capacity {
           priceField(cluster),
           Text.shown(price.toPlainString()));
     }
-    boolean isKept =
-        kept != null && price.compareTo(BigDecimal.valueOf(kept.ceilingCents(), 2)) == 0;
+    boolean isKept = kept != null && price.compareTo(price(kept)) == 0;
     if (!isKept && price.compareTo(BigDecimal.valueOf(pool.capCents(), 2)) > 0) {
       throw ApiError.of(
               ErrorCode.PRICE_ABOVE_MAXIMUM,

@@ -50,10 +50,11 @@ public final class CapacityRoutes {
 
   private static Capacity.Declare order(Call call) {
     JsonObject body = call.body();
+    Number price = body.getNumber("max_price_per_gpu_hour");
     return new Capacity.Declare(
         call.principal().actor(),
         body.getInteger("max_gpus"),
-        new BigDecimal(body.getNumber("max_price_per_gpu_hour").toString()),
+        price == null ? null : new BigDecimal(price.toString()),
         Optional.ofNullable(body.getJsonArray("release")).map(CapacityRoutes::texts),
         body.getLong("expected_version"),
         Conditions.of(body));

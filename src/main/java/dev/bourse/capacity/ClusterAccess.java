@@ -67,7 +67,8 @@ public final class ClusterAccess {
     }
     throw ApiError.of(
         ErrorCode.AMBIGUOUS_CLUSTER,
-        "the organization has several %ss; pass cluster as one of %s",
+        "the organization has several %ss; pass cluster, in the query of a read or in the body of a"
+            + " write, as one of %s",
         noun,
         all.stream().map(v -> v.cluster().name()).collect(Collectors.joining(", ")));
   }

@@ -185,6 +185,19 @@ class CapacityApiTest extends CapacityApiFixture {
   }
 
   @Test
+  void whoOnlyLowersNeedNotReadFirst() {
+    ClusterClient client = bourse.market().redA();
+    client.hold(1, 2);
+    JsonObject bare =
+        new JsonObject().put("cluster", client.cluster()).put("max_gpus", 0).putNull("release");
+    assertEquals(0, client.put(bare).ok().getJsonObject("declared").getInteger("max_gpus"));
+    assertNames("max_price_per_gpu_hour", client.put(bare.copy().put("max_gpus", 8)));
+    assertNames(
+        "expected_version",
+        client.put(bare.copy().put("max_gpus", 8).put("max_price_per_gpu_hour", 2)));
+  }
+
+  @Test
   void aKeyOfAnyClusterMakesTheRegistryNotEmpty() {
     TestMarket market = bourse.market();
     market
@@ -203,7 +216,9 @@ class CapacityApiTest extends CapacityApiFixture {
     TestMarket market = bourse.market();
     ApiClient red = market.red("orgwide");
     JsonObject refusal = red.get(CAPACITY).refused(ErrorCode.AMBIGUOUS_CLUSTER);
-    assertTrue(refusal.getString("detail").contains(market.redB().cluster()), refusal.encode());
+    String detail = refusal.getString("detail");
+    assertTrue(detail.contains(market.redB().cluster()), detail);
+    assertTrue(detail.contains("query of a read") && detail.contains("body of a write"), detail);
     JsonObject order = market.redA().order(0, 2);
     order.remove("cluster");
     red.put(CAPACITY, order).refused(ErrorCode.AMBIGUOUS_CLUSTER);
@@ -248,6 +263,7 @@ class CapacityApiTest extends CapacityApiFixture {
       String unknown =
           red.get(CAPACITY + "?cluster=no-such").refused(ErrorCode.NOT_FOUND).getString("detail");
       assertEquals(foreign.replace(market.blue(), "no-such"), unknown);
+      red.get(CAPACITY + "?cluster=" + "x".repeat(3_000)).refused(ErrorCode.NOT_FOUND);
       JsonObject order = market.redA().order(0, 2).put("cluster", market.blue());
       red.put(CAPACITY, order).refused(ErrorCode.NOT_FOUND);
     }

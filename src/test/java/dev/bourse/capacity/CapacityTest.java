@@ -22,7 +22,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Pool;
+import java.math.BigDecimal;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -386,5 +390,63 @@ class CapacityTest {
         null,
         null,
         POOL.environment());
+  }
+
+  private static Capacity.Declare bare(int maxGpus, @Nullable String price) {
+    return new Capacity.Declare(
+        Sample.ACTOR,
+        maxGpus,
+        price == null ? null : new BigDecimal(price),
+        Optional.empty(),
+        null,
+        Conditions.KEPT);
+  }
+
+  @Test
+  void aLoweringAloneNeedsNeitherAPriceNorAVersion() {
+    Cluster before = active(3);
+    for (String price : Arrays.asList(null, "2", "2.00")) {
+      Cluster next = Capacity.declare(before, bare(8, price), TERMS, LATER).next();
+      assertEquals(8, next.declared().maxGpus());
+      assertEquals(200, next.declared().ceilingCents());
+      assertEquals(before.version() + 1, next.version());
+      assertEquals(1, next.allocations().stream().filter(Allocation::fillsSlot).count());
+      Cluster again = Capacity.declare(next, bare(8, price), TERMS, LATER + CADENCE).next();
+      assertEquals(8, again.declared().maxGpus());
+    }
+  }
+
+  @Test
+  void whateverElseAWriteChangesItNeedsAVersion() {
+    Cluster standing = active(3);
+    Capacity.Declare lower = bare(8, null);
+    for (Capacity.Declare order :
+        List.of(
+            bare(32, "2"),
+            bare(8, "1.99"),
+            bare(8, "2.01"),
+            new Capacity.Declare(
+                lower.actor(), 8, null, Optional.of(List.of()), null, Conditions.KEPT),
+            new Capacity.Declare(
+                lower.actor(),
+                8,
+                null,
+                Optional.empty(),
+                null,
+                new Conditions(Setting.kept(), new Setting.Cleared<>(), Setting.kept())))) {
+      String detail =
+          refused(ErrorCode.BAD_REQUEST, () -> Capacity.declare(standing, order, TERMS, LATER))
+              .detail();
+      assertTrue(detail.startsWith("expected_version is missing"), detail);
+    }
+    for (Cluster cluster : List.of(standing, empty())) {
+      String detail =
+          refused(
+                  ErrorCode.BAD_REQUEST,
+                  () -> Capacity.declare(cluster, bare(32, null), TERMS, LATER))
+              .detail();
+      assertTrue(detail.startsWith("max_price_per_gpu_hour is missing"), detail);
+    }
+    refused(ErrorCode.BAD_REQUEST, () -> Capacity.declare(empty(), bare(0, null), TERMS, T0));
   }
 }

@@ -104,7 +104,7 @@ class BudgetsTest {
                     3 * GPUS,
                     new BigDecimal("2.00"),
                     Optional.empty(),
-                    0,
+                    0L,
                     Conditions.of(
                         new JsonObject().put("min_gpus", 2 * GPUS).put("max_spend_usd", 1))),
                 TERMS,

@@ -393,7 +393,7 @@ class NoticesTest {
             16,
             new BigDecimal("9"),
             Optional.empty(),
-            0,
+            0L,
             Conditions.of(new JsonObject().put("min_gpus", 16)));
     Cluster gang = Cluster.created("g", "gang", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
     gang = Capacity.declare(gang, both, TERMS, NOW).next();

@@ -106,7 +106,7 @@ class TickTest {
             16,
             new BigDecimal("2.00"),
             Optional.empty(),
-            0,
+            0L,
             Conditions.of(new JsonObject().put("min_gpus", 16)));
     Cluster gang = Capacity.declare(Sample.empty(), two, TERMS, T0).next();
     gang = Sample.grantedToGang(Sample.grantedToGang(gang, 0, 2, T0), 1, 2, T0);

@@ -58,14 +58,14 @@ class JoiningApiTest extends SignInApiFixture {
     Browser kim = browser();
     kim.follow(kim.link(email, 0));
     operator
-        .patch(path(orgId) + "/members/kim", new JsonObject().put("email", "k2@" + orgId + ".example"))
+        .patch(
+            path(orgId) + "/members/kim", new JsonObject().put("email", "k2@" + orgId + ".example"))
         .ok();
     assertEquals(List.of(), values(orgId));
   }
 
   private static List<String> values(String orgId) {
-    return ClusterClient.objects(
-            operator.get(path(orgId) + "/rules").ok().getJsonArray("rules"))
+    return ClusterClient.objects(operator.get(path(orgId) + "/rules").ok().getJsonArray("rules"))
         .stream()
         .map(rule -> rule.getString("value"))
         .toList();
