@@ -40,11 +40,33 @@ def read(path):
     for item in contract["paths"].values():
         for method in METHODS:
             if method in item:
-                complete(item[method], contract.get("security", []), refusal)
+                complete(item[method], contract.get("security", []), refusal, contract)
     return contract
 
 
-def complete(operation, security, refusal):
+def lenient(schema, contract):
+    """A copy of a request's schema in which fields that may be left out may be null, as the contracts say."""
+    while "$ref" in schema:
+        found = contract
+        for step in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[step]
+        schema = found
+    schema = dict(schema)
+    if "items" in schema:
+        schema["items"] = lenient(schema["items"], contract)
+    if "oneOf" in schema:
+        schema["oneOf"] = [lenient(one, contract) for one in schema["oneOf"]]
+    properties = {name: lenient(one, contract) for name, one in schema.get("properties", {}).items()}
+    for name, one in properties.items():
+        if name not in schema.get("required", []):
+            properties[name] = {"anyOf": [one, {"type": "null"}]}
+    return schema | ({"properties": properties} if properties else {})
+
+
+def complete(operation, security, refusal, contract):
+    media = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    if "schema" in media:
+        media["schema"] = lenient(media["schema"], contract)
     security = operation.setdefault("security", security)
     tags = {scheme for choice in security for scheme in choice} or {"nobody"}
     if operation.get("x-errors") == "page":
