@@ -212,6 +212,14 @@ class FilesTest(ServiceTest):
         self.assertEqual(path.read_bytes(), (self.folder / "back").read_bytes())
         self.assertEqual({"weights.bin", "back"}, {one.name for one in self.folder.iterdir()})
 
+    def test_an_empty_file_there_and_back(self) -> None:
+        path = self.folder / "empty"
+        path.touch()
+        item = self.member.upload(path)
+        self.assertEqual(("ready", 0), (item["status"], item["bytes"]))
+        self.client.download(item["id"], self.folder / "back")
+        self.assertEqual(b"", (self.folder / "back").read_bytes())
+
     def test_a_later_process_goes_on_with_an_upload(self) -> None:
         path, resume = self.file(20_000_000), self.folder / "resume.json"
 

@@ -354,7 +354,8 @@ async function fetchRest(
   had: number,
   options: DownloadOptions,
 ): Promise<void> {
-  if (had >= item.bytes) {
+  // An empty file is asked for as well: the answer makes it.
+  if (had >= Math.max(1, item.bytes)) {
     return;
   }
   const operation = options.public ? "readPublicCheckpointContent" : "readCheckpointContent";

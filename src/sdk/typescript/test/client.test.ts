@@ -126,6 +126,14 @@ describe("files", () => {
     assert.deepEqual(await readFile(join(folder, "back")), await readFile(path));
   });
 
+  test("an empty file there and back", async () => {
+    const path = await file(folder, "empty", 0);
+    const item = await member.upload(path);
+    assert.deepEqual([item.status, item.bytes], ["ready", 0]);
+    await client.download(item.id, join(folder, "nothing"));
+    assert.equal((await readFile(join(folder, "nothing"))).length, 0);
+  });
+
   test("a later process goes on with an upload and with a download", async () => {
     const path = await file(folder, "long.bin", 5_000_000);
     const resumeFile = join(folder, "resume.json");
