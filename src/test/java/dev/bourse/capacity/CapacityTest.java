@@ -407,12 +407,12 @@ class CapacityTest {
     Cluster before = active(3);
     for (String price : Arrays.asList(null, "2", "2.00")) {
       Cluster next = Capacity.declare(before, bare(8, price), TERMS, LATER).next();
-      assertEquals(8, next.declared().maxGpus());
-      assertEquals(200, next.declared().ceilingCents());
+      assertEquals(8, declaration(next).maxGpus());
+      assertEquals(200, declaration(next).ceilingCents());
       assertEquals(before.version() + 1, next.version());
       assertEquals(1, next.allocations().stream().filter(Allocation::fillsSlot).count());
       Cluster again = Capacity.declare(next, bare(8, price), TERMS, LATER + CADENCE).next();
-      assertEquals(8, again.declared().maxGpus());
+      assertEquals(8, declaration(again).maxGpus());
     }
   }
 

@@ -122,7 +122,11 @@ class CapacityWalkTest {
     private Cluster renominated(Cluster before, Capacity.Declare order) {
       Capacity.Declare keepAll =
           new Capacity.Declare(
-              order.actor(), 8_000, order.pricePerGpuHour(), order.release(), before.version());
+              order.actor(),
+              8_000,
+              Objects.requireNonNull(order.pricePerGpuHour()),
+              order.release(),
+              before.version());
       Cluster willing = DirectChange.posture(Cluster.Posture.MARKET).apply(before, now).next();
       return Capacity.declare(willing, keepAll, new Terms(POOL, null, true, true, 0), now).next();
     }

@@ -25,6 +25,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -337,7 +338,9 @@ class UploadApiTest {
           alice
               .post(
                   item(session.getString("id")) + "/commit",
-                  new JsonObject().put("bytes", 0).put("sha256", sha256(none).toUpperCase()))
+                  new JsonObject()
+                      .put("bytes", 0)
+                      .put("sha256", sha256(none).toUpperCase(Locale.ROOT)))
               .ok();
       assertEquals(sha256(none), item.getString("sha256"), headers.toString());
       HttpResponse<byte[]> read = alice.fetch("GET", content(item.getString("id")));
@@ -366,7 +369,7 @@ class UploadApiTest {
             publication(freshName(), BYTES, "org")
                 .put("content_type", announced)
                 .put("upload", "direct")
-                .put("sha256", sha256(BYTES).toUpperCase()));
+                .put("sha256", sha256(BYTES).toUpperCase(Locale.ROOT)));
     return alice.sendBytes("PUT", content(item.getString("id")), BYTES, "Content-Type", type);
   }
 }
