@@ -169,17 +169,17 @@ def capacity(token=BOUND, query=""):
         gpu_vendor=TEXT, gpu_model=nullable(TEXT), max_price_cap_per_gpu_hour=is_number, declared=nullable(OBJECT),
         pending=is_integer, allocations=LIST, planned_release=LIST, nominations=LIST, swaps=LIST,
         billing_hold=nullable(OBJECT), spend_limit_enforced=FLAG, billing_hold_enforced=FLAG, environment=OBJECT,
-    )  # fmt: skip
+    )
     if state.get("declared"):
         shape(
             state["declared"], "declared", max_price_per_gpu_hour=is_number, max_gpus=is_integer, bid_too_low=FLAG,
             capacity_unavailable=nullable(FLAG), updated_at=is_time, updated_by=TEXT,
-        )  # fmt: skip
+        )
     for one in state["allocations"]:
         shape(
             one, "an allocation", public_ip=nullable(TEXT), granted_at=is_time, slot=is_integer, swap=FLAG,
             state=among("provisioning", "active", "reclaiming"),
-        )  # fmt: skip
+        )
     return state
 
 
@@ -195,7 +195,7 @@ def raised(gpus, price, **more):
     return patient(
         "PUT", "/api/vm/capacity", BOUND,
         dict(max_gpus=gpus, max_price_per_gpu_hour=price, expected_version=capacity()["version"], **more),
-    )  # fmt: skip
+    )
 
 
 def keys(org):
@@ -301,7 +301,7 @@ def trails(step):
     for entry in page["entries"]:
         if entry.get("kind") == "request":
             shape(entry, "a request", actor=TEXT, max_gpus=is_integer, max_price_per_gpu_hour=is_number,
-                  who=among("user", "system"))  # fmt: skip
+                  who=among("user", "system"))
         else:
             shape(entry, "an action", kind=among("action"), note=TEXT)
     mine = call("GET", "/api/vm/activity?who=user", READONLY).json["entries"]
@@ -310,7 +310,8 @@ def trails(step):
         refused(call("GET", "/api/vm/activity?" + query, BOUND), 422, "bad-request", "a bad paging parameter")
     for hours, width in (("0.5", 60), ("24", 216), ("2.4e1", 216), ("8760", 78840)):
         series = call("GET", "/api/vm/history?hours=" + hours, BOUND).json
-        shape(series, "history", t0=is_integer, step=among(width), max_nodes=LIST, granted=LIST, max_price=LIST, price=LIST)
+        shape(series, "history", t0=is_integer, step=among(width))
+        shape(series, "history", max_nodes=LIST, granted=LIST, max_price=LIST, price=LIST)
         lengths = {len(series[name]) for name in ("max_nodes", "granted", "max_price", "price")}
         check(len(lengths) == 1, "the series have one length", lengths)
         check(all(is_integer(count) for count in series["granted"]), "granted is never null", series["granted"])
@@ -327,7 +328,7 @@ def organization(org):
     shape(roster, "members", members=LIST, rules=LIST, invited=LIST)
     for one in roster["members"]:
         shape(one, "a member", username=TEXT, email=TEXT, name=TEXT, is_active=FLAG, last_login=nullable(is_time),
-              role=among("admin"))  # fmt: skip
+              role=among("admin"))
     for one in roster["rules"]:
         shape(one, "a join rule", id=TEXT, kind=among("domain", "email"), value=TEXT)
     answer = call("GET", "/api/org/tokens", WIDE)
@@ -335,8 +336,9 @@ def organization(org):
     for one in tokens:
         shape(
             one, "a token", token_id=TEXT, name=TEXT, scopes=LIST, cluster=nullable(TEXT), created_by=TEXT,
-            expires_at=nullable(is_time), created_at=is_time, last_used_at=nullable(is_time), revoked_at=nullable(is_time),
-        )  # fmt: skip
+            expires_at=nullable(is_time), created_at=is_time, last_used_at=nullable(is_time),
+            revoked_at=nullable(is_time),
+        )
     times = [one["created_at"] for one in tokens]
     check(times == sorted(times, reverse=True), "tokens are newest first", times)
     prefix, token_id, secret = WIDE.split("_")
@@ -394,18 +396,20 @@ def revocation():
 
 
 FAMILY = "/api/checkpoints"
+CONTENT_HEADERS = {"X-Content-Type-Options": "nosniff", "Accept-Ranges": "bytes", "Cache-Control": "no-store"}
 
 
 def facts(name, data, **more):
-    return {"title": "Walk", "filename": name, "content_type": "text/plain", "bytes": len(data), "visibility": "org", **more}
+    usual = {"title": "Walk", "filename": name, "content_type": "text/plain", "bytes": len(data), "visibility": "org"}
+    return {**usual, **more}
 
 
 def item(value, **fields):
     shape(
-        value, "a checkpoint", id=TEXT, title=TEXT, description=TEXT, filename=TEXT, content_type=TEXT, bytes=is_integer,
-        sha256=nullable(TEXT), visibility=among("org", "public"), status=TEXT, status_detail=TEXT, publisher=OBJECT,
-        revision=is_integer, published_at=nullable(is_time), created_at=is_time, urls=OBJECT,
-    )  # fmt: skip
+        value, "a checkpoint", id=TEXT, title=TEXT, description=TEXT, filename=TEXT, content_type=TEXT,
+        bytes=is_integer, sha256=nullable(TEXT), visibility=among("org", "public"), status=TEXT, status_detail=TEXT,
+        publisher=OBJECT, revision=is_integer, published_at=nullable(is_time), created_at=is_time, urls=OBJECT,
+    )
     shape(value.get("urls"), "urls", content=TEXT, download=TEXT)
     for name, expected in fields.items():
         check(value.get(name) == expected, f"a checkpoint's {name} is {expected}", value)
@@ -416,8 +420,8 @@ def publish(member, name, data, content_type="text/plain", **more):
     made = call("POST", FAMILY, member, facts(name, data, content_type=content_type, **more))
     check(made.status in (200, 201), "valid facts are accepted", made)
     made = made.json
-    shape(made, "an announcement", id=TEXT, revision=is_integer, status=among("pending"), visibility=TEXT, replaced=FLAG,
-          review=among("none", "required"), upload=among("direct"), content_url=TEXT)  # fmt: skip
+    shape(made, "an announcement", id=TEXT, revision=is_integer, status=among("pending"), visibility=TEXT,
+          replaced=FLAG, review=among("none", "required"), upload=among("direct"), content_url=TEXT)
     put = call("PUT", f"{FAMILY}/{made['id']}/content", member, data=data, Content_Type=content_type)
     check(put.status == 200, "the bytes of a direct upload answer the item", put)
     return item(put.json, id=made["id"], bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
@@ -431,10 +435,11 @@ def checkpoints():
     data = b"some notes\n" * 100
     refused(call("POST", FAMILY, WIDE, facts("t.txt", data)), 403, "forbidden", "an API token may only read here")
     refused(call("POST", FAMILY, ALICE, facts("t.txt", data, visibility="public")), 403, "forbidden",
-            "a public publish where the feed is not open", reason="public-restricted")  # fmt: skip
+            "a public publish where the feed is not open", reason="public-restricted")
     for wrong in ({"title": "x" * 201}, {"description": "x" * 4001}, {"filename": "x" * 256}, {"bytes": "many"},
-                  {"visibility": "all"}, {"replace": "true"}):  # fmt: skip
-        refused(call("POST", FAMILY, ALICE, {**facts("t.txt", data), **wrong}), 422, "bad-request", f"field {list(wrong)}")
+                  {"visibility": "all"}, {"replace": "true"}):
+        announced = call("POST", FAMILY, ALICE, {**facts("t.txt", data), **wrong})
+        refused(announced, 422, "bad-request", f"field {list(wrong)}")
     for size, way in ((32 * 2**20 + 1, "direct"), (50 * 2**30 + 1, "resumable")):
         big = {**facts("big.bin", data), "bytes": size, "upload": way}
         refused(call("POST", FAMILY, ALICE, big), 413, "too-large", f"over the cap of a {way} upload")
@@ -443,7 +448,7 @@ def checkpoints():
     check(item(call("GET", f"{FAMILY}/{first['id']}", WIDE).json)["status"] == "ready", "org files are at once there")
     read(content, WIDE, data)
     refused(call("POST", FAMILY, ALICE, facts("notes.txt", data, replace=False)), 409, "conflict",
-            "replace false where one exists", reason="exists")  # fmt: skip
+            "replace false where one exists", reason="exists")
     second = publish(ALICE, "notes.txt", data + b"more")
     is_same = (second["id"], second["revision"]) == (first["id"], first["revision"] + 1)
     check(is_same, "the same file name replaces in place: id kept, revision advances", second)
@@ -452,6 +457,13 @@ def checkpoints():
     put = call("PUT", f"{FAMILY}/{made['id']}/content", ALICE, data=secret, Content_Type="text/plain")
     refused(put, 422, "secret-detected", "content that looks like a credential")
     check(call("GET", f"{FAMILY}/{made['id']}/content", ALICE).status >= 400, "nothing is stored of a credential")
+    made = call("POST", FAMILY, ALICE, facts("digest.txt", data, sha256="0" * 64)).json
+    path = f"{FAMILY}/{made['id']}"
+    for body, reason in ((data, "sha-mismatch"), (data[1:], "size-mismatch")):
+        put = call("PUT", path + "/content", ALICE, data=body, Content_Type="text/plain")
+        refused(put, 409, "conflict", "other bytes than were announced", reason=reason)
+    commit = call("POST", path + "/commit", ALICE, {"bytes": len(data)})
+    refused(commit, 409, "conflict", "a commit of a direct upload", reason="wrong-status")
     publish(ALICE, "empty.txt", b"")
     resumable(data)
     gone(second["id"])
@@ -461,7 +473,7 @@ def read(path, token, data):
     whole = call("GET", path, token)
     check(whole.status == 200 and whole.body == data, "content streams the stored bytes", whole)
     check(whole.headers["Content-Type"].startswith("text/plain"), "the stored content type", whole.headers)
-    for name, value in (("X-Content-Type-Options", "nosniff"), ("Accept-Ranges", "bytes"), ("Cache-Control", "no-store")):
+    for name, value in CONTENT_HEADERS.items():
         check(whole.headers[name] == value, f"{name}: {value}", whole.headers)
     part = call("GET", path, token, Range="bytes=2-5")
     check(part.status == 206 and part.body == data[2:6], "a Range request answers 206", part)
@@ -478,11 +490,12 @@ def resumable(data):
     direct = call("PUT", path + "/content", ALICE, data=data, Content_Type="text/plain")
     refused(direct, 409, "conflict", "bytes of a resumable upload sent directly", reason="resumable-upload")
     refused(call("POST", path + "/commit", ALICE, {"bytes": len(data)}), 409, "conflict", "a commit before the bytes",
-            reason="object-missing")  # fmt: skip
+            reason="object-missing")
     half = len(data) // 2
     for start, end in ((0, half), (half, len(data))):
         call("PUT", made["session_url"], data=data[start:end], Content_Range=f"bytes {start}-{end - 1}/{len(data)}")
-    refused(call("POST", path + "/commit", ALICE, {"bytes": 1}), 409, "conflict", "another size", reason="size-mismatch")
+    other = call("POST", path + "/commit", ALICE, {"bytes": 1})
+    refused(other, 409, "conflict", "another size", reason="size-mismatch")
     digest = hashlib.sha256(data).hexdigest()
     done = call("POST", path + "/commit", ALICE, {"bytes": len(data), "sha256": digest.upper()})
     check(done.status == 200, "a commit with the final size answers the item", done)
@@ -516,12 +529,12 @@ def feed():
     check(shown.headers["Access-Control-Allow-Origin"] == "*", "every GET carries Access-Control-Allow-Origin: *")
     listed = call("GET", public + "?q=walk%20of").json
     shape(listed, "the feed", checkpoints=LIST, more=FLAG, cursor=nullable(TEXT))
-    check(page["id"] in [one["id"] for one in listed["checkpoints"]], "q searches title, description, file name", listed)
+    found = [one["id"] for one in listed["checkpoints"]]
+    check(page["id"] in found, "q searches title, description, file name", listed)
     content = call("GET", path + "/content")
     check(content.body == data and "sandbox" in (content.headers["Content-Security-Policy"] or ""),
-          "html has a Content-Security-Policy with sandbox", content.headers)  # fmt: skip
-    for name, value in (("X-Content-Type-Options", "nosniff"), ("Accept-Ranges", "bytes"), ("Cache-Control", "no-store"),
-                        ("Access-Control-Allow-Origin", "*")):  # fmt: skip
+          "html has a Content-Security-Policy with sandbox", content.headers)
+    for name, value in {**CONTENT_HEADERS, "Access-Control-Allow-Origin": "*"}.items():
         check(content.headers[name] == value, f"{name}: {value}", content.headers)
     for preflight in (public, path, path + "/content"):
         check(call("OPTIONS", preflight).status == 204, "OPTIONS answers 204")
@@ -556,7 +569,8 @@ class Tools:
 
     def ask(self, method, parameters):
         self.sent += 1
-        return self.send({"jsonrpc": "2.0", "id": self.sent, "method": method, "params": parameters}).json.get("result", {})
+        answer = self.send({"jsonrpc": "2.0", "id": self.sent, "method": method, "params": parameters})
+        return answer.json.get("result", {})
 
     def use(self, tool, **arguments):
         result = self.ask("tools/call", {"name": tool, "arguments": arguments})
@@ -566,10 +580,12 @@ class Tools:
 def models():
     tools = Tools()
     known = {one["name"]: one for one in tools.ask("tools/list", {}).get("tools", [])}
-    check({"bid_write", "checkpoint_read", "checkpoint_write", "grid_api"} <= set(known), "the tools are there", set(known))
+    wanted = {"bid_write", "checkpoint_read", "checkpoint_write", "grid_api"}
+    check(wanted <= set(known), "the tools are there", set(known))
     order = dict(kind="vm", cluster=CLUSTER, max_gpus=0, max_price_per_gpu_hour=2, release=["192.0.2.1"])
     failed, preview = tools.use("bid_write", phase="preview", **order)
-    check(not failed and "192.0.2.1" in json.dumps(preview), "the preview flags entries that match no held node", preview)
+    flags = not failed and "192.0.2.1" in json.dumps(preview)
+    check(flags, "the preview flags entries that match no held node", preview)
     order.pop("release")
     version = capacity()["version"]
     failed, preview = tools.use("bid_write", phase="preview", **order)
