@@ -403,7 +403,9 @@ final class ArchitectureTest {
           entry("client.transfer", List.of("io.vertx.core.json")),
           entry("secrets", List.of()),
           entry("uploads", List.of("io.vertx.core..", "org.slf4j")),
-          entry("checkpoint", List.of("io.vertx.core..", "org.slf4j")),
+          entry(
+              "checkpoint",
+              List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
           entry("scrub", List.of("io.vertx.core..", "org.slf4j")),
           entry("backup", List.of("io.vertx.core..")),
           entry("doctor", List.of("io.vertx.core.json")),

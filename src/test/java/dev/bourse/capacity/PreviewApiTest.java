@@ -143,7 +143,7 @@ class PreviewApiTest {
     ClusterClient client = bourse.market().redA();
     send(client, client.order(1, 2).put("surprise", 1)).refused(ErrorCode.BAD_REQUEST);
     JsonObject lacking = client.order(1, 2);
-    lacking.remove("expected_version");
+    lacking.remove("max_gpus");
     send(client, lacking).refused(ErrorCode.BAD_REQUEST);
     JsonObject unnamed = client.order(1, 2);
     unnamed.remove("cluster");
