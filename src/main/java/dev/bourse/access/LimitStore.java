@@ -52,6 +52,25 @@ public final class LimitStore {
   }
 
   /**
+   * Refuses an application under limits what could lead to something that is under none: another
+   * member, token, key or receiver of events. Members in person and API tokens pass.
+   *
+   * <p>Fails with {@code token-limit}, or with {@code unauthorized} when the consent is gone.
+   *
+   * @param what the operation, for the refusal
+   */
+  public Future<Void> requireNone(Principal caller, String what) {
+    return caller.grantId() == null
+        ? Future.succeededFuture()
+        : limitsOf(caller)
+            .map(
+                limits -> {
+                  limits.requireNone(what);
+                  return null;
+                });
+  }
+
+  /**
    * Keeps other writes of a token or an application waiting until this commit is over, in every
    * process.
    *

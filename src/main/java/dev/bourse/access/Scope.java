@@ -39,6 +39,14 @@ public enum Scope {
         .collect(Collectors.toUnmodifiableSet());
   }
 
+  /**
+   * Whether its bearer can admit people and mint tokens, and so outlive and outgrow what it was
+   * allowed itself.
+   */
+  public boolean createsAuthority() {
+    return this == ORG_WRITE;
+  }
+
   /** Whether it lets its bearer declare capacity. */
   public boolean writesCapacity() {
     return this == CAPACITY_WRITE || this == BID_WRITE;

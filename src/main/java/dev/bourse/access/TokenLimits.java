@@ -209,6 +209,26 @@ public record TokenLimits(
         narrower(MAX_LEASE, maxLeaseMillis, asked.maxLeaseMillis, TokenLimits::shownLease));
   }
 
+  /**
+   * Refuses, under any limit, what could lead to something that is under none.
+   *
+   * @param what the operation refused
+   * @throws ApiError {@code token-limit} naming the limits and the way out
+   */
+  void requireNone(String what) {
+    List<String> limits = shown();
+    if (!limits.isEmpty()) {
+      throw ApiError.of(
+              ErrorCode.TOKEN_LIMIT,
+              "%s: refused because the member allowed this application under limits (%s), and what"
+                  + " it adds or removes here would act outside of them; do it on the console, or"
+                  + " ask the member to allow the application without limits",
+              what,
+              String.join(", ", limits))
+          .with("limit", limits.get(0).substring(0, limits.get(0).indexOf('=')));
+    }
+  }
+
   private static <T extends Comparable<T>> @Nullable T narrower(
       String field, @Nullable T standing, @Nullable T asked, Function<T, String> shown) {
     if (asked == null || standing == null) {

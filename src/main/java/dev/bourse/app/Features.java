@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.access.LimitStore;
 import dev.bourse.audit.SealService;
 import dev.bourse.audit.TrailStore;
 import dev.bourse.billing.BillingAdminService;
@@ -115,6 +116,7 @@ final class Features {
                             .flatMap(List::stream)
                             .toList()),
                 false);
+    operations.holdAuthority(new LimitStore(database)::requireNone);
     K8sService k8s = bindTenants();
     OrgService org = bindOrganization();
     bindOperators();

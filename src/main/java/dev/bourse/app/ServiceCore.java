@@ -26,6 +26,7 @@ import dev.bourse.pools.Switches;
 import dev.bourse.pools.settings.PoolService;
 import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.pools.settings.SwitchService;
+import dev.bourse.sshkeys.SshKeyPolicy;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.ClockCorrection;
@@ -103,7 +104,8 @@ final class ServiceCore {
           reads,
           clusters,
           keyStore,
-          new SshKeyService(keyStore, clusters, reads, clock, context.random()),
+          new SshKeyService(
+              keyStore, new SshKeyPolicy(database), clusters, reads, clock, context.random()),
           new SwitchService(database, clusters, clock),
           new PoolService(database, clusters, providers, clock));
     }

@@ -49,7 +49,8 @@ public final class TokenRoutes {
                     .ifPresent(scopes::add));
     scopes.forEach(scope -> InsufficientScope.demand(caller, scope));
     return tokens.mint(
-        caller,
+        caller.actor(),
+        caller.org().orgId(),
         new TokenService.Order(
             body.getString("name"),
             scopes,

@@ -67,7 +67,9 @@ record Endpoint(
     return new Endpoint(
         id,
         model.getAbsoluteOpenAPIPath(),
-        bound,
+        scopes.values().stream().anyMatch(Scope::createsAuthority)
+            ? operations.withAuthority(id, bound)
+            : bound,
         operations.gate(id),
         demands.stream().map(OperationContract.Demand::scheme).distinct().toList(),
         scopes,

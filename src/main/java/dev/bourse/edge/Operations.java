@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Principal;
 import dev.bourse.access.SessionAuthenticator;
 import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
@@ -9,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,8 @@ public final class Operations {
   private final Map<String, Consumer<Call>> gates = new HashMap<>();
   private final List<SessionAuthenticator> sessions = new ArrayList<>();
   private @Nullable ErrorPages errorPages;
+  private BiFunction<Principal, String, Future<Void>> authority =
+      (caller, operationId) -> Future.succeededFuture();
 
   /** Binds an operation; each operationId once. */
   public Operations bind(String operationId, Operation operation) {
@@ -59,6 +63,22 @@ public final class Operations {
 
   Consumer<Call> gate(String operationId) {
     return gates.getOrDefault(operationId, open -> {});
+  }
+
+  /**
+   * Holds callers back from every operation that takes a scope by which authority is created.
+   *
+   * @param rule fails with the refusal, given the caller and the operation
+   */
+  public Operations holdAuthority(BiFunction<Principal, String, Future<Void>> rule) {
+    authority = rule;
+    return this;
+  }
+
+  /** The operation, held back from callers that may not create authority. */
+  Operation withAuthority(String operationId, Operation operation) {
+    return call ->
+        authority.apply(call.principal(), operationId).compose(passed -> operation.handle(call));
   }
 
   /** Takes the cookies of these sessions where a contract names their scheme. */

@@ -51,11 +51,15 @@ public final class SshKeyWriteTool implements Tool {
   public Future<Buffer> call(Principal caller, JsonObject arguments) {
     FIELDS.check(arguments);
     boolean isPreview = arguments.getString("phase").equals("preview");
-    Future<JsonObject> answer =
-        arguments.getString("action").equals(ADD)
-            ? (isPreview ? previewAdd(caller, arguments) : confirmAdd(caller, arguments))
-            : (isPreview ? previewRemove(caller, arguments) : confirmRemove(caller, arguments));
-    return answer.map(JsonObject::toBuffer);
+    return keys.requireWriter(caller, caller.org().orgId(), NAME)
+        .compose(
+            may ->
+                arguments.getString("action").equals(ADD)
+                    ? (isPreview ? previewAdd(caller, arguments) : confirmAdd(caller, arguments))
+                    : (isPreview
+                        ? previewRemove(caller, arguments)
+                        : confirmRemove(caller, arguments)))
+        .map(JsonObject::toBuffer);
   }
 
   private Future<JsonObject> previewAdd(Principal caller, JsonObject arguments) {

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /** The page that asks a member whether an application may act for them. */
@@ -85,7 +86,10 @@ final class AuthorizeRoutes {
     } catch (OAuthError e) {
       return Future.succeededFuture(redirect(address(to, asked, refusal(e))));
     }
-    return sessions.profile(session).map(who -> page(request, asked, session, who));
+    Optional<Answer> again = requireRecent(request, asked, session);
+    return again.isPresent()
+        ? Future.succeededFuture(again.get())
+        : sessions.profile(session).map(who -> page(request, asked, session, who));
   }
 
   private Future<Answer> decide(Call call) {
@@ -119,10 +123,22 @@ final class AuthorizeRoutes {
     } catch (OAuthError e) {
       return Future.succeededFuture(back(to, address(to, asked, refusal(e))));
     }
+    Optional<Answer> again = requireRecent(request, asked, session);
+    if (again.isPresent()) {
+      return Future.succeededFuture(again.get());
+    }
     consents.count(session.orgId() + '/' + session.username());
     return grants
         .consent(session, request, TokenLimits.of(form))
         .map(code -> back(to, address(to, asked, List.of("code", code))));
+  }
+
+  /** The way to sign in again, when what is asked for takes a recent sign-in; else empty. */
+  private Optional<Answer> requireRecent(
+      AuthorizationRequest request, Map<String, String> asked, Session session) {
+    return Scopes.createAuthority(request.scopes())
+        ? sessions.requireRecent(session, returnTo(asked))
+        : Optional.empty();
   }
 
   /** Fails with {@code bad-request}, shown here: nothing says that the address is the client's. */

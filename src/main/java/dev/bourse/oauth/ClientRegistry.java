@@ -125,7 +125,7 @@ final class ClientRegistry {
                         new JsonArray(client.grantTypes().stream().sorted().toList()))
                     .put("response_types", new JsonArray().add("code"))
                     .put("token_endpoint_auth_method", "none")
-                    .put("scope", String.join(" ", Scopes.all())));
+                    .put("scope", String.join(" ", Scopes.defaultLabels())));
   }
 
   /** An application got a token; for the commit that made it. */

@@ -22,6 +22,7 @@ final class Consent {
     model.put("org_display", who.orgDisplay());
     model.put("scopes", Scopes.words(scopes));
     model.put("spends", scopes.stream().anyMatch(Scope::writesCapacity));
+    model.put("authority", Scopes.createAuthority(scopes));
     model.put("lasting", lasting(client));
     return model;
   }

@@ -92,6 +92,13 @@ final class DeviceRoutes {
     }
     DeviceFlow.Waiting waiting = found.get();
     String decision = form.getString("decision");
+    Optional<Answer> again =
+        Scopes.createAuthority(waiting.scopes()) && !"deny".equals(decision)
+            ? sessions.requireRecent(session, returnTo(waiting.userCode()))
+            : Optional.empty();
+    if (again.isPresent()) {
+      return Future.succeededFuture(again.get());
+    }
     if (decision == null) {
       return sessions.profile(session).map(who -> confirm(session, who, waiting));
     }

@@ -93,7 +93,8 @@ final class MetadataRoutes {
     return new JsonObject()
         .put("resource", base + path)
         .put("authorization_servers", new JsonArray().add(base))
-        .put("scopes_supported", new JsonArray(Scopes.all()))
+        // Clients ask for all of these when they are told of none.
+        .put("scopes_supported", new JsonArray(Scopes.defaultLabels()))
         .put("bearer_methods_supported", new JsonArray().add("header"))
         .put("resource_name", name)
         .put("resource_documentation", base + "/docs");

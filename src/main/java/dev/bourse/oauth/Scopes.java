@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Scopes as clients write them and as members read them. */
@@ -21,15 +22,32 @@ final class Scopes {
     return Arrays.stream(Scope.values()).map(Scope::label).toList();
   }
 
+  /** What is asked for when no scope is named: all that create no authority. */
+  static Set<Scope> byDefault() {
+    return Arrays.stream(Scope.values())
+        .filter(scope -> !scope.createsAuthority())
+        .collect(Collectors.toCollection(() -> EnumSet.noneOf(Scope.class)));
+  }
+
+  /** Whether one of them creates authority, which takes a recent sign-in to allow. */
+  static boolean createAuthority(Set<Scope> scopes) {
+    return scopes.stream().anyMatch(Scope::createsAuthority);
+  }
+
+  /** The scopes of {@link #byDefault}, as contracts spell them. */
+  static List<String> defaultLabels() {
+    return byDefault().stream().map(Scope::label).toList();
+  }
+
   /**
-   * The scopes asked for; all when nothing is asked for. What is unknown is left out (clients ask
-   * for {@code offline_access} and the like of every server).
+   * The scopes asked for; {@link #byDefault} when nothing is asked for. What is unknown is left out
+   * (clients ask for {@code offline_access} and the like of every server).
    *
    * @throws OAuthError when none of them is known
    */
   static Set<Scope> asked(@Nullable String scope) {
     if (scope == null || scope.isBlank()) {
-      return EnumSet.allOf(Scope.class);
+      return byDefault();
     }
     Set<Scope> known = Scope.parse(scope);
     if (known.isEmpty()) {

@@ -1,7 +1,6 @@
 package dev.bourse.org;
 
 import dev.bourse.access.LimitStore;
-import dev.bourse.access.Principal;
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
 import dev.bourse.access.TokenLimits;
@@ -90,27 +89,6 @@ public final class TokenService {
    * @param secret all of it; shown once, kept nowhere
    */
   public record Minted(Token token, TokenSecret secret) {}
-
-  /**
-   * Mints a token for a member, or for an application of theirs. Refused with {@code token-limit}
-   * when the caller is under limits and the token could write capacity: whatever its own limits
-   * were, they would come on top of the caller's.
-   */
-  public Future<Minted> mint(Principal caller, Order order) {
-    return new LimitStore(database)
-        .limitsOf(caller)
-        .compose(
-            limits -> {
-              if (!limits.isNone() && order.scopes().stream().anyMatch(Scope::writesCapacity)) {
-                throw ApiError.of(
-                    ErrorCode.TOKEN_LIMIT,
-                    "the caller is under limits (%s) and cannot mint a token with capacity:write or"
-                        + " bid:write; a member can, on the console",
-                    String.join(", ", limits.shown()));
-              }
-              return mint(caller.actor(), caller.org().orgId(), order);
-            });
-  }
 
   /**
    * Mints a token. Refused with {@code bad-request} for an unknown cluster or member or a time not

@@ -40,6 +40,9 @@ public final class Sessions implements SessionAuthenticator {
   /** How long it lives at most. */
   static final Duration LONGEST = Duration.ofDays(7);
 
+  /** How old a sign-in may be by which a member hands on the right to admit people. */
+  static final Duration RECENT = Duration.ofMinutes(10);
+
   /** How exactly the last use is known: storing every page that is shown would cost too much. */
   private static final long SEEN_STEP_MILLIS = 60_000;
 
@@ -185,9 +188,22 @@ public final class Sessions implements SessionAuthenticator {
    * @param returnTo the path and query to come back to; one that is not ours leads to the account
    */
   public Answer.Page requireSignIn(Call call, String returnTo) {
-    return redirect(
-        "/sign-in?return_to=" + URLEncoder.encode(ReturnTo.safe(returnTo), StandardCharsets.UTF_8),
-        List.of());
+    return redirect(signInPath(returnTo), List.of());
+  }
+
+  /**
+   * The way to sign in again, for what takes a sign-in of the last {@link #RECENT}; empty when the
+   * session's is.
+   */
+  public Optional<Answer> requireRecent(Session session, String returnTo) {
+    return clock.millis() - session.createdAtMillis() < RECENT.toMillis()
+        ? Optional.empty()
+        : Optional.of(redirect(signInPath(returnTo) + "&again=1", List.of()));
+  }
+
+  private static String signInPath(String returnTo) {
+    return "/sign-in?return_to="
+        + URLEncoder.encode(ReturnTo.safe(returnTo), StandardCharsets.UTF_8);
   }
 
   /** An answer that sends the browser on, by GET, to a path of ours. */

@@ -92,21 +92,37 @@ public final class SignInRoutes {
 
   private Future<Answer> show(Call call) {
     String returnTo = ReturnTo.safe(call.text("return_to"));
+    boolean isAgain = call.findText("again").isPresent();
     return sessions
         .find(call)
         .map(
             session ->
-                session.isPresent()
+                session.isPresent() && !isAgain
                     ? Sessions.redirect(returnTo, List.of())
-                    : form(200, sessions.visitor(call), returnTo, "", ""));
+                    : form(200, sessions.visitor(call), returnTo, "", "", isAgain));
   }
 
   private Answer.Page form(
       int status, Sessions.Visitor visitor, String returnTo, String email, String fault) {
+    return form(status, visitor, returnTo, email, fault, false);
+  }
+
+  /**
+   * @param isAgain whether the browser is signed in, for longer than what it is to do allows
+   */
+  private Answer.Page form(
+      int status,
+      Sessions.Visitor visitor,
+      String returnTo,
+      String email,
+      String fault,
+      boolean isAgain) {
     return page(
         status,
         "sign-in",
         Map.of(
+            "again",
+            isAgain,
             "csrf",
             visitor.csrfToken(),
             "return_to",

@@ -41,6 +41,7 @@ public final class SshKeyService implements Mirror {
   private static final int COMPARED_ORGS = 100;
 
   private final SshKeyStore store;
+  private final SshKeyPolicy policy;
   private final Clusters clusters;
   private final ClusterAccess access;
   private final AuditedReads reads;
@@ -51,11 +52,13 @@ public final class SshKeyService implements Mirror {
 
   public SshKeyService(
       SshKeyStore store,
+      SshKeyPolicy policy,
       Clusters clusters,
       AuditedReads reads,
       Clock clock,
       RandomGenerator random) {
     this.store = store;
+    this.policy = policy;
     this.clusters = clusters;
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
     this.reads = reads;
@@ -173,6 +176,15 @@ public final class SshKeyService implements Mirror {
   public record Added(SshKey key, boolean isNew) {}
 
   /**
+   * Accepts a caller who may register and revoke keys of the organization; fails as {@link
+   * SshKeyPolicy#requireWriter}, and with {@code not-found} for another's organization.
+   */
+  public Future<Void> requireWriter(Principal caller, String orgId, String operation) {
+    requireOwn(caller, orgId);
+    return policy.requireWriter(caller, operation);
+  }
+
+  /**
    * What a line would be registered as, without doing it: the key that is there already, or a new
    * one.
    */
@@ -217,7 +229,11 @@ public final class SshKeyService implements Mirror {
       String line,
       @Nullable String cluster,
       List<Statement> fences) {
-    Added prepared = prepare(caller, orgId, name, line, cluster);
+    return requireWriter(caller, orgId, "addSshKey")
+        .compose(may -> add(caller, prepare(caller, orgId, name, line, cluster), fences));
+  }
+
+  private Future<Added> add(Principal caller, Added prepared, List<Statement> fences) {
     if (!prepared.isNew()) {
       return Future.succeededFuture(prepared);
     }
@@ -300,7 +316,13 @@ public final class SshKeyService implements Mirror {
    */
   public Future<Revoked> revokeSshKey(
       Principal caller, String orgId, String keyId, List<Statement> fences) {
-    SshKey key = getSshKey(caller, orgId, keyId);
+    return requireWriter(caller, orgId, "revokeSshKey")
+        .compose(may -> revoke(caller, getSshKey(caller, orgId, keyId), fences));
+  }
+
+  private Future<Revoked> revoke(Principal caller, SshKey key, List<Statement> fences) {
+    String orgId = key.orgId();
+    String keyId = key.keyId();
     AuditRow audit = auditRow(caller, key, "vm_key_revoke");
     return store
         .revoke(key, audit, fences)

@@ -3,6 +3,7 @@ package dev.bourse.capacity;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
 import dev.bourse.pools.Switches;
+import dev.bourse.sshkeys.SshKeyPolicy;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Statement;
@@ -28,6 +29,7 @@ public abstract class ExchangeFixture extends StoreFixture {
     keys =
         new SshKeyService(
             keyStore,
+            new SshKeyPolicy(database),
             clusters,
             new AuditedReads(vertx, new AuditStore(database), clock, new Random(1)),
             clock,

@@ -13,12 +13,14 @@ import dev.bourse.testing.McpClient;
 import dev.bourse.testing.OAuthApiFixture;
 import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.ReplayedOnPostgres;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -235,23 +237,110 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
         model.ok("bid_write", k8s.put("max_gpus", 8)).getString("worst_case"));
   }
 
+  private record Write(String method, String path, @Nullable JsonObject body) {
+    HttpAnswer by(ApiClient caller) {
+      return body == null
+          ? caller.send(method, path, null)
+          : caller.send(method, path, body.encode(), "Content-Type", "application/json");
+    }
+  }
+
+  private static Write write(String method, String path, Object... fields) {
+    JsonObject body = fields.length == 0 ? null : new JsonObject();
+    for (int i = 0; body != null && i < fields.length; i += 2) {
+      body.put((String) fields[i], fields[i + 1]);
+    }
+    return new Write(method, path, body);
+  }
+
+  /** Each would let somebody, or something, act beyond the limits. */
+  private static final List<Write> OUTSIDE =
+      List.of(
+          write("POST", "/api/console/join-rules", "kind", "domain", "value", "attacker.example"),
+          write("POST", "/api/console/invitations", "email", "eve@attacker.example"),
+          write("DELETE", "/api/console/members/bob"),
+          write(
+              "POST",
+              "/api/console/tokens",
+              "name",
+              "child",
+              "scopes",
+              new JsonArray().add("capacity:read")),
+          write("PATCH", "/api/console/tokens/t", "name", "x"),
+          write("DELETE", "/api/console/tokens/t"),
+          write(
+              "POST",
+              "/api/console/webhooks",
+              "url",
+              "https://attacker.example/x",
+              "kinds",
+              new JsonArray().add("notice")),
+          write("PUT", "/api/console/trail-stream", "destination", "https://attacker.example/x"),
+          write("DELETE", "/api/console/trail-stream"),
+          write("PUT", "/api/console/spend-limit", "limit_usd", 1_000_000),
+          write("DELETE", "/api/console/spend-limit"),
+          write("DELETE", "/api/console/clusters/acme-batch"),
+          write("DELETE", "/api/console/applications"),
+          write("POST", "/api/console/sign-out-everywhere"));
+
   @Test
-  void anApplicationUnderLimitsMintsNoTokenThatCouldGoFurther() {
+  void anApplicationUnderLimitsChangesNothingThatReachesBeyondThem() {
     OAuthApplication app = OAuthApplication.registered(bourse);
     JsonObject tokens =
         tokens(
-            app, "capacity:read capacity:write org:write", app.baseUrl(), Map.of("max_gpus", "8"));
-    JsonObject order = new JsonObject().put("name", "child");
-    for (List<String> scopes : List.of(List.of("capacity:write"), List.of("capacity:read"))) {
-      HttpAnswer answer =
-          bearer(tokens)
-              .post("/api/console/tokens", order.copy().put("scopes", new JsonArray(scopes)));
-      if (scopes.contains("capacity:write")) {
-        answer.refused(ErrorCode.TOKEN_LIMIT);
-      } else {
-        assertEquals(201, answer.status());
-      }
+            app, "capacity:read capacity:write org:write", app.baseUrl(), Map.of("max_gpus", "0"));
+    for (Write write : OUTSIDE) {
+      JsonObject refusal = refused(write.by(bearer(tokens)), "max_gpus");
+      String detail = refusal.getString("detail");
+      assertTrue(detail.contains("max_gpus=0") && detail.contains("console"), detail);
     }
+    refused(as(tokens, train).addKey(), "max_gpus");
+    refused(bearer(tokens).delete("/api/vm/orgs/acme/ssh-keys/" + keyId()), "max_gpus");
+  }
+
+  private static String keyId() {
+    return train
+        .caller()
+        .get("/api/vm/orgs/acme/ssh-keys")
+        .ok()
+        .getJsonArray("keys")
+        .getJsonObject(0)
+        .getString("key_id");
+  }
+
+  @Test
+  void limitsThatComeLaterHoldForTokensThatAreOut() {
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    JsonObject tokens = tokens(app, "capacity:write org:write", app.baseUrl(), Map.of());
+    JsonObject rule = new JsonObject().put("kind", "domain").put("value", "later.example");
+    assertEquals(201, bearer(tokens).post("/api/console/join-rules", rule).status());
+    narrow(app, claims(tokens).getString("gid"), Map.of("max_lease", "1h"));
+    refused(
+        bearer(tokens).post("/api/console/join-rules", rule.put("value", "more.example")),
+        "max_lease");
+  }
+
+  @Test
+  void aModelUnderLimitsRegistersAndRemovesNoKey() {
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    JsonObject tokens =
+        tokens(
+            app,
+            "capacity:read capacity:write",
+            app.baseUrl() + McpClient.ENDPOINT,
+            Map.of("max_gpus", "0"));
+    McpClient model = new McpClient(bearer(tokens));
+    JsonObject add =
+        new JsonObject()
+            .put("action", "add")
+            .put("phase", "preview")
+            .put("name", "eve")
+            .put("public_key", RunningBourse.keyLine());
+    assertEquals(
+        "max_gpus", model.refused("ssh_key_write", add, ErrorCode.TOKEN_LIMIT).getString("limit"));
+    JsonObject remove =
+        new JsonObject().put("action", "remove").put("phase", "preview").put("key_id", keyId());
+    model.refused("ssh_key_write", remove, ErrorCode.TOKEN_LIMIT);
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.bourse.oauth;
 
 import static dev.bourse.testing.OAuthApplication.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +14,7 @@ import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.ReplayedOnPostgres;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.net.URI;
 import java.net.http.HttpResponse;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -94,6 +96,87 @@ class OAuthApiTest extends OAuthApiFixture {
         "invalid_scope", OAuthApplication.parameters(app.ask(request, alice)).get("error"));
     request.put("scope", "offline_access bid:read");
     assertEquals(200, app.ask(request, alice).statusCode());
+  }
+
+  /** Whoever may write the organization can admit whom they like. */
+  @Test
+  void nobodyWhoNamesNoScopeMayWriteTheOrganization() {
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    Map<String, String> request = app.request();
+    request.remove("scope");
+    String scope = app.token(app.redemption(app.code(request, alice))).ok().getString("scope");
+    assertTrue(scope.contains("capacity:write"), scope);
+    assertFalse(scope.contains("org:write"), scope);
+    OAuthApplication program = OAuthApplication.named(bourse, "bourse-cli");
+    JsonObject begun = begin(program);
+    String code = begun.getString("user_code");
+    decide(program, program.browse("GET", "/device", null, alice), code, "allow");
+    JsonObject tokens = program.token(polling(program, begun)).ok();
+    assertEquals(scope, tokens.getString("scope"));
+    JsonObject registered =
+        bourse
+            .with(null)
+            .post(
+                "/oauth/register",
+                new JsonObject()
+                    .put("redirect_uris", new JsonArray().add(OAuthApplication.REDIRECT)))
+            .json();
+    assertFalse(registered.getString("scope").contains("org:write"), registered.encode());
+    // Clients ask for all that a resource supports.
+    for (String path : List.of("", "/mcp")) {
+      JsonObject resource =
+          bourse.with(null).get("/.well-known/oauth-protected-resource" + path).ok();
+      assertFalse(resource.getJsonArray("scopes_supported").contains("org:write"));
+    }
+  }
+
+  @Test
+  void toLetAnApplicationWriteTheOrganizationTakesARecentSignIn() {
+    OAuthApplication app = OAuthApplication.registered(bourse);
+    Map<String, String> request = app.request();
+    request.put("scope", "org:write");
+    String browser = OAuthApplication.signIn(bourse, "acme", "alice");
+    String csrf = OAuthApplication.csrf(app.ask(request, browser));
+    assertEquals(200, app.decide(request, browser, "allow").statusCode());
+    OAuthApplication.age(bourse, browser, 600_000);
+    assertSignInAgain(app.ask(request, browser), "/oauth/authorize?");
+    Map<String, String> form = new LinkedHashMap<>(request);
+    form.put("csrf", csrf);
+    form.put("decision", "allow");
+    assertSignInAgain(app.browse("POST", "/oauth/authorize", form, browser), "/oauth/authorize?");
+    OAuthApplication program = OAuthApplication.named(bourse, "bourse-cli");
+    String code =
+        program
+            .post(
+                "/oauth/device_authorization",
+                Map.of("client_id", "bourse-cli", "scope", "org:write"))
+            .ok()
+            .getString("user_code");
+    HttpResponse<String> device = program.browse("GET", "/device", null, browser);
+    for (String decision : List.of("", "allow")) {
+      assertSignInAgain(
+          decide(program, device, code, decision, browser), "/device?user_code=" + code);
+    }
+    // Less does not take one, and nobody needs one to say no.
+    request.put("scope", "org:read capacity:write");
+    assertEquals(200, app.ask(request, browser).statusCode());
+    form.put("decision", "deny");
+    assertEquals(
+        "access_denied",
+        OAuthApplication.parameters(app.browse("POST", "/oauth/authorize", form, browser))
+            .get("error"));
+  }
+
+  private static void assertSignInAgain(HttpResponse<String> answer, String returnTo) {
+    assertEquals(303, answer.statusCode(), answer.body());
+    String to = answer.headers().firstValue("location").orElse("");
+    Map<String, String> parameters = OAuthApplication.parameters(URI.create(to));
+    assertEquals("1", parameters.get("again"), to);
+    assertTrue(parameters.getOrDefault("return_to", "").startsWith(returnTo), to);
+    HttpResponse<String> page =
+        OAuthApplication.named(bourse, "bourse-cli").browse("GET", to, null, alice);
+    assertEquals(200, page.statusCode(), page.body());
+    assertTrue(page.body().contains("Sign in again"), page.body());
   }
 
   @Test

@@ -120,7 +120,8 @@ class SshKeyServiceTest extends ExchangeFixture {
     Sample.refused(ErrorCode.NOT_FOUND, () -> keys.listSshKeys(stranger, "acme"));
     Sample.refused(
         ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(stranger, "acme", "key_1", List.of()));
-    Sample.refused(ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(alice, "acme", "key_9", List.of()));
+    Sample.refused(
+        ErrorCode.NOT_FOUND, () -> keys.revokeSshKey(alice, "acme", "key_9", List.of()).await());
   }
 
   @Test
@@ -131,13 +132,13 @@ class SshKeyServiceTest extends ExchangeFixture {
 
     Sample.refused(
         ErrorCode.BAD_REQUEST,
-        () -> keys.addSshKey(alice, "acme", "more", newLine(), null, List.of()));
+        () -> keys.addSshKey(alice, "acme", "more", newLine(), null, List.of()).await());
   }
 
   private ApiError refusedFor(String cluster) {
     return Sample.refused(
         ErrorCode.NOT_FOUND,
-        () -> keys.addSshKey(alice, "acme", "a", newLine(), cluster, List.of()));
+        () -> keys.addSshKey(alice, "acme", "a", newLine(), cluster, List.of()).await());
   }
 
   private List<Long> audits(String action) throws Exception {

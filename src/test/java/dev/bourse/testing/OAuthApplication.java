@@ -104,6 +104,23 @@ public final class OAuthApplication {
     return "bourse=" + secret;
   }
 
+  /** Has a browser's sign-in, and the member, be so old. */
+  public static void age(RunningBourse bourse, String cookie, long millis) {
+    String secret = cookie.substring(cookie.indexOf('=') + 1);
+    byte[] digest = Digests.sha256(secret.getBytes(StandardCharsets.UTF_8));
+    RunningBourse.await(
+        bourse
+            .database()
+            .commit(
+                List.of(
+                    Statement.of("UPDATE member SET created_at = created_at - ?", millis),
+                    Statement.of(
+                        "UPDATE member_session SET created_at = created_at - ?"
+                            + " WHERE session_sha256 = ?",
+                        millis,
+                        HexFormat.of().formatHex(digest)))));
+  }
+
   /** A whole request for this application. */
   public Map<String, String> request() {
     Map<String, String> request = new LinkedHashMap<>();

@@ -35,9 +35,9 @@ import picocli.CommandLine.Option;
     },
     mixinStandardHelpOptions = true)
 final class LoginCommand extends MemberCommand {
-  /** What the commands here need: an organization's capacity, money, people and files. */
+  /** What the commands need. None writes the organization, so org:write is not among them. */
   private static final String EVERY_SCOPE =
-      "capacity:read capacity:write bid:read bid:write billing:read org:read org:write"
+      "capacity:read capacity:write bid:read bid:write billing:read org:read"
           + " checkpoints:read checkpoints:write";
 
   @Option(
