@@ -22,12 +22,14 @@ class SshKeys extends Page {
 
   /** @override */
   async load(/** @type {AbortSignal} */ signal) {
-    const [keys, page] = await Promise.all([
+    const [keys, page, settings] = await Promise.all([
       call('listSshKeys', { path: { org: this.session.org_id }, signal }),
       call('listConsoleClusters', { query: { state: 'in-use', limit: 500 }, signal }),
+      call('readOrgSettings', { signal }),
     ]);
     return {
       keys: keys.keys,
+      needsWrite: settings.ssh_keys_need_write,
       clusters: page.clusters.filter((/** @type {any} */ one) => one.kind === 'vm'),
     };
   }
@@ -68,8 +70,27 @@ class SshKeys extends Page {
     }
   }
 
+  /** @param {boolean} needsWrite whether API tokens need the scope from now on */
+  async restrict(needsWrite) {
+    const done = await confirm({
+      title: needsWrite ? 'Require capacity:write for SSH keys?' : 'Let any API token write SSH keys?',
+      text: needsWrite
+        ? html`<p>API tokens without <code>capacity:write</code> can no longer add or revoke SSH keys. Members still can.</p>`
+        : html`<p>Every live API token of the organization can add and revoke SSH keys, whatever its scopes.</p>`,
+      action: needsWrite ? 'Require the scope' : 'Let any token',
+      danger: !needsWrite,
+      work: async () => {
+        await call('setOrgSettings', { body: { ssh_keys_need_write: needsWrite } });
+      },
+    });
+    if (done) {
+      toast(needsWrite ? 'API tokens need capacity:write to write SSH keys' : 'Any API token can write SSH keys');
+      this.refresh();
+    }
+  }
+
   /** @override */
-  view(/** @type {any} */ { keys, clusters }) {
+  view(/** @type {any} */ { keys, clusters, needsWrite }) {
     return html`
       <bourse-table caption="SSH keys" .columns=${this.columns()} .rows=${keys} .key=${(/** @type {any} */ row) => row.key_id} ?search=${keys.length > 8}
         .empty=${empty('No key yet', 'Nodes of VM clusters let in whoever has a key that is registered before they are granted. Without one, nothing can be declared.')}></bourse-table>
@@ -96,7 +117,14 @@ class SshKeys extends Page {
         })}
         ${formFault(this.form)}
         <div class="actions">${submitButton(this.form, 'Add the key')}</div>
-      </form>`;
+      </form>
+      <section class="sheet" aria-labelledby="key-writers">
+        <h2 id="key-writers">API tokens</h2>
+        <p class="muted">${needsWrite
+          ? html`Only API tokens with <code>capacity:write</code> can add and revoke keys.`
+          : 'Any API token of the organization can add and revoke keys.'}</p>
+        <div class="actions"><button type="button" class="quiet" @click=${() => this.restrict(!needsWrite)}>${needsWrite ? 'Allow any token' : 'Require capacity:write'}</button></div>
+      </section>`;
   }
 
   /** @returns {import('../components/table.js').Column[]} */

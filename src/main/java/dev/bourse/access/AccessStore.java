@@ -40,7 +40,8 @@ public final class AccessStore {
   private static final String LIVE_TOKENS =
       "SELECT %s FROM token WHERE revoked_at IS NULL".formatted(TOKEN.names());
 
-  private static final String ORGANIZATIONS = "SELECT org_id, display, kind FROM org";
+  private static final String ORGANIZATIONS =
+      "SELECT org_id, display, kind, ssh_keys_need_write FROM org";
 
   private static final String LIVE_OPERATORS =
       "SELECT %s FROM operator_token WHERE %s IS NULL"
@@ -210,7 +211,11 @@ public final class AccessStore {
   }
 
   private static Organization organization(Row row) {
-    return new Organization(row.text("org_id"), row.text("display"), row.text("kind"));
+    return new Organization(
+        row.text("org_id"),
+        row.text("display"),
+        row.text("kind"),
+        row.truth("ssh_keys_need_write"));
   }
 
   private static Token token(Row row) {

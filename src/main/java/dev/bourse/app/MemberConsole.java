@@ -4,10 +4,12 @@ import dev.bourse.console.ApplicationRoutes;
 import dev.bourse.console.JoinRuleRoutes;
 import dev.bourse.console.MemberRoutes;
 import dev.bourse.console.SessionRoutes;
+import dev.bourse.console.SettingsRoutes;
 import dev.bourse.console.TokenRoutes;
 import dev.bourse.edge.Operations;
 import dev.bourse.org.JoinRuleService;
 import dev.bourse.org.OrgService;
+import dev.bourse.org.OrgSettings;
 import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
 import dev.bourse.signin.ConnectedApplications;
@@ -46,6 +48,7 @@ final class MemberConsole {
         .bind(operations);
     new JoinRuleRoutes(new JoinRuleService(database, clock, random, signIn.links()))
         .bind(operations);
+    new SettingsRoutes(new OrgSettings(database, access.tokens(), clock)).bind(operations);
     new TokenRoutes(new TokenService(database, access.tokens(), clock, random), clock)
         .bind(operations);
   }

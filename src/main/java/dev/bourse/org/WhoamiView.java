@@ -50,6 +50,7 @@ public record WhoamiView(
         .put("clusters", addressable)
         .put("rate_limit", new JsonObject().put("requests_per_minute", requestsPerMinute))
         .put("limits", limits.json())
+        .put("ssh_keys_need_write", caller.org().sshKeysNeedWrite())
         .put(
             "service",
             new JsonObject().put("version", served.version()).put("schema", served.schema()));

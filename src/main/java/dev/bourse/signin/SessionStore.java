@@ -83,7 +83,7 @@ final class SessionStore {
    */
   private static final String LIVE =
       """
-      SELECT %s, o.display, o.kind, %s AS member_id FROM member_session s
+      SELECT %s, o.display, o.kind, o.ssh_keys_need_write, %s AS member_id FROM member_session s
       JOIN member m ON m.org_id = s.org_id AND m.username = s.username
       JOIN org o ON o.org_id = s.org_id
       WHERE m.suspended_at IS NULL AND m.created_at <= s.created_at AND o.retired_at IS NULL
@@ -191,7 +191,11 @@ final class SessionStore {
   private static Live live(Row row) {
     return new Live(
         session(row),
-        new Organization(row.text("org_id"), row.text("display"), row.text("kind")),
+        new Organization(
+            row.text("org_id"),
+            row.text("display"),
+            row.text("kind"),
+            row.truth("ssh_keys_need_write")),
         row.text("member_id"));
   }
 

@@ -2,6 +2,9 @@ package dev.bourse.sshkeys;
 
 import dev.bourse.access.LimitStore;
 import dev.bourse.access.Principal;
+import dev.bourse.access.Scope;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 
@@ -17,11 +20,22 @@ public final class SshKeyPolicy {
    * Accepts a caller who may write keys.
    *
    * <p>Fails with {@code token-limit} for an application under limits: a key opens nodes, whatever
-   * the application may declare.
+   * the application may declare. Fails with {@code forbidden} for an API token without {@code
+   * capacity:write} when the organization demands that.
    *
    * @param operation the refused operation, for the refusal
    */
   Future<Void> requireWriter(Principal caller, String operation) {
+    if (caller.credential() == Principal.Credential.API_TOKEN
+        && caller.org().sshKeysNeedWrite()
+        && !caller.may(Scope.CAPACITY_WRITE)) {
+      return Future.failedFuture(
+          ApiError.of(
+              ErrorCode.FORBIDDEN,
+              "%s: this organization lets only API tokens with capacity:write add and revoke ssh"
+                  + " keys; use such a token, or add the key on the console",
+              operation));
+    }
     return limits.requireNone(caller, operation);
   }
 }

@@ -10,6 +10,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.ReplayedOnPostgres;
+import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 class ConsolePeopleApiTest extends ConsoleApiFixture {
   private static final String MEMBERS = "/api/console/members";
   private static final String INVITATIONS = "/api/console/invitations";
+  private static final String SETTINGS = "/api/console/settings";
   private static final String RULES = "/api/console/join-rules";
 
   private static JsonObject email(String address) {
@@ -63,6 +65,47 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     assertEquals(List.of("carol"), each(rest, "members", "username"));
     assertEquals(true, rest.getJsonArray("members").getJsonObject(0).getBoolean("suspended"));
     assertEquals(null, rest.getString("next"));
+  }
+
+  @Test
+  void anOrganizationMayDemandTheWriteScopeForSshKeys() {
+    String org = organization("alice");
+    ApiClient alice = bourse.inSession(org, "alice");
+    ApiClient bare = bourse.with(mint(alice, "bare"));
+    String keys = "/api/vm/orgs/" + org + "/ssh-keys";
+    JsonObject key = new JsonObject().put("name", "k").put("public_key", RunningBourse.keyLine());
+    // The default: any token writes keys.
+    assertEquals(false, alice.get(SETTINGS).ok().getBoolean("ssh_keys_need_write"));
+    assertEquals(false, bare.get("/api/whoami").ok().getBoolean("ssh_keys_need_write"));
+    String keyId = bare.post(keys, key).json().getString("key_id");
+
+    JsonObject demand = new JsonObject().put("ssh_keys_need_write", true);
+    assertEquals(demand, alice.put(SETTINGS, demand).ok());
+    JsonObject refused = bare.delete(keys + '/' + keyId).refused(ErrorCode.FORBIDDEN);
+    assertTrue(refused.getString("detail").contains("capacity:write"), refused.encode());
+    bare.post(keys, key.put("public_key", RunningBourse.keyLine())).refused(ErrorCode.FORBIDDEN);
+    assertEquals(1, bare.get(keys).ok().getJsonArray("keys").size());
+    assertEquals(true, bare.get("/api/whoami").ok().getBoolean("ssh_keys_need_write"));
+    assertEquals(true, alice.get("/api/whoami").ok().getBoolean("ssh_keys_need_write"));
+    // Members in person and tokens with the scope go on.
+    assertEquals(201, alice.post(keys, key).status());
+    ApiClient writer =
+        bourse.with(
+            alice
+                .post(
+                    "/api/console/tokens",
+                    new JsonObject()
+                        .put("name", "w")
+                        .put("scopes", new JsonArray().add("capacity:write")))
+                .json()
+                .getString("token"));
+    writer.delete(keys + '/' + keyId).ok();
+    assertEquals(
+        List.of("member:alice org_settings_set ssh_keys_need_write=true"),
+        trail(org, "org_settings_set"));
+    // An organization's token decides nothing.
+    writer.put(SETTINGS, demand).refused(ErrorCode.UNAUTHORIZED);
+    application(org, "alice", Scope.ORG_READ).put(SETTINGS, demand).refused(ErrorCode.FORBIDDEN);
   }
 
   @Test

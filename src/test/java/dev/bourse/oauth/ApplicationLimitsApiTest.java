@@ -277,6 +277,7 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
               new JsonArray().add("notice")),
           write("PUT", "/api/console/trail-stream", "destination", "https://attacker.example/x"),
           write("DELETE", "/api/console/trail-stream"),
+          write("PUT", "/api/console/settings", "ssh_keys_need_write", false),
           write("PUT", "/api/console/spend-limit", "limit_usd", 1_000_000),
           write("DELETE", "/api/console/spend-limit"),
           write("DELETE", "/api/console/clusters/acme-batch"),

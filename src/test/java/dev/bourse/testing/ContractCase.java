@@ -367,6 +367,12 @@ public record ContractCase(
               "{\"description\":\"d\"}",
               List.of()),
           new ContractCase("retireConsoleCluster", OWN_CLUSTERS + "/acme-eval", null, List.of()),
+          new ContractCase("readOrgSettings", CONSOLE + "/settings", null, List.of()),
+          new ContractCase(
+              "setOrgSettings",
+              CONSOLE + "/settings",
+              "{\"ssh_keys_need_write\":false}",
+              List.of()),
           new ContractCase("readSpendLimit", SPEND_LIMIT, null, List.of()),
           new ContractCase("setSpendLimit", SPEND_LIMIT, "{\"limit_usd\":1000000}", List.of()),
           new ContractCase("clearSpendLimit", SPEND_LIMIT, null, List.of()),

@@ -50,7 +50,9 @@ public final class StatementPlans {
       Map.ofEntries(
           Map.entry("SELECT name, revision FROM cluster", "what is in memory, at the start"),
           Map.entry("SELECT c.name, c.org_id, c.pool", "what is in memory, at the start"),
-          Map.entry("SELECT org_id, display, kind FROM org", "what is in memory, at the start"),
+          Map.entry(
+              "SELECT org_id, display, kind, ssh_keys_need_write FROM org",
+              "what is in memory, at the start"),
           Map.entry("SELECT org_id AS found FROM org", "what is seeded, at the start"),
           Map.entry("SELECT name AS found FROM cluster", "what is seeded, at the start"),
           Map.entry("SELECT org_id || '/' || name AS found FROM token", "what is seeded"),

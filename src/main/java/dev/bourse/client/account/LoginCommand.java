@@ -35,7 +35,7 @@ import picocli.CommandLine.Option;
     },
     mixinStandardHelpOptions = true)
 final class LoginCommand extends MemberCommand {
-  /** What the commands need. None writes the organization, so org:write is not among them. */
+  /** What the commands need, but for org:write: whoever has that can admit people. */
   private static final String EVERY_SCOPE =
       "capacity:read capacity:write bid:read bid:write billing:read org:read"
           + " checkpoints:read checkpoints:write";
@@ -45,8 +45,10 @@ final class LoginCommand extends MemberCommand {
       paramLabel = "SCOPES",
       description =
           """
-          What to ask for, separated by spaces; commands that need more are refused. Default: all \
-          that the commands need: ${DEFAULT-VALUE}.\
+          What to ask for, separated by spaces; commands that need more are refused. Default: \
+          ${DEFAULT-VALUE}. Commands that change the organization (its members, tokens, webhooks, \
+          clusters, settings) also need org:write; to allow it, you must have signed in at the \
+          browser within the last 10 minutes.\
           """,
       defaultValue = EVERY_SCOPE)
   private String scope = EVERY_SCOPE;

@@ -39,6 +39,8 @@ final class ClusterSamples {
             s.value("cluster", "acme-train")
                 .json(new JsonObject().put("description", world.fresh("d"))));
     member("retireConsoleCluster", s -> s.value("cluster", made()).value("give_back", "true"));
+    member("readOrgSettings", s -> s);
+    member("setOrgSettings", s -> s.json(new JsonObject().put("ssh_keys_need_write", false)));
     member("readSpendLimit", s -> s.value("limit_usd", "12.5"));
     member("setSpendLimit", s -> s.json(new JsonObject().put("limit_usd", 1_000_000.25)));
     member("clearSpendLimit", s -> s);
