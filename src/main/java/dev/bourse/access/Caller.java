@@ -19,6 +19,12 @@ public sealed interface Caller permits Principal, Operator {
   /** What its request budget is counted by. */
   String budgetKey();
 
+  /**
+   * Whose share of what all callers share it uses: the id of its organization, or an operator's
+   * token.
+   */
+  String owner();
+
   /** Whether it may do what a scope stands for. */
   boolean may(Scope scope);
 

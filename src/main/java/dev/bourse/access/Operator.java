@@ -37,6 +37,11 @@ public record Operator(String tokenId, String name, OperatorReach reach, String 
   }
 
   @Override
+  public String owner() {
+    return tokenId;
+  }
+
+  @Override
   public boolean may(Scope scope) {
     return false;
   }

@@ -152,6 +152,11 @@ public record Principal(
   }
 
   @Override
+  public String owner() {
+    return org.orgId();
+  }
+
+  @Override
   public boolean may(Scope scope) {
     return scopes.contains(scope);
   }

@@ -3,6 +3,7 @@ package dev.bourse.audit;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.core.Limit;
 import dev.bourse.core.Slices;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -31,8 +32,9 @@ public final class AuditedReads {
   private static final long FLUSH_INTERVAL_MILLIS = 50;
 
   /**
-   * Rows that may wait: about 40 MB, two seconds of the fastest reading one machine does. Past it
-   * reads are refused, for an unrecorded read is worse than a late one.
+   * Rows that may wait: about 48 MB, two seconds of the fastest reading one machine does. Past it
+   * reads are refused, because an unrecorded read is worse than a late one. An organization may
+   * have as many as are free, so that the reads of one do not stop those of all others.
    */
   private static final int MAX_WAITING = 200_000;
 
@@ -49,10 +51,14 @@ public final class AuditedReads {
    * Rows of one commit, encoded once for all its tries.
    *
    * @param reads what stores them
-   * @param rows how many they are
+   * @param places theirs among the rows that may wait
    * @param wasTried whether an earlier try failed, which may be under way still
    */
-  private record Batch(String id, List<Statement> reads, int rows, boolean wasTried) {}
+  private record Batch(
+      String id, List<Statement> reads, List<Limit.Place> places, boolean wasTried) {}
+
+  /** A row that waits, in the place that it has. */
+  private record Waiting(AuditRow row, Limit.Place place) {}
 
   private final Vertx vertx;
   private final AuditStore store;
@@ -60,10 +66,18 @@ public final class AuditedReads {
   private final RandomGenerator random;
   private final Object lock = new Object();
   private final AtomicBoolean storeFails = new AtomicBoolean();
-  private List<AuditRow> waiting = new ArrayList<>();
+  private List<Waiting> waiting = new ArrayList<>();
 
-  /** Rows that a flush has taken and not stored yet; they wait as well. */
-  private int takenRows;
+  /** What is given back once a row is stored. */
+  private final Limit places =
+      Limit.of("audited reads", MAX_WAITING)
+          .sharingFairly()
+          .refusing(
+              bound ->
+                  ApiError.retryLater(
+                      ErrorCode.OVERLOADED,
+                      "audit rows wait for the store; this read cannot be recorded",
+                      1_000));
 
   // Of one flush at a time.
   private List<Batch> tried = List.of();
@@ -93,17 +107,14 @@ public final class AuditedReads {
   /**
    * Records one read. Never waits.
    *
-   * @throws ApiError {@code overloaded} when too many rows wait for the store
+   * @throws ApiError {@code overloaded} when too many rows wait for the store, or too many of the
+   *     organization's
    */
   public void record(AuditRow row) {
+    Limit.Place place = places.enter(row.orgId());
     synchronized (lock) {
-      if (waiting.size() + takenRows < MAX_WAITING) {
-        waiting.add(row);
-        return;
-      }
+      waiting.add(new Waiting(row, place));
     }
-    throw ApiError.retryLater(
-        ErrorCode.OVERLOADED, "audit rows wait for the store; this read cannot be recorded", 1000);
   }
 
   /** Commits all that waits; for a clean stop. */
@@ -119,7 +130,7 @@ public final class AuditedReads {
   }
 
   private Future<Void> flushWaiting() {
-    List<AuditRow> taken = take();
+    List<Waiting> taken = take();
     if (taken.isEmpty()) {
       return commit(tried);
     }
@@ -130,27 +141,30 @@ public final class AuditedReads {
         .compose(fresh -> commit(Stream.concat(tried.stream(), fresh.stream()).toList()));
   }
 
-  private List<AuditRow> take() {
+  private List<Waiting> take() {
     synchronized (lock) {
-      List<AuditRow> taken = waiting;
+      List<Waiting> taken = waiting;
       waiting = new ArrayList<>(taken.size());
-      takenRows += taken.size();
       return taken;
     }
   }
 
-  private void giveBack(List<AuditRow> taken) {
+  private void giveBack(List<Waiting> taken) {
     synchronized (lock) {
       taken.addAll(waiting);
-      takenRows -= taken.size() - waiting.size();
       waiting = taken;
     }
   }
 
-  private List<Batch> encoded(List<AuditRow> taken) {
+  private List<Batch> encoded(List<Waiting> taken) {
     List<Batch> batches = new ArrayList<>();
-    for (List<AuditRow> rows : Slices.of(taken, ROWS_PER_COMMIT)) {
-      batches.add(new Batch(Ids.next("arb", random), store.encoded(rows), rows.size(), false));
+    for (List<Waiting> slice : Slices.of(taken, ROWS_PER_COMMIT)) {
+      batches.add(
+          new Batch(
+              Ids.next("arb", random),
+              store.encoded(slice.stream().map(Waiting::row).toList()),
+              slice.stream().map(Waiting::place).toList(),
+              false));
     }
     return batches;
   }
@@ -179,19 +193,19 @@ public final class AuditedReads {
     for (int i = 0; i < batches.size(); i++) {
       Batch batch = batches.get(i);
       if (commits.get(i).failed()) {
-        failed.add(new Batch(batch.id(), batch.reads(), batch.rows(), true));
-        failedRows += batch.rows();
-      } else if (!batch.wasTried()) {
-        stored.add(batch.id());
+        failed.add(new Batch(batch.id(), batch.reads(), batch.places(), true));
+        failedRows += batch.places().size();
+      } else {
+        batch.places().forEach(Limit.Place::close);
+        if (!batch.wasTried()) {
+          stored.add(batch.id());
+        }
       }
       // The mark of one that was tried again stays: an earlier try that nobody has heard of may
       // still reach the store, and must find it there. It goes with those of processes that ended.
     }
     tried = failed;
     settled = stored;
-    synchronized (lock) {
-      takenRows = failedRows;
-    }
     // A flush every 50 ms would drown the log; only a change is news.
     boolean changed = storeFails.getAndSet(failure != null) != (failure != null);
     if (failure != null && changed) {

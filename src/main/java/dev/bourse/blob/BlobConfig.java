@@ -24,6 +24,9 @@ public record BlobConfig(
     int openBlobs,
     int waitingCalls,
     long reserveBytes) {
+  /** Uploads that may be open at once, by default. */
+  public static final int UPLOADS = 128;
+
   public BlobConfig {
     check("threads", threads, 1, 256);
     check("openUploads", openUploads, 1, 100_000);
@@ -39,7 +42,12 @@ public record BlobConfig(
    */
   public static BlobConfig defaults() {
     return new BlobConfig(
-        Math.min(256, Runtime.getRuntime().availableProcessors()), 128, 4, 512, 1_024, 1L << 30);
+        Math.min(256, Runtime.getRuntime().availableProcessors()),
+        UPLOADS,
+        4,
+        512,
+        1_024,
+        1L << 30);
   }
 
   /** The same bounds with another number of blobs that may be read at once. */

@@ -315,7 +315,7 @@ public final class CheckpointService {
   public Future<OwnPage> listOfOrg(String orgId, String q, Optional<String> before, int limit) {
     Optional<CheckpointStore.Cursor> cursor = before.map(CheckpointStore.Cursor::parse);
     return Future.all(
-            listed(ownSearches, q, () -> store.listOfOrg(orgId, q, cursor, limit)),
+            listed(ownSearches, orgId, q, () -> store.listOfOrg(orgId, q, cursor, limit)),
             store.usage(orgId))
         .map(
             found -> {
@@ -324,11 +324,15 @@ public final class CheckpointService {
             });
   }
 
-  /** What is on the public feed, newest first. */
+  /**
+   * What is on the public feed, newest first.
+   *
+   * @param reader the address that asks
+   */
   public Future<Page<CheckpointStore.Listed>> listFeed(
-      String q, Optional<String> before, int limit) {
+      String reader, String q, Optional<String> before, int limit) {
     Optional<CheckpointStore.Cursor> cursor = before.map(CheckpointStore.Cursor::parse);
-    return listed(feedSearches, q, () -> store.listFeed(q, cursor, limit));
+    return listed(feedSearches, reader, q, () -> store.listFeed(q, cursor, limit));
   }
 
   /** How many searches wait for their turn now. */
@@ -336,8 +340,9 @@ public final class CheckpointService {
     return feedSearches.waiting() + ownSearches.waiting();
   }
 
-  private static <T> Future<T> listed(Searches searches, String q, Supplier<Future<T>> list) {
-    return q.isEmpty() ? list.get() : searches.within(list);
+  private static <T> Future<T> listed(
+      Searches searches, String owner, String q, Supplier<Future<T>> list) {
+    return q.isEmpty() ? list.get() : searches.within(owner, list);
   }
 
   /**

@@ -40,7 +40,10 @@ public final class PublicCheckpointRoutes {
   private Future<Answer> list(Call call) {
     return checkpoints
         .listFeed(
-            call.text("q"), call.findText("before"), CheckpointView.limit(call.integer("limit")))
+            call.clientKey(),
+            call.text("q"),
+            call.findText("before"),
+            CheckpointView.limit(call.integer("limit")))
         .map(page -> Answer.ok(CheckpointView.feedPage(page)));
   }
 

@@ -14,7 +14,7 @@ final class Searches {
   /** Whoever comes last waits for some seconds at the worst. */
   static final int MAX_WAITING = 16;
 
-  private final Limit limit = Limit.of("searches", 1).queueing(MAX_WAITING);
+  private final Limit limit = Limit.of("searches", 1).queueing(MAX_WAITING).sharingFairly();
 
   /** How many wait now. */
   int waiting() {
@@ -23,14 +23,16 @@ final class Searches {
 
   /**
    * Begins a search, on the caller's context, once all that were asked for before have ended. Fails
-   * with {@code overloaded} when too many wait.
+   * with {@code overloaded} when too many wait, or too many of the owner's.
+   *
+   * @param owner an organization, or the address of an anonymous reader
    */
-  <T> Future<T> within(Supplier<Future<T>> search) {
+  <T> Future<T> within(String owner, Supplier<Future<T>> search) {
     Context context = Vertx.currentContext();
     return Future.future(
         done ->
             limit.enter(
-                "",
+                owner,
                 place -> {
                   Runnable begin =
                       () ->

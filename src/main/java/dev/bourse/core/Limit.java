@@ -22,6 +22,7 @@ public final class Limit {
   private final int most;
   private final int mostWaiting;
   private final int mostOfOwner;
+  private final boolean isFair;
   private final Function<String, ? extends RuntimeException> refusal;
 
   // The three below are guarded by this object; an owner of nothing is not in the map.
@@ -33,6 +34,7 @@ public final class Limit {
       int most,
       int mostWaiting,
       int mostOfOwner,
+      boolean isFair,
       Function<String, ? extends RuntimeException> refusal) {
     if (most < 1 || mostWaiting < 0 || mostOfOwner < 1) {
       throw new IllegalArgumentException(
@@ -42,6 +44,7 @@ public final class Limit {
     this.most = most;
     this.mostWaiting = mostWaiting;
     this.mostOfOwner = mostOfOwner;
+    this.isFair = isFair;
     this.refusal = refusal;
   }
 
@@ -57,21 +60,30 @@ public final class Limit {
         most,
         0,
         Integer.MAX_VALUE,
+        false,
         bound ->
             ApiError.retryLater(
-                ErrorCode.OVERLOADED,
-                "%s %s, as many as may".formatted(bound, what),
-                RETRY_MILLIS));
+                ErrorCode.OVERLOADED, "limit reached: %s %s".formatted(bound, what), RETRY_MILLIS));
   }
 
   /** The same limit, of which so much more may wait. */
   public Limit queueing(int mostWaiting) {
-    return new Limit(most, mostWaiting, mostOfOwner, refusal);
+    return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
   }
 
   /** The same limit, of which one owner may have so much, running and waiting together. */
   public Limit sharing(int mostOfOwner) {
-    return new Limit(most, mostWaiting, mostOfOwner, refusal);
+    return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
+  }
+
+  /**
+   * The same limit, of which one owner may have no more than is free. An owner that is alone has
+   * half; each that comes later finds as much as it may have itself, and the last place is for an
+   * owner that has none. A fixed share either slows an owner that is alone, or lets a few together
+   * take everything.
+   */
+  public Limit sharingFairly() {
+    return new Limit(most, mostWaiting, mostOfOwner, true, refusal);
   }
 
   /**
@@ -80,17 +92,19 @@ public final class Limit {
    * @param refusal is given how much there is already
    */
   public Limit refusing(Function<String, ? extends RuntimeException> refusal) {
-    return new Limit(most, mostWaiting, mostOfOwner, refusal);
+    return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
   }
 
   /** A place for work, to be given back when the work is done. */
   public final class Place implements AutoCloseable {
     private final String owner;
+    private final int weight;
     private final Consumer<Place> work;
     private boolean isClosed;
 
-    private Place(String owner, Consumer<Place> work) {
+    private Place(String owner, int weight, Consumer<Place> work) {
       this.owner = owner;
+      this.weight = weight;
       this.work = work;
     }
 
@@ -103,9 +117,9 @@ public final class Limit {
           return;
         }
         isClosed = true;
-        ofOwner.computeIfPresent(owner, (same, held) -> held == 1 ? null : held - 1);
+        ofOwner.computeIfPresent(owner, (same, held) -> held == weight ? null : held - weight);
         next = waiting.poll();
-        running -= next == null ? 1 : 0;
+        running -= next == null ? weight : 0;
       }
       if (next != null) {
         next.work.accept(next);
@@ -121,23 +135,29 @@ public final class Limit {
    * @throws RuntimeException the refusal, when there is no place and none to wait in either
    */
   public void enter(String owner, Consumer<Place> work) {
-    Place place = new Place(owner, work);
+    enter(new Place(owner, 1, work));
+  }
+
+  private void enter(Place place) {
     synchronized (this) {
-      int own = ofOwner.getOrDefault(owner, 0);
-      if (own >= mostOfOwner) {
+      int own = ofOwner.getOrDefault(place.owner, 0);
+      int taken = running + waiting.size();
+      long free = (long) most + mostWaiting - taken;
+      long ownFree = isFair ? Math.min(mostOfOwner, free) : mostOfOwner;
+      if (own > 0 && (long) own + place.weight > ownFree) {
         throw refusal.apply("you have %d".formatted(own));
       }
-      if (running == most && waiting.size() == mostWaiting) {
-        throw refusal.apply("there are %d".formatted(running + waiting.size()));
+      if (place.weight > Math.min(free, mostOfOwner)) {
+        throw refusal.apply("there are %d".formatted(taken));
       }
-      ofOwner.put(owner, own + 1);
+      ofOwner.put(place.owner, own + place.weight);
       if (running == most) {
         waiting.add(place);
         return;
       }
-      running++;
+      running += place.weight;
     }
-    work.accept(place);
+    place.work.accept(place);
   }
 
   /**
@@ -146,11 +166,24 @@ public final class Limit {
    * @throws RuntimeException the refusal, when there is none
    */
   public Place enter(String owner) {
+    return enter(owner, 1);
+  }
+
+  /**
+   * Places for work that begins now and counts for several, such as the kilobytes it takes.
+   *
+   * @param weight how many, 1 or more
+   * @throws RuntimeException the refusal, when there are not so many
+   */
+  public Place enter(String owner, int weight) {
+    if (weight < 1) {
+      throw new IllegalArgumentException("a weight of %d; expected at least 1".formatted(weight));
+    }
     if (mostWaiting > 0) {
       throw new IllegalStateException("work of this limit may have to wait");
     }
     Place[] entered = new Place[1];
-    enter(owner, place -> entered[0] = place);
+    enter(new Place(owner, weight, place -> entered[0] = place));
     return entered[0];
   }
 

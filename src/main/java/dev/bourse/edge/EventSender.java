@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Caller;
 import dev.bourse.access.SessionAuthenticator.SignedIn;
 import dev.bourse.core.ApiError;
 import dev.bourse.edge.limits.OpenConnection;
@@ -33,7 +34,7 @@ final class EventSender implements EventSource.Sink {
   private final LoopContext loop;
   private final OpenConnection connection;
   private final EventSource source;
-  private final String token;
+  private final Caller caller;
   private int waiting;
   private int waitingBytes;
   private boolean ended;
@@ -42,32 +43,32 @@ final class EventSender implements EventSource.Sink {
   private Runnable closing = () -> {};
 
   /**
-   * @param token what the caller's streams are counted by
+   * @param caller whose streams it counts with
    */
   EventSender(
       Exchange exchange,
       LoopContext loop,
       OpenConnection connection,
       EventSource source,
-      String token) {
+      Caller caller) {
     this.exchange = exchange;
     this.loop = loop;
     this.connection = connection;
     this.source = source;
-    this.token = token;
+    this.caller = caller;
   }
 
   /** Sends the head and lets the source begin. */
   void begin() {
     try {
-      loop.streams().enter(this, token);
+      loop.streams().enter(this, caller);
     } catch (ApiError refused) {
       exchange.fail(refused);
       return;
     }
     HttpServerResponse begun = exchange.beginStreamed();
     if (begun == null || HttpMethod.HEAD.equals(exchange.request().method())) {
-      loop.streams().leave(this, token);
+      loop.streams().leave(this);
       if (begun != null) {
         exchange.end(begun, null);
       }
@@ -179,7 +180,7 @@ final class EventSender implements EventSource.Sink {
 
   private void finish() {
     ended = true;
-    loop.streams().leave(this, token);
+    loop.streams().leave(this);
     closing.run();
   }
 }

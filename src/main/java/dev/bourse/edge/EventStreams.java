@@ -1,11 +1,14 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Caller;
 import dev.bourse.access.SessionAuthenticator.SignedIn;
+import dev.bourse.core.LimitPair;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
@@ -14,7 +17,7 @@ import java.util.function.Function;
 final class EventStreams {
   private final StreamRoom room;
   private final Executor loop;
-  private final Set<EventSender> open = new LinkedHashSet<>();
+  private final Map<EventSender, LimitPair.Places> open = new LinkedHashMap<>();
   private final Function<Set<String>, Future<Set<String>>> listInForce;
 
   /** Whether sessions are being looked up: of those at most one look-up is under way. */
@@ -41,26 +44,26 @@ final class EventStreams {
   }
 
   /** Counts a stream in. Refused as {@link StreamRoom#enter}. */
-  void enter(EventSender sender, String token) {
-    room.enter(token);
-    open.add(sender);
+  void enter(EventSender sender, Caller caller) {
+    open.put(sender, room.enter(caller.budgetKey(), caller.owner()));
   }
 
-  void leave(EventSender sender, String token) {
-    if (open.remove(sender)) {
-      room.leave(token);
+  void leave(EventSender sender) {
+    LimitPair.Places places = open.remove(sender);
+    if (places != null) {
+      places.close();
     }
   }
 
   /** Sends heartbeats that are due. */
   void sweep(long nowNanos) {
-    List.copyOf(open).forEach(sender -> sender.beat(nowNanos));
+    List.copyOf(open.keySet()).forEach(sender -> sender.beat(nowNanos));
   }
 
   /** Ends the streams of callers who would not be let in any more. */
   void endRefused() {
     Set<String> sessions = new HashSet<>();
-    for (EventSender sender : List.copyOf(open)) {
+    for (EventSender sender : List.copyOf(open.keySet())) {
       SignedIn session = sender.session();
       if (session != null) {
         sessions.add(session.id());
@@ -82,7 +85,7 @@ final class EventStreams {
     if (inForce.failed()) {
       return;
     }
-    for (EventSender sender : List.copyOf(open)) {
+    for (EventSender sender : List.copyOf(open.keySet())) {
       SignedIn session = sender.session();
       if (session != null
           && asked.contains(session.id())
@@ -94,6 +97,6 @@ final class EventStreams {
 
   /** Ends all streams: the service stops. */
   void end() {
-    List.copyOf(open).forEach(EventSender::end);
+    List.copyOf(open.keySet()).forEach(EventSender::end);
   }
 }

@@ -187,7 +187,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     } else if (answer instanceof Answer.Served served) {
       new ServedPageSender(this, served.page()).send();
     } else if (answer instanceof Answer.Events events) {
-      new EventSender(this, loop, connection, events.source(), received.budgetKey()).begin();
+      new EventSender(this, loop, connection, events.source(), received.caller()).begin();
     } else if (answer instanceof Answer.Empty empty) {
       HttpServerResponse response = beginAnswer(empty.status());
       if (response != null) {

@@ -4,6 +4,7 @@ import dev.bourse.blob.ByteSource;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Limit;
 import dev.bourse.core.Text;
 import dev.bourse.edge.limits.OpenConnection;
 import io.vertx.core.Future;
@@ -13,7 +14,9 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -23,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * A body on its way in: pieces of the network are gathered into blocks, so that whoever hashes and
  * writes them is called a few thousand times a gigabyte and not a hundred thousand times. All of it
  * happens on the connection's event loop; memory is bounded by the blocks that wait, and over all
- * bodies by {@link ProcessLimits#blockBytes}.
+ * bodies by {@link ProcessLimits#blockBytes}, of which one organization has its share.
  */
 final class InboundBody implements ByteSource {
   /** Blocks a sink may have at a time: one at work, one ready, and two for the network's jitter. */
@@ -40,6 +43,7 @@ final class InboundBody implements ByteSource {
   private final HttpServerRequest request;
   private final LoopContext loop;
   private final OpenConnection connection;
+  private final String owner;
   private final Runnable ended;
   private final Promise<Long> done = Promise.promise();
   private final Deque<byte[]> free = new ArrayDeque<>();
@@ -53,19 +57,25 @@ final class InboundBody implements ByteSource {
   private boolean isEnded;
   private @Nullable Throwable failure;
   private boolean isPaused;
-  private long heldBytes;
+  private final List<Limit.Place> held = new ArrayList<>();
 
   /** Two blocks are sure, one at work and one being filled; more only where there is room. */
   private int mayWait = 1;
 
   /**
+   * @param owner whose share of the memory for bodies it uses
    * @param ended called once the body has arrived in full
    */
   InboundBody(
-      HttpServerRequest request, LoopContext loop, OpenConnection connection, Runnable ended) {
+      HttpServerRequest request,
+      LoopContext loop,
+      OpenConnection connection,
+      String owner,
+      Runnable ended) {
     this.request = request;
     this.loop = loop;
     this.connection = connection;
+    this.owner = owner;
     this.ended = ended;
     request.pause();
     connection.bodyWaits();
@@ -170,7 +180,7 @@ final class InboundBody implements ByteSource {
     loop.edge().occupancy().turnsAway();
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
-        "there is no room for more bodies on their way in",
+        "there is no room for more of your bodies on their way in",
         RETRY_ROOM_MILLIS);
   }
 
@@ -268,16 +278,14 @@ final class InboundBody implements ByteSource {
   }
 
   private boolean hold(long bytes) {
-    if (!loop.edge().occupancy().takeBlock(bytes)) {
-      return false;
-    }
-    heldBytes += bytes;
-    return true;
+    Optional<Limit.Place> taken = loop.edge().occupancy().takeBlock(owner, bytes);
+    taken.ifPresent(held::add);
+    return taken.isPresent();
   }
 
   private void letGo() {
-    loop.edge().occupancy().giveBlock(heldBytes);
-    heldBytes = 0;
+    held.forEach(Limit.Place::close);
+    held.clear();
   }
 
   /** The client left before its body ended. */

@@ -18,6 +18,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -98,9 +99,9 @@ final class ReceivedRequest implements Call {
     return caller instanceof Principal principal && principal.member() != null;
   }
 
-  /** Whose budget the request counts against; empty when no caller is known. */
-  String budgetKey() {
-    return caller == null ? "" : caller.budgetKey();
+  /** Who calls, of an operation that takes a credential. */
+  Caller caller() {
+    return Objects.requireNonNull(caller, "the operation takes no credential");
   }
 
   /** What the caller's budget had left; null when nothing is counted. */
@@ -162,7 +163,13 @@ final class ReceivedRequest implements Call {
 
   /** The body is bytes, which the operation reads when it is ready for them. */
   void expectBytes() {
-    inbound = new InboundBody(request, loop, connection, () -> unread = false);
+    inbound =
+        new InboundBody(
+            request,
+            loop,
+            connection,
+            caller == null ? clientKey() : caller.owner(),
+            () -> unread = false);
   }
 
   /** Whether the body is bytes, of which nothing is lost before the operation reads them. */

@@ -2,13 +2,12 @@ package dev.bourse.edge;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Limit;
+import dev.bourse.core.LimitPair;
 import dev.bourse.edge.limits.ProcessLimits;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What the streams of events of all event loops may be and hold together. */
+/** How many streams of events all event loops may have open together, and what these may hold. */
 final class StreamRoom {
   /**
    * Of one token, over all event loops: a program follows its few clusters from a few places; more
@@ -21,18 +20,38 @@ final class StreamRoom {
 
   private final int most;
   private final long mostWaiting;
-  private final AtomicInteger open = new AtomicInteger();
   private final AtomicLong waiting = new AtomicLong();
-  private final Map<String, Integer> ofTokens = new ConcurrentHashMap<>();
+  private final LimitPair open;
 
   /**
-   * @param most streams
+   * @param most streams, of which an organization may have as many as are free
    * @param mostWaiting bytes of events that wait for clients, before more than an even share is too
    *     much for one
    */
   StreamRoom(int most, long mostWaiting) {
     this.most = most;
     this.mostWaiting = mostWaiting;
+    this.open =
+        new LimitPair(
+            Limit.of("streams of events", Integer.MAX_VALUE)
+                .sharing(MAX_PER_TOKEN)
+                .refusing(StreamRoom::ofTokenRefused),
+            Limit.of("streams of events", most).sharingFairly().refusing(StreamRoom::ofAllRefused));
+  }
+
+  private static ApiError ofTokenRefused(String bound) {
+    return ApiError.tooOften(
+        "streams",
+        "the token has " + MAX_PER_TOKEN + " streams of events open; close one",
+        RETRY_MILLIS);
+  }
+
+  private static ApiError ofAllRefused(String bound) {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        "limit reached: %s streams of events open here; close some, or try again later"
+            .formatted(bound),
+        RETRY_MILLIS);
   }
 
   /** Of what a process can carry; a fifth of the connections stays for requests. */
@@ -40,30 +59,18 @@ final class StreamRoom {
     return new StreamRoom(Math.max(1, process.connections() / 5 * 4), process.eventBytes());
   }
 
-  /** Counts a stream in. Refused with {@code overloaded} and {@code rate-limited}. */
-  void enter(String token) {
-    if (open.incrementAndGet() > most) {
-      open.decrementAndGet();
-      throw ApiError.retryLater(
-          ErrorCode.OVERLOADED, "too many streams of events are open here", RETRY_MILLIS);
-    }
-    if (ofTokens.merge(token, 1, Integer::sum) > MAX_PER_TOKEN) {
-      leave(token);
-      throw ApiError.tooOften(
-          "streams",
-          "the token has " + MAX_PER_TOKEN + " streams of events open; close one",
-          RETRY_MILLIS);
-    }
-  }
-
-  void leave(String token) {
-    open.decrementAndGet();
-    ofTokens.computeIfPresent(token, (key, count) -> count == 1 ? null : count - 1);
+  /**
+   * Counts a stream in. Refused with {@code overloaded} and {@code rate-limited}.
+   *
+   * @return what counts it out
+   */
+  LimitPair.Places enter(String token, String owner) {
+    return open.enter(token, owner);
   }
 
   /** How many are open. */
   int open() {
-    return open.get();
+    return open.running();
   }
 
   /** Counts bytes in that wait for a client. */

@@ -8,6 +8,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Digests;
 import dev.bourse.core.Limit;
+import dev.bourse.core.LimitPair;
 import dev.bourse.logs.RequestContext;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -42,7 +43,10 @@ public final class ChangeWaits {
   /** Of one caller, a member or an API token; more is a client that forgets its waits. */
   static final int MOST_PER_CALLER = 8;
 
-  /** In the process: a request each, and a read of the activity each when all are woken at once. */
+  /**
+   * In the process, of which an organization may have as many as are free: a request each, and a
+   * read of the activity each when all are woken at once.
+   */
   static final int MOST = 1_000;
 
   /** What an answer tells of what happened; whoever missed more reads the activity. */
@@ -56,7 +60,7 @@ public final class ChangeWaits {
   private final ClusterAccess access;
   private final ActivityStore activity;
   private final LongSupplier nanoTime;
-  private final Limit waits = Limit.of("waits for a change", MOST).sharing(MOST_PER_CALLER);
+  private final LimitPair waits;
   private final Set<Wait> open = ConcurrentHashMap.newKeySet();
   private volatile boolean isEnded;
 
@@ -65,6 +69,19 @@ public final class ChangeWaits {
    */
   public ChangeWaits(
       EventService events, Clusters clusters, ActivityStore activity, LongSupplier nanoTime) {
+    this(events, clusters, activity, nanoTime, MOST);
+  }
+
+  ChangeWaits(
+      EventService events,
+      Clusters clusters,
+      ActivityStore activity,
+      LongSupplier nanoTime,
+      int most) {
+    this.waits =
+        new LimitPair(
+            Limit.of("waits for a change", Integer.MAX_VALUE).sharing(MOST_PER_CALLER),
+            Limit.of("waits for a change", most).sharingFairly());
     this.events = events;
     this.clusters = clusters;
     this.access = new ClusterAccess(clusters, Cluster.Kind.VM);
@@ -124,7 +141,8 @@ public final class ChangeWaits {
   /**
    * Waits until a cluster is other than the caller knows it; at once when it is already. An audited
    * read of the capacity state. Refused as reads of the capacity are, with {@code bad-request} for
-   * a cursor that is none, and with {@code overloaded} while there are too many waits.
+   * a cursor that is none, and with {@code overloaded} while there are too many waits, of the
+   * caller, of its organization or of all.
    *
    * @param cluster the cluster it names, if any
    * @param known empty to wait for whatever comes next
@@ -140,7 +158,7 @@ public final class ChangeWaits {
     Optional<Matcher> cursor = Optional.ofNullable(known.cursor()).map(ChangeWaits::parsed);
     ClusterView standing = access.resolve(caller, cluster);
     String name = standing.cluster().name();
-    Limit.Place place = waits.enter(caller.budgetKey());
+    LimitPair.Places places = waits.enter(caller.budgetKey(), caller.owner());
     events.recordRead(caller, name, "wait");
     Wait wait =
         new Wait(
@@ -164,7 +182,7 @@ public final class ChangeWaits {
               }
               events.leave(name, wait);
               open.remove(wait);
-              place.close();
+              places.close();
             });
   }
 

@@ -58,7 +58,7 @@ public final class FeedRoutes {
     String q = call.text("q").trim();
     Optional<String> before = call.findText("before");
     return checkpoints
-        .listFeed(q, before, ITEMS)
+        .listFeed(call.clientKey(), q, before, ITEMS)
         .map(
             page ->
                 page(

@@ -40,7 +40,7 @@ public final class MarketService implements Mirror {
   private static final int MAX_OWN_PREVIEWS = MAX_PREVIEWS / 4;
 
   private final Limit previews =
-      Limit.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS);
+      Limit.of("previews being made", MAX_PREVIEWS).sharing(MAX_OWN_PREVIEWS).sharingFairly();
   private final Vertx vertx;
   private final Clusters clusters;
   private final Map<String, NodeProvider> providers;

@@ -3,31 +3,28 @@ package dev.bourse.org;
 import java.time.Clock;
 
 /**
- * A circuit breaker for calls to another service. While calls succeed it is closed and lets so many
- * through at a time. A failure opens it for a while; then it lets one call through at a time, until
- * one succeeds.
+ * A circuit breaker for calls to another service. While calls succeed it is closed and lets them
+ * through. A failure opens it for a while; then it lets one call through at a time, until one
+ * succeeds.
  */
 final class CircuitBreaker {
   private final Clock clock;
   private final long restMillis;
-  private final int maxRunning;
   private int running;
   private boolean broken;
   private long brokenAtMillis;
 
   /**
    * @param restMillis how long nothing is called after a failure
-   * @param maxRunning most calls at a time
    */
-  CircuitBreaker(Clock clock, long restMillis, int maxRunning) {
+  CircuitBreaker(Clock clock, long restMillis) {
     this.clock = clock;
     this.restMillis = restMillis;
-    this.maxRunning = maxRunning;
   }
 
   /** Whether a call may begin; if so, {@link #succeeded} or {@link #failed} must follow. */
   synchronized boolean enter() {
-    if (running >= maxRunning || (broken && (running > 0 || isResting()))) {
+    if (broken && (running > 0 || isResting())) {
       return false;
     }
     running++;

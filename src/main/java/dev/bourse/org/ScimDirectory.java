@@ -2,6 +2,8 @@ package dev.bourse.org;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Limit;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -40,12 +42,16 @@ public final class ScimDirectory implements Directory {
   /** How long it is left alone after a failure. */
   private static final long REST_MILLIS = 10_000;
 
-  /** Look-ups at a time, each with {@link ScimLookup#LANES} requests at most. */
+  /**
+   * Look-ups at a time, each with {@link ScimLookup#LANES} requests at most. An organization may
+   * have as many as are free; beyond that its roster is shown without what the directory knows.
+   */
   private static final int MAX_LOOKUPS = 8;
 
   /** Connections to the directory: polite to it, and enough for its pages of 20 users. */
   private static final int MAX_CONNECTIONS = 16;
 
+  private final Limit lookups = Limit.of("look-ups", MAX_LOOKUPS).sharingFairly();
   private final Vertx vertx;
   private final ScimConfig config;
   private final HttpClient client;
@@ -62,7 +68,7 @@ public final class ScimDirectory implements Directory {
     this.config = config;
     this.clock = clock;
     this.client = client(vertx, config);
-    this.circuit = new CircuitBreaker(clock, REST_MILLIS, MAX_LOOKUPS);
+    this.circuit = new CircuitBreaker(clock, REST_MILLIS);
     this.kept =
         Caffeine.newBuilder()
             .maximumSize(MAX_KEPT)
@@ -101,7 +107,12 @@ public final class ScimDirectory implements Directory {
         known.ifPresent(person -> people.put(member.username(), person));
       }
     }
-    if (unknown.isEmpty() || !circuit.enter()) {
+    if (unknown.isEmpty()) {
+      return Future.succeededFuture(people);
+    }
+    Optional<Limit.Place> place = place(unknown.get(0).orgId());
+    if (place.isEmpty() || !circuit.enter()) {
+      place.ifPresent(Limit.Place::close);
       return Future.succeededFuture(people);
     }
     Context context = vertx.getOrCreateContext();
@@ -111,6 +122,7 @@ public final class ScimDirectory implements Directory {
         .ended()
         .transform(
             outcome -> {
+              place.get().close();
               settle(outcome.cause());
               lookup
                   .found()
@@ -121,6 +133,14 @@ public final class ScimDirectory implements Directory {
                       });
               return Future.succeededFuture(people);
             });
+  }
+
+  private Optional<Limit.Place> place(String orgId) {
+    try {
+      return Optional.of(lookups.enter(orgId));
+    } catch (ApiError tooMany) {
+      return Optional.empty();
+    }
   }
 
   /** A warning for each roster that is read would drown the log; only a change is news. */

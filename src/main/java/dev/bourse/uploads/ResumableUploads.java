@@ -1,5 +1,6 @@
 package dev.bourse.uploads;
 
+import dev.bourse.blob.BlobConfig;
 import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.BlobStore;
 import dev.bourse.blob.ByteSource;
@@ -51,10 +52,12 @@ public final class ResumableUploads {
 
   /**
    * The blob store has so many uploads for all; without a share of each owner's the slow requests
-   * of a few members would keep everybody else's out.
+   * of a few organizations would keep everybody else's out.
    */
   private final Limit requests =
-      Limit.of("requests that send bytes", Integer.MAX_VALUE).sharing(MAX_REQUESTS);
+      Limit.of("requests that send bytes", BlobConfig.UPLOADS)
+          .sharing(MAX_REQUESTS)
+          .sharingFairly();
 
   /**
    * @param waitMillis how long a request waits for the store to end an upload

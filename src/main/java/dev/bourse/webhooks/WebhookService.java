@@ -49,7 +49,9 @@ final class WebhookService {
   private final Clock clock;
   private final RandomGenerator random;
   private final Limit asked =
-      Limit.of("events being sent for members", SignedSender.MAX_ASKED).sharing(MOST_ASKED);
+      Limit.of("events being sent for members", SignedSender.MAX_ASKED)
+          .sharing(MOST_ASKED)
+          .sharingFairly();
 
   WebhookService(
       WebhookStore store,

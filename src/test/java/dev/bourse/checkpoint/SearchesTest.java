@@ -20,8 +20,15 @@ class SearchesTest {
   private final Searches searches = new Searches();
   private final List<Promise<Integer>> begun = new ArrayList<>();
 
+  private int owners;
+
   private Future<Integer> search() {
+    return search("org-" + owners++);
+  }
+
+  private Future<Integer> search(String owner) {
     return searches.within(
+        owner,
         () -> {
           Promise<Integer> search = Promise.promise();
           begun.add(search);
@@ -47,6 +54,7 @@ class SearchesTest {
     Future<Integer> failing = search();
     Future<Object> throwing =
         searches.within(
+            "thrower",
             () -> {
               throw new IllegalStateException("thrown");
             });
@@ -72,6 +80,19 @@ class SearchesTest {
   }
 
   @Test
+  void oneOwnersSearchesLeaveRoomForOthers() throws Exception {
+    int own = 0;
+    Future<Integer> last = search("acme");
+    while (!last.failed()) {
+      own++;
+      last = search("acme");
+    }
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, last).code());
+    assertEquals((Searches.MAX_WAITING + 2) / 2, own);
+    assertEquals(false, search("globex").failed());
+  }
+
+  @Test
   void aSearchBeginsOnTheContextThatAskedForIt() throws Exception {
     Vertx vertx = Vertx.vertx();
     try {
@@ -82,6 +103,7 @@ class SearchesTest {
       context.runOnContext(
           v -> {
             searches.within(
+                "another",
                 () -> {
                   beganOn.complete(Vertx.currentContext());
                   return Future.succeededFuture();

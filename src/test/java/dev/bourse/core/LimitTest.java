@@ -36,7 +36,7 @@ class LimitTest {
   @Test
   void anOwnerThatTakesItsShareLeavesTheOthersTheirs() {
     fill("acme", OWN);
-    assertEquals("you have 4 previews being made, as many as may", refusal("acme"));
+    assertEquals("limit reached: you have 4 previews being made", refusal("acme"));
     fill("globex", OWN);
   }
 
@@ -45,9 +45,46 @@ class LimitTest {
     for (int i = 0; i < ALL / OWN; i++) {
       fill("org-" + i, OWN);
     }
-    assertEquals("there are 16 previews being made, as many as may", refusal("one-more"));
+    assertEquals("limit reached: there are 16 previews being made", refusal("one-more"));
     running.get(0).close();
     fill("one-more", 1);
+  }
+
+  @Test
+  void aFairLimitLeavesEachNewcomerAsMuchAsTheOthersMayHave() {
+    Limit fair = Limit.of("streams", 16).sharingFairly();
+    List<Integer> had = new ArrayList<>();
+    for (String owner : List.of("a", "b", "c", "d", "e")) {
+      int own = 0;
+      while (isLetIn(fair, owner)) {
+        own++;
+      }
+      had.add(own);
+    }
+    assertEquals(List.of(8, 4, 2, 1, 1), had);
+    assertEquals(16, fair.running());
+  }
+
+  private static boolean isLetIn(Limit limit, String owner) {
+    try {
+      limit.enter(owner);
+      return true;
+    } catch (ApiError refused) {
+      return false;
+    }
+  }
+
+  @Test
+  void workCountsForItsWeight() {
+    Limit bytes = Limit.of("bytes", 100).sharingFairly();
+    Limit.Place large = bytes.enter("acme", 40);
+    assertThrows(ApiError.class, () -> bytes.enter("acme", 21));
+    bytes.enter("globex", 30);
+    assertThrows(ApiError.class, () -> bytes.enter("initech", 31));
+    large.close();
+    assertEquals(30, bytes.running());
+    bytes.enter("initech", 35);
+    assertThrows(IllegalArgumentException.class, () -> bytes.enter("acme", 0));
   }
 
   @Test
@@ -105,6 +142,7 @@ class LimitTest {
     private final int most;
     private final int mostWaiting;
     private final int mostOfOwner;
+    private final boolean isFair;
     private final Limit limit;
     private final List<Integer> waiting = new ArrayList<>();
     private final Map<Integer, Limit.Place> running = new HashMap<>();
@@ -117,7 +155,9 @@ class LimitTest {
       most = 1 + random.nextInt(4);
       mostWaiting = random.nextInt(4);
       mostOfOwner = 1 + random.nextInt(5);
-      limit = Limit.of("works", most).queueing(mostWaiting).sharing(mostOfOwner);
+      isFair = random.nextBoolean();
+      Limit shared = Limit.of("works", most).queueing(mostWaiting).sharing(mostOfOwner);
+      limit = isFair ? shared.sharingFairly() : shared;
     }
 
     void step(String where) {
@@ -136,7 +176,8 @@ class LimitTest {
       int work = next++;
       String owner = "owner-" + random.nextInt(3);
       long own = owners.values().stream().filter(owner::equals).count();
-      boolean fits = own < mostOfOwner && (running.size() < most || waiting.size() < mostWaiting);
+      int free = most + mostWaiting - running.size() - waiting.size();
+      boolean fits = own < mostOfOwner && free > 0 && (!isFair || own < free);
       boolean waits = running.size() == most;
       try {
         limit.enter(

@@ -7,29 +7,61 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.core.LimitPair;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What streams of events may be and hold together. */
 @Tag("fast")
 class StreamRoomTest {
-  private static ErrorCode refusal(StreamRoom room, String token) {
-    return assertThrows(ApiError.class, () -> room.enter(token)).code();
+  private static ErrorCode refusal(StreamRoom room, String token, String owner) {
+    return assertThrows(ApiError.class, () -> room.enter(token, owner)).code();
   }
 
   @Test
   void aRefusedStreamCountsForNothing() {
-    StreamRoom room = new StreamRoom(StreamRoom.MAX_PER_TOKEN + 1, 1_000);
-    for (int i = 0; i < StreamRoom.MAX_PER_TOKEN; i++) {
-      room.enter("a");
+    StreamRoom room = new StreamRoom(2 * StreamRoom.MAX_PER_TOKEN + 1, 1_000);
+    LimitPair.Places first = room.enter("a", "acme");
+    for (int i = 1; i < StreamRoom.MAX_PER_TOKEN; i++) {
+      room.enter("a", "acme");
     }
-    assertEquals(ErrorCode.RATE_LIMITED, refusal(room, "a"));
-    room.enter("b");
-    assertEquals(ErrorCode.OVERLOADED, refusal(room, "c"));
-    assertEquals(StreamRoom.MAX_PER_TOKEN + 1, room.open());
-    room.leave("a");
-    room.enter("a");
-    assertEquals(ErrorCode.OVERLOADED, refusal(room, "c"));
+    assertEquals(ErrorCode.RATE_LIMITED, refusal(room, "a", "acme"));
+    assertEquals(StreamRoom.MAX_PER_TOKEN, room.open());
+    first.close();
+    first.close();
+    room.enter("a", "acme");
+    assertEquals(StreamRoom.MAX_PER_TOKEN, room.open());
+  }
+
+  /** With any number of tokens: an organization may have 500. */
+  @Test
+  void oneOrganizationLeavesRoomForEveryOther() {
+    StreamRoom room = new StreamRoom(100, 1_000);
+    int own = 0;
+    while (isLetIn(room, "token-" + own, "acme")) {
+      own++;
+    }
+    assertEquals(50, own);
+    assertEquals(ErrorCode.OVERLOADED, refusal(room, "another", "acme"));
+    int others = 0;
+    while (isLetIn(room, "t", "org-" + others)) {
+      others++;
+    }
+    assertEquals(StreamRoom.MAX_PER_TOKEN, others, "one token's, whatever its organization");
+    while (isLetIn(room, "t" + others, "org-" + others)) {
+      others++;
+    }
+    assertEquals(50, others);
+    assertEquals(ErrorCode.OVERLOADED, refusal(room, "t-more", "org-more"));
+  }
+
+  private static boolean isLetIn(StreamRoom room, String token, String owner) {
+    try {
+      room.enter(token, owner);
+      return true;
+    } catch (ApiError refused) {
+      return false;
+    }
   }
 
   @Test

@@ -168,6 +168,21 @@ class ScimDirectoryTest {
     assertEquals(3, server.filters.size());
   }
 
+  /** Its roster is shown without what the directory knows, meanwhile. */
+  @Test
+  void oneOrganizationsLookUpsLeaveRoomForOthers() throws Exception {
+    server.stall();
+    List<Future<Map<String, Person>>> calls = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      calls.add(hasty.find(members("user" + i)));
+    }
+    calls.add(hasty.find(List.of(Member.joining("globex", "dave", "dave@globex.example", "", 1))));
+    for (Future<Map<String, Person>> call : calls) {
+      StoreFixture.await(call);
+    }
+    assertEquals(4 + 1, server.filters.size());
+  }
+
   @Test
   void afterItsRestOneCallAloneTriesAgain() throws Exception {
     server.stall();

@@ -1,6 +1,9 @@
 package dev.bourse.edge.limits;
 
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Limit;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -38,7 +41,7 @@ public final class Occupancy {
   private final Map<String, Client> byAddress = new ConcurrentHashMap<>();
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong unreadBytes = new AtomicLong();
-  private final AtomicLong blockBytes = new AtomicLong();
+  private final Limit blocks;
   private final LongAdder turnedAway = new LongAdder();
   private long reportedNanos;
   private long reported;
@@ -46,6 +49,13 @@ public final class Occupancy {
   public Occupancy(ProcessLimits room, ClientAddress clients) {
     this.room = room;
     this.clients = clients;
+    this.blocks =
+        Limit.of("kilobytes of bodies on their way in", kilobytes(room.blockBytes()))
+            .sharingFairly();
+  }
+
+  private static int kilobytes(long bytes) {
+    return (int) Math.min(Integer.MAX_VALUE, Math.max(1, (bytes + 1_023) / 1_024));
   }
 
   ProcessLimits room() {
@@ -119,17 +129,19 @@ public final class Occupancy {
     unreadBytes.addAndGet(-bytes);
   }
 
-  /** Takes this many bytes of what uploads may hold in memory, or none of them. */
-  public boolean takeBlock(long bytes) {
-    if (blockBytes.addAndGet(bytes) > room.blockBytes()) {
-      blockBytes.addAndGet(-bytes);
-      return false;
+  /**
+   * Takes this many bytes of what bodies may hold in memory, or none of them.
+   *
+   * @param owner may have no more than is free, so that slow bodies of one organization leave room
+   *     for others'
+   * @return what gives them back; empty when there is no room
+   */
+  public Optional<Limit.Place> takeBlock(String owner, long bytes) {
+    try {
+      return Optional.of(blocks.enter(owner, kilobytes(bytes)));
+    } catch (ApiError none) {
+      return Optional.empty();
     }
-    return true;
-  }
-
-  public void giveBlock(long bytes) {
-    blockBytes.addAndGet(-bytes);
   }
 
   public long unreadBytes() {
@@ -137,7 +149,7 @@ public final class Occupancy {
   }
 
   public long blockBytes() {
-    return blockBytes.get();
+    return 1_024L * blocks.running();
   }
 
   /** Counts a connection that was closed because there was no room for it. */
@@ -162,7 +174,7 @@ public final class Occupancy {
         room.connections(),
         unreadBytes.get(),
         room.unreadBytes(),
-        blockBytes.get(),
+        blockBytes(),
         room.blockBytes());
     reported = all;
   }

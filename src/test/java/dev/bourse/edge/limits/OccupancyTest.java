@@ -1,0 +1,35 @@
+package dev.bourse.edge.limits;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.Limit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What bodies on their way in may hold, together and of one organization. */
+@Tag("fast")
+class OccupancyTest {
+  private static final long BLOCK = 64 * 1_024;
+
+  @Test
+  void slowBodiesOfOneOrganizationLeaveRoomForOthers() {
+    long room = ProcessLimits.of(64 << 20, 64 << 20, 10_000).blockBytes();
+    Occupancy occupancy =
+        new Occupancy(ProcessLimits.of(64 << 20, 64 << 20, 10_000), new ClientAddress(Set.of()));
+    List<Limit.Place> held = new ArrayList<>();
+    Optional<Limit.Place> taken = occupancy.takeBlock("acme", BLOCK);
+    while (taken.isPresent()) {
+      held.add(taken.get());
+      taken = occupancy.takeBlock("acme", BLOCK);
+    }
+    assertEquals(room / 2, occupancy.blockBytes());
+    assertTrue(occupancy.takeBlock("globex", BLOCK).isPresent());
+    held.forEach(Limit.Place::close);
+    assertEquals(BLOCK, occupancy.blockBytes());
+  }
+}
