@@ -7,6 +7,7 @@ import dev.bourse.store.Row;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** Rows of organizations, of tokens that can be used, and of members who may act. */
 public final class AccessStore {
@@ -162,8 +163,13 @@ public final class AccessStore {
     return new OperatorReach(row.truth("read_only"), row.textOrNull("site"));
   }
 
-  public static Statement insert(OperatorToken token) {
-    return OPERATOR_TOKEN.insert(token);
+  /**
+   * Stores an operator's token.
+   *
+   * @param taken what the commit fails with when the name is or was another's
+   */
+  public static Statement insert(OperatorToken token, Supplier<? extends RuntimeException> taken) {
+    return OPERATOR_TOKEN.insert(token, "ON CONFLICT (name) DO NOTHING").orElse(taken);
   }
 
   public static Statement insert(Organization org, long nowMillis) {

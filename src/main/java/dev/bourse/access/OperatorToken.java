@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * What is stored of an operator's token.
  *
  * @param tokenId its public part
- * @param name whose it is, as audit rows show it; up to 63 characters
+ * @param name whose it is, as audit rows show it; up to 63 characters, and no other token's
  * @param reach how far it reaches
  * @param secretSha256 SHA-256 of the secret, in hex
  * @param createdBy the actor who minted it

@@ -55,7 +55,7 @@ public final class OperatorTokenService {
   public record Minted(OperatorToken token, TokenSecret secret) {}
 
   /**
-   * Mints one; {@code conflict} past {@link #MAX_LIVE}.
+   * Mints one; {@code conflict} past {@link #MAX_LIVE}, and when the name is or was another's.
    *
    * @param reach how far it reaches; its site may be one that has no pool yet
    */
@@ -77,7 +77,7 @@ public final class OperatorTokenService {
             List.of(
                 OperatorTokenStore.lock(),
                 OperatorTokenStore.demandFewer(MAX_LIVE, now),
-                AccessStore.insert(token),
+                AccessStore.insert(token, () -> OperatorTokenStore.nameTaken(name)),
                 minting(token)))
         .map(loaded -> new Minted(token, secret));
   }

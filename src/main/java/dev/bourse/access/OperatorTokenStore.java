@@ -61,6 +61,14 @@ final class OperatorTokenStore {
         nowMillis);
   }
 
+  /** The name is or was another token's. */
+  static ApiError nameTaken(String name) {
+    return conflict(
+        "exists",
+        "name: %s is taken; a name is never used again, so that the trail tells operators apart",
+        name);
+  }
+
   static Statement revoke(String tokenId, long nowMillis) {
     return Statement.guarded(
         () -> ApiError.notFound("live operator token", tokenId),

@@ -20,6 +20,22 @@ public final class AuditStore {
   private static final String ROW = "(?, ?, ?, ?, ?, ?, ?)";
   private static final String INSERT_ONE = INSERT + "VALUES " + ROW;
 
+  /** How actors begin that are operators; the name of their token follows, which no other has. */
+  private static final String OPERATOR = "operator:";
+
+  /**
+   * What follows the detail of an operator's row: the token that the operator used. It is looked up
+   * in the row's own commit, so that no part of the service can leave it out.
+   */
+  private static final String OPERATOR_TOKEN =
+      """
+      COALESCE((SELECT CAST(? AS TEXT) || token_id FROM operator_token \
+      WHERE name = CAST(? AS TEXT) ORDER BY created_at DESC, token_id LIMIT 1), '')\
+      """;
+
+  private static final String INSERT_OPERATORS =
+      INSERT + "VALUES (?, ?, ?, ?, ?, CAST(? AS TEXT) || " + OPERATOR_TOKEN + ", 0)";
+
   /**
    * Rows of one INSERT: several times cheaper per row than single INSERTs, and well within bind
    * limits.
@@ -51,7 +67,24 @@ public final class AuditStore {
 
   /** A write's row; goes into the write's own commit. */
   public static Statement insert(AuditRow row) {
-    return inserting(INSERT_ONE, List.of(row), 0).appending();
+    if (!isOperators(row)) {
+      return inserting(INSERT_ONE, List.of(row), 0).appending();
+    }
+    List<@Nullable Object> values = new ArrayList<>(8);
+    addAllButDetail(values, row);
+    values.add(row.detail());
+    addOperator(values, row, row.detail().isEmpty());
+    return new Statement(INSERT_OPERATORS, values, null, 0);
+  }
+
+  private static boolean isOperators(AuditRow row) {
+    return row.actor().startsWith(OPERATOR);
+  }
+
+  /** The parameters of {@link #OPERATOR_TOKEN}. */
+  private static void addOperator(List<@Nullable Object> values, AuditRow row, boolean isFirst) {
+    values.add((isFirst ? "" : " ") + "operator_token=");
+    values.add(row.actor().substring(OPERATOR.length()));
   }
 
   /**
@@ -63,15 +96,18 @@ public final class AuditStore {
    */
   public static Statement insertEach(
       AuditRow row, String detail, String from, Object... parameters) {
-    List<@Nullable Object> values = new ArrayList<>(5 + parameters.length);
+    List<@Nullable Object> values = new ArrayList<>(7 + parameters.length);
     addAllButDetail(values, row);
+    if (isOperators(row)) {
+      addOperator(values, row, false);
+    }
     Collections.addAll(values, parameters);
     return new Statement(
         """
         %sSELECT CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), \
-        CAST(? AS TEXT), %s, 0 FROM %s\
+        CAST(? AS TEXT), %s%s, 0 FROM %s\
         """
-            .formatted(INSERT, detail, from),
+            .formatted(INSERT, detail, isOperators(row) ? " || " + OPERATOR_TOKEN : "", from),
         values,
         null,
         0);

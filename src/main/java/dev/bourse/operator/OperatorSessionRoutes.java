@@ -36,7 +36,11 @@ public final class OperatorSessionRoutes {
             started ->
                 Answer.ok(
                     json(started.session()),
-                    setCookie(started.secret(), OperatorSessions.LONGEST)));
+                    setCookie(
+                        started.secret(),
+                        Duration.ofMillis(
+                            started.session().expiresAtMillis()
+                                - started.session().createdAtMillis()))));
   }
 
   private Future<OperatorSession> find(Call call) {

@@ -39,6 +39,7 @@ class NarrowOperatorTokenTest {
 
   private RunningBourse bourse;
   private ApiClient first;
+  private int made;
 
   @BeforeEach
   void start() {
@@ -52,7 +53,9 @@ class NarrowOperatorTokenTest {
   }
 
   private JsonObject minted(JsonObject reach) {
-    HttpAnswer answer = first.post(OPERATORS, reach.copy().put("name", "narrow"));
+    made++;
+    String name = made == 1 ? "narrow" : "narrow-" + made;
+    HttpAnswer answer = first.post(OPERATORS, reach.copy().put("name", name));
     assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
     return answer.json();
   }
@@ -126,10 +129,10 @@ class NarrowOperatorTokenTest {
 
   @Test
   void oneThatIsRevokedMakesRoom() {
-    for (int made = 1; made < OperatorTokenService.MAX_LIVE; made++) {
+    for (int live = 1; live < OperatorTokenService.MAX_LIVE; live++) {
       JsonObject token = minted(NARROW.get(0));
-      if (made == OperatorTokenService.MAX_LIVE - 1) {
-        JsonObject order = new JsonObject().put("name", "narrow").put("site", "demo");
+      if (live == OperatorTokenService.MAX_LIVE - 1) {
+        JsonObject order = new JsonObject().put("name", "one-more").put("site", "demo");
         first.post(OPERATORS, order).refused(ErrorCode.CONFLICT);
         revoke(first, token).ok();
         assertEquals(201, first.post(OPERATORS, order).status());

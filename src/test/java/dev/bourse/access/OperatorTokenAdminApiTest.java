@@ -14,7 +14,9 @@ import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.Polls;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.SteppingClock;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
@@ -78,6 +80,70 @@ public class OperatorTokenAdminApiTest {
             "token_id=" + dana.getString("token_id") + " name=dana"),
         List.of(row.actor(), row.action(), row.detail()));
     assertEquals("system:start", bourse.audit("", false).get(0).actor());
+  }
+
+  /** Whatever wrote it: a row of its own, one selected from others, one without detail. */
+  @Test
+  void everyRowThatAnOperatorCausesNamesTheToken() {
+    JsonObject dana = minted(first, "dana");
+    ApiClient caller = bourse.with(dana.getString("token"));
+    caller.post("/api/operator/orgs", OrgApiFixture.org("danas")).json();
+    caller.delete("/api/operator/orgs/danas").ok();
+    JsonObject erin = minted(caller, "erin");
+    revoke(caller, erin).ok();
+    List<String> details =
+        RunningBourse.await(
+            bourse
+                .database()
+                .read(
+                    "SELECT detail FROM audit WHERE actor = 'operator:dana' ORDER BY id",
+                    List.of(),
+                    row -> row.text("detail")));
+    String own = "operator_token=" + dana.getString("token_id");
+    assertEquals(4, details.size(), details.toString());
+    details.forEach(detail -> assertTrue(detail.endsWith(own), detail));
+    assertTrue(details.contains(own), details.toString());
+    JsonObject told =
+        caller.get("/api/operator/activity?limit=1").ok().getJsonArray("entries").getJsonObject(0);
+    assertTrue(told.getString("detail").endsWith(" " + own), told.encode());
+  }
+
+  @Test
+  void noTwoOperatorsEverHaveOneName() {
+    JsonObject dana = minted(first, "dana");
+    for (int i = 0; i < 2; i++) {
+      JsonObject refusal =
+          first.post(OPERATORS, new JsonObject().put("name", "dana")).refused(ErrorCode.CONFLICT);
+      assertEquals("exists", refusal.getString("reason"));
+      assertTrue(refusal.getString("detail").startsWith("name: dana "), refusal.encode());
+      if (i == 0) {
+        revoke(first, dana).ok();
+      }
+    }
+  }
+
+  @Test
+  void theFirstTokenExpiresAndAStartMakesAnotherOnceNobodyIsLeft() {
+    SteppingClock clock = SteppingClock.midMonth();
+    RunningBourse early = RunningBourse.demo(clock);
+    RunningBourse again = null;
+    try {
+      long day = Duration.ofDays(1).toMillis();
+      clock.step(89 * day);
+      early.operator().get(OPERATORS).ok();
+      clock.step(day);
+      early.operator().get(OPERATORS).refused(ErrorCode.UNAUTHORIZED);
+      again = early.restarted();
+      List<String> names =
+          ClusterClient.objects(again.operator().get(OPERATORS).ok().getJsonArray("operators"))
+              .stream()
+              .map(token -> token.getString("name") + ' ' + (token.getValue("expires_at") != null))
+              .sorted()
+              .toList();
+      assertEquals(List.of("first true", "first-2 true"), names);
+    } finally {
+      (again == null ? early : again).close();
+    }
   }
 
   @Test
@@ -181,7 +247,7 @@ public class OperatorTokenAdminApiTest {
         }
       }
       for (int round = 0; round < 15; round++) {
-        JsonObject rival = minted(staying, "rival");
+        JsonObject rival = minted(staying, "rival-" + round);
         ApiClient other = there.with(rival.getString("token"));
         RunningBourse.until("it is known", () -> other.get(OPERATORS).status() == 200);
         CyclicBarrier start = new CyclicBarrier(2);

@@ -36,6 +36,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RunningBourse implements AutoCloseable {
   private static final long DEADLINE_SECONDS = 60;
+
+  /** How an operator's row ends. */
+  private static final Pattern OPERATOR_TOKEN =
+      Pattern.compile(" ?operator_token=[0-9A-Za-z]{12}$");
 
   private static final Map<String, String> SETTINGS =
       Map.ofEntries(
@@ -382,7 +387,8 @@ public final class RunningBourse implements AutoCloseable {
 
   /**
    * An organization's audit rows of writes, or of reads, oldest first, but for those of the tokens
-   * its world file lists.
+   * its world file lists; those of operators without the token that each names, which is another at
+   * each start of a store.
    */
   public List<AuditRow> audit(String orgId, boolean reads) {
     List<TrailEntry> rows =
@@ -411,7 +417,15 @@ public final class RunningBourse implements AutoCloseable {
             : List.of();
     return Stream.concat(rows.stream(), segments.stream().flatMap(List::stream))
         .sorted(Comparator.comparingLong(TrailEntry::id))
-        .map(e -> new AuditRow(e.atMillis(), orgId, e.actor(), e.action(), e.subject(), e.detail()))
+        .map(
+            e ->
+                new AuditRow(
+                    e.atMillis(),
+                    orgId,
+                    e.actor(),
+                    e.action(),
+                    e.subject(),
+                    OPERATOR_TOKEN.matcher(e.detail()).replaceFirst("")))
         .toList();
   }
 
