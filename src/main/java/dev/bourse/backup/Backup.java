@@ -123,7 +123,7 @@ public final class Backup {
       files.add(
           new Manifest.Kept(
               layout.rows(), Files.size(rows), FileBytes.digest(rows), FileBytes.mode(store)));
-      copySecrets(run, files);
+      copyKeys(run, files);
       List<BlobRow> wanted = named(rows);
       blobs.bring(wanted);
       blobs.flush();
@@ -164,11 +164,11 @@ public final class Backup {
   }
 
   /**
-   * Copies keys, tokens that were told, and what names the folder of blobs. After the rows: what is
-   * told is told before it is stored.
+   * Copies keys, and what names the folder of blobs. After the rows: keys are written before rows
+   * that name them.
    */
-  private void copySecrets(Path run, List<Manifest.Kept> files) throws IOException {
-    for (Path file : secrets()) {
+  private void copyKeys(Path run, List<Manifest.Kept> files) throws IOException {
+    for (Path file : keys()) {
       Path path = data.relativize(file);
       Path copy = run.resolve(path);
       PrivateFile.createFolders(copy.resolveSibling(""));
@@ -180,8 +180,12 @@ public final class Backup {
     }
   }
 
-  /** Files of tokens, keys of a folder of the data folder, and what names the folder of blobs. */
-  private List<Path> secrets() throws IOException {
+  /**
+   * Keys of the data folder and its folders, and what names the folder of blobs. Not the files that
+   * tell tokens: backups are kept longer and in more places than a data folder, and whoever reads
+   * one would have them all.
+   */
+  private List<Path> keys() throws IOException {
     List<Path> found = new ArrayList<>();
     try (DirectoryStream<Path> all = Files.newDirectoryStream(data)) {
       for (Path one : all) {
@@ -190,7 +194,7 @@ public final class Backup {
         }
       }
     }
-    add(data, "*.{json,pem}", found);
+    add(data, "*.pem", found);
     Path id = data.resolve(layout.checkpoints()).resolve("id");
     if (Files.exists(id)) {
       found.add(id);

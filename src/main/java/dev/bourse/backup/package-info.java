@@ -14,6 +14,9 @@
  * is deleted meanwhile is then there already. On one file system they are links to the service's
  * own files and take no room: whoever wants them on another disk names a folder there.
  *
+ * <p>Files that tell tokens are left out, because a backup is copied to more places than a data
+ * folder and kept for longer.
+ *
  * <p>Rejected: the whole under another name that is renamed, for a folder that is a mount cannot
  * be; an archive of one file, which would carry all bytes each time; digests of all bytes at each
  * backup, which would read the whole disk: the names of blobs have them, and {@link

@@ -13,9 +13,11 @@ import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestStore;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -23,10 +25,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -136,6 +141,9 @@ class BackupTest {
     String said = restore("--to", data.toString(), "--verify").succeeded();
     assertTrue(said.contains("ledger: sound"), said);
     assertTrue(said.contains("trails: "), said);
+    assertTrue(said.contains("tokens: none was backed up"), said);
+    // Its people keep theirs.
+    Files.copy(bourse.data().resolve("demo.json"), data.resolve("demo.json"));
     try (RunningBourse again = RunningBourse.over(data, "store.url=sqlite")) {
       long version = new ClusterClient(again.as("acme", "bound"), "acme", "acme-train").version();
       assertTrue(version >= acknowledged && version <= afterwards, version + " declared");
@@ -154,7 +162,7 @@ class BackupTest {
     Path whole = Files.copy(blob, folder.resolve("whole"));
     Files.delete(blob);
     Files.copy(whole, blob);
-    for (Path file : List.of(blob, kept("bourse.db"), kept("operator.json"))) {
+    for (Path file : List.of(blob, kept("bourse.db"), kept(".pem"))) {
       flip(file, Files.size(file) / 2);
       unsound(file, restore("--verify"));
       Path data = folder.resolve("data-" + file.getFileName());
@@ -352,13 +360,13 @@ class BackupTest {
 
   @Test
   void modesAreKeptAndNothingIsForOthers() throws Exception {
-    Path told = bourse.data().resolve("operator.json");
-    Files.setPosixFilePermissions(told, PosixFilePermissions.fromString("rw-r-----"));
+    Path key = keys(bourse.data()).get(0);
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-r-----"));
     try {
       publish(new byte[10]);
       take().succeeded();
     } finally {
-      Files.setPosixFilePermissions(told, PosixFilePermissions.fromString("rw-------"));
+      Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
     }
     Path data = folder.resolve("data");
     restore("--to", data.toString()).succeeded();
@@ -368,7 +376,7 @@ class BackupTest {
           String expected =
               Files.isDirectory(path)
                   ? "rwx------"
-                  : path.endsWith("operator.json") ? "rw-r-----" : "rw-------";
+                  : path.endsWith(key.getFileName()) ? "rw-r-----" : "rw-------";
           assertEquals(
               expected,
               PosixFilePermissions.toString(Files.getPosixFilePermissions(path)),
@@ -376,7 +384,47 @@ class BackupTest {
         }
       }
     }
-    assertEquals(Files.readString(told), Files.readString(data.resolve("operator.json")));
+    assertEquals(Files.readString(key), Files.readString(keys(data).get(0)));
+  }
+
+  private static List<Path> keys(Path data) throws IOException {
+    try (Stream<Path> all = Files.walk(data)) {
+      return all.filter(file -> file.toString().endsWith(".pem")).sorted().toList();
+    }
+  }
+
+  /** A backup is copied to more places than a data folder, and kept for longer. */
+  @Test
+  void noTokenIsInABackup() throws Exception {
+    JsonObject demo = new JsonObject(Files.readString(bourse.data().resolve("demo.json")));
+    List<String> secrets = new ArrayList<>();
+    Matcher tokens =
+        Pattern.compile("br[a-z]_[0-9A-Za-z]+_[0-9A-Za-z]+|eyJ[\\w.-]+").matcher(demo.encode());
+    while (tokens.find()) {
+      secrets.add(tokens.group());
+    }
+    assertTrue(secrets.contains(bourse.operatorToken()) && secrets.size() > 10, demo.encode());
+    take().succeeded();
+    try (Stream<Path> all = Files.walk(backup)) {
+      for (Path file : all.filter(Files::isRegularFile).toList()) {
+        String bytes = Files.readString(file, StandardCharsets.ISO_8859_1);
+        for (String secret : secrets) {
+          assertFalse(bytes.contains(secret), file + " has " + secret.substring(0, 16));
+        }
+      }
+    }
+  }
+
+  @Test
+  void whoeverHasNoOperatorsTokenAnyMoreGetsOneAtAStart() throws Exception {
+    take().succeeded();
+    Path data = folder.resolve("data");
+    restore("--to", data.toString()).succeeded();
+    try (RunningBourse again =
+        RunningBourse.over(data, "store.url=sqlite", "access.mint-operator=true")) {
+      JsonObject told = new JsonObject(Files.readString(data.resolve("operator.json")));
+      again.with(told.getString("operator_token")).get("/api/operator/operators").ok();
+    }
   }
 
   @Test

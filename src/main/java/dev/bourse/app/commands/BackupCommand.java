@@ -24,8 +24,9 @@ import picocli.CommandLine.Spec;
     description = {
       """
       Backs up a data folder with the embedded store, also while it is served: the rows as they \
-      are at one moment, the published bytes that they name, keys, and files of tokens. Keep the \
-      backup as you keep the data folder. Neither the settings nor the secret key are in it.\
+      are at one moment, the published bytes that they name, and keys. Keep the backup as you keep \
+      the data folder. The files that tell tokens (operator.json, world.json, demo.json), the \
+      settings and the secret key are not in it.\
       """,
       "",
       """
@@ -66,7 +67,7 @@ final class BackupCommand implements Callable<Integer> {
           """
           the rows are in PostgreSQL, which backs itself up: archive its log (archive_mode = on) \
           and take pg_basebackup, to go back to any moment, or take pg_dump; then copy \
-          checkpoints, signing-keys and *.json of each data folder\
+          checkpoints and signing-keys of each data folder\
           """,
           null);
     }

@@ -81,6 +81,11 @@ final class RestoreCommand implements Callable<Integer> {
         out.println(folder + " is sound");
       }
       if (data != null) {
+        out.println(
+            """
+            tokens: none was backed up; use those you keep, or, when nobody has an operator's, \
+            start once with --set access.mint-operator=true, which tells one in operator.json\
+            """);
         out.printf("%s is restored; serve --data %s goes on from there%n", data, data);
       }
       return 0;
