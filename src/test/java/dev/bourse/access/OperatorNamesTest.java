@@ -56,7 +56,7 @@ class OperatorNamesTest extends StoreFixture {
   }
 
   private List<Statement> step() throws Exception {
-    String file = steps() + "/0053-operator-names.sql";
+    String file = steps() + "/0054-operator-names.sql";
     try (InputStream in =
         Objects.requireNonNull(getClass().getClassLoader().getResourceAsStream(file), file)) {
       String sql = new String(in.readAllBytes(), StandardCharsets.UTF_8);
