@@ -46,8 +46,8 @@ final class SimulatedMonth extends SimulatedMarkets {
   /** Somebody sets the clock before one tick in so many. */
   private static final int CLOCK_SET_ONE_IN = 120;
 
-  private static final int ORGS = 200;
-  private static final int NODES = 30;
+  private static final int ORGS = 100;
+  private static final int NODES = 15;
 
   private final List<History> everybody = new ArrayList<>();
 
@@ -100,7 +100,7 @@ final class SimulatedMonth extends SimulatedMarkets {
         everybody.add(history);
         org.clusters.add(name);
       }
-      book(org, Ledger.Kind.CREDIT, dollars(100, 3_000));
+      book(org, Ledger.Kind.CREDIT, dollars(50, 1_000));
       if (i % 3 == 0) {
         org.limit = dollars(200, 2_000);
       }
@@ -176,7 +176,7 @@ final class SimulatedMonth extends SimulatedMarkets {
     History history = everybody.get(random.nextInt(everybody.size()));
     Org org = org(history);
     switch (random.nextInt(12)) {
-      case 0 -> book(org, Ledger.Kind.PAYMENT, dollars(10, 2_000));
+      case 0 -> book(org, Ledger.Kind.PAYMENT, dollars(10, 500));
       case 1 -> {
         if (org.limit != null && random.nextInt(4) == 0) {
           org.limit += dollars(100, 2_000);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * A month of 200 organizations: the rules that hold at every step are in {@link SimulatedMonth},
+ * A month of 100 organizations: the rules that hold at every step are in {@link SimulatedMonth},
  * those that hold of the whole here.
  */
 class SimulatedMonthTest {
