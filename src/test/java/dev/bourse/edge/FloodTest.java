@@ -24,30 +24,34 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
  * A process with the launcher's flags goes on answering whoever asks, whatever others begin.
  *
- * <p>Each test takes seconds: a JVM with these flags starts, and thousands of connections are made,
- * more than it has room for.
+ * <p>The class takes seconds: a JVM with these flags starts, and each test makes thousands of
+ * connections, more than it has room for. All tests flood one process, which must recover from each
+ * flood before the next.
  */
 @OneEngine("no request of the flood reaches the store")
 class FloodTest {
   private static final int CONNECTIONS = 9_000;
   private static final int HEAD_BYTES = 6_000;
+  private static final String TURNED_AWAY = "bourse_http_connections_turned_away_total";
   private static final Pattern MANAGEMENT =
       Pattern.compile("health and metrics are on 127\\.0\\.0\\.1:(\\d+)");
 
-  private final List<SocketChannel> flood = new ArrayList<>();
-  private Path data;
-  private Path log;
-  private ChildBourse bourse;
+  private static Path data;
+  private static Path log;
+  private static ChildBourse bourse;
 
-  @BeforeEach
-  void start() throws IOException {
+  private final List<SocketChannel> flood = new ArrayList<>();
+
+  @BeforeAll
+  static void start() {
     data = RunningBourse.newFolder();
     log = data.resolve("log");
     bourse =
@@ -56,12 +60,17 @@ class FloodTest {
   }
 
   @AfterEach
-  void stop() throws IOException {
+  void endFlood() throws IOException {
     for (SocketChannel open : flood) {
       open.close();
     }
-    bourse.close();
+  }
+
+  @AfterAll
+  static void stop() throws IOException {
+    int exitCode = bourse.terminate();
     TestStore.delete(data);
+    assertEquals(128 + 15, exitCode);
   }
 
   @Test
@@ -110,6 +119,7 @@ class FloodTest {
     URI api = URI.create(bourse.baseUrl());
     int management = managementPort();
     byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+    double before = metric(management, TURNED_AWAY);
     for (int i = 0; i < connections; i++) {
       begin(api.getPort(), "127.0.1." + (1 + i % addresses), bytes);
       if (i % 1_000 == 999) {
@@ -120,14 +130,13 @@ class FloodTest {
     for (int i = 0; i < 20; i++) {
       assertAnswers(api, management);
     }
-    assertTrue(metric(management, "bourse_http_connections_turned_away_total") > 0);
+    assertTrue(metric(management, TURNED_AWAY) > before);
     until("the log says so", () -> logged().contains("were turned away for want of room"));
     for (SocketChannel open : flood) {
       open.close();
     }
     until(
         "what they held is given back", () -> metric(management, "bourse_http_unread_bytes") == 0);
-    assertEquals(128 + 15, bourse.terminate());
   }
 
   private void begin(int port, String from, byte[] bytes) throws IOException {
@@ -187,7 +196,7 @@ class FloodTest {
     }
   }
 
-  private String logged() {
+  private static String logged() {
     try {
       return Files.readString(log);
     } catch (IOException e) {
@@ -195,7 +204,7 @@ class FloodTest {
     }
   }
 
-  private int managementPort() {
+  private static int managementPort() {
     Matcher told = MANAGEMENT.matcher(logged());
     assertTrue(told.find(), logged());
     return Integer.parseInt(told.group(1));
