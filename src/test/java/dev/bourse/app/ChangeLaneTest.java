@@ -21,11 +21,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** How changes of one topic come into memory, whatever fails on the way. */
 class ChangeLaneTest {
+  /** A poll without a pause would take the processor from what it waits for. */
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
   private final Vertx vertx = Vertx.vertx();
   private final Context context = vertx.getOrCreateContext();
   private final Set<String> untold = ConcurrentHashMap.newKeySet();
@@ -140,7 +144,7 @@ class ChangeLaneTest {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.call()) {
       assertTrue(System.nanoTime() < deadline, () -> what + " did not come to pass");
-      Thread.onSpinWait();
+      LockSupport.parkNanos(POLL_NANOS);
     }
   }
 

@@ -51,7 +51,7 @@ class PostgresReadSegmentsTest extends ReadSegmentsTest {
     int count = flushed.get() * 130;
 
     List<TrailEntry> trail = pages(Optional.empty(), 500);
-    List<TrailEntry> byOne = pages(Optional.empty(), 7);
+    List<TrailEntry> byOne = pages(Optional.empty(), 97);
     assertEquals(trail, byOne);
     assertEquals(count, trail.stream().map(TrailEntry::id).distinct().count());
     assertEquals(count, trail.stream().map(TrailEntry::detail).distinct().count());

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** What connections may hold, by the process's memory and by client address. */
@@ -159,7 +160,7 @@ class ProcessLimitsTest {
     long deadline = System.nanoTime() + 60_000_000_000L;
     while (fixture.edge.occupancy().unreadBytes() > 0 != some) {
       assertTrue(System.nanoTime() < deadline, "held: " + fixture.edge.occupancy().unreadBytes());
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
   }
 }

@@ -34,7 +34,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -56,6 +58,9 @@ class MoveReplicasTest {
 
   /** Of the end of each file, so that reading leaves the machine to those who move. */
   private static final int READ_BYTES = 100_000;
+
+  /** Between two rounds of reads, which take more of the machine than the move itself. */
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** What a member reads, by its path. */
   private final Map<String, byte[]> published = new LinkedHashMap<>();
@@ -80,6 +85,7 @@ class MoveReplicasTest {
       while (!isOver) {
         members.forEach(this::readAll);
         rounds.incrementAndGet();
+        LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
 

@@ -30,11 +30,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The contract on PostgreSQL, and what only a server away from the process has. */
 class PostgresDatabaseTest extends DatabaseContractTest {
+  /** A poll without a pause would take the processor from what it waits for. */
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
   private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(12_345), ZoneOffset.UTC);
 
   @Override
@@ -76,7 +80,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.call()) {
       assertTrue(System.nanoTime() < deadline, () -> what + " did not come to pass");
-      Thread.onSpinWait();
+      LockSupport.parkNanos(POLL_NANOS);
     }
   }
 
