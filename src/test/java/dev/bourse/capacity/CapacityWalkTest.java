@@ -137,7 +137,7 @@ class CapacityWalkTest {
             order.release().isEmpty()
                 ? before.find(a.allocationId()).orElseThrow().nomination() > 0
                 : order.release().get().contains(a.publicIp()) || a.isSwapping();
-        assertEquals(a.isOpen() && named, a.nomination() > 0, a.toString());
+        assertEquals(a.isOpen() && named, a.nomination() > 0, a::toString);
       }
     }
 
@@ -246,7 +246,7 @@ class CapacityWalkTest {
         }
         if (a.replaces() != null) {
           Allocation old = cluster.find(a.replaces()).orElseThrow();
-          assertTrue(old.isOpen() && old.isSwapping(), "replaces " + old);
+          assertTrue(old.isOpen() && old.isSwapping(), () -> "replaces " + old);
           assertEquals(Allocation.State.PROVISIONING, a.state());
           assertEquals(old.slot(), a.slot());
           assertTrue(replaced.add(a.replaces()), "two replace " + a.replaces());
@@ -255,15 +255,16 @@ class CapacityWalkTest {
           assertTrue(a.isOpen());
           assertTrue(ranks.add(a.nomination()), "two of rank " + a.nomination());
         }
-        assertTrue(!a.isSwapping() || (a.isOpen() && a.nomination() > 0), a.toString());
+        assertTrue(!a.isSwapping() || (a.isOpen() && a.nomination() > 0), a::toString);
         assertEquals(a.isOpen(), a.reclaim() == null);
         assertEquals(
             a.state() == Allocation.State.PROVISIONING, a.isOpen() && a.activeAtMillis() == null);
         if (!a.isOpen()) {
           everReclaiming.add(a.allocationId());
         }
-        assertFalse(a.pinned() && a.isSwapping(), "a pinned node is being swapped: " + a);
-        assertFalse(a.isOpen() && everReclaiming.contains(a.allocationId()), "came back: " + a);
+        assertFalse(a.pinned() && a.isSwapping(), () -> "a pinned node is being swapped: " + a);
+        assertFalse(
+            a.isOpen() && everReclaiming.contains(a.allocationId()), () -> "came back: " + a);
       }
       assertTrue(filled <= cluster.declaredSlots(8), filled + " nodes for fewer slots");
       assertEquals(cluster.declaredSlots(8) - filled, cluster.pending(8));
@@ -279,7 +280,7 @@ class CapacityWalkTest {
                 && is.map(Allocation::reclaim)
                     .filter(reclaim -> reclaim.reason() == Allocation.Reason.SWAP)
                     .isPresent(),
-            "a swap took the pinned " + was);
+            () -> "a swap took the pinned " + was);
       }
     }
 

@@ -1,6 +1,7 @@
 package dev.bourse.simulation.hostile;
 
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 
 /**
  * One change to a request.
@@ -8,6 +9,10 @@ import java.util.function.Consumer;
  * @param name what is changed, for whoever reads a failure
  */
 record Mutation(Kind kind, String name, Consumer<Draft> change) {
+  private static final int SHOWN = 90;
+  private static final int LOOKED_AT = 4 * SHOWN;
+  private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}+");
+
   /** What a mutation changes. */
   enum Kind {
     BODY,
@@ -18,8 +23,10 @@ record Mutation(Kind kind, String name, Consumer<Draft> change) {
   }
 
   static Mutation of(Kind kind, String name, Consumer<Draft> change) {
-    String line = name.replaceAll("\\p{Cntrl}+", " ");
-    String shown = line.length() > 90 ? line.substring(0, 90) + "…" : line;
+    // Most names are values of the attack, some of a megabyte: only their beginning is shown.
+    String beginning = name.length() > LOOKED_AT ? name.substring(0, LOOKED_AT) : name;
+    String line = CONTROL.matcher(beginning).replaceAll(" ");
+    String shown = line.length() > SHOWN ? line.substring(0, SHOWN) + "…" : line;
     return new Mutation(kind, shown, change);
   }
 }
