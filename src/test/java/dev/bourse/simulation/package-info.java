@@ -21,7 +21,7 @@
  * drawn from the seed, so the same seed is the same simulation, on any machine. {@code
  * scripts/simulate} runs seeds; of one that violates an invariant it tells the fewest steps that
  * lead there and the command that shows all that happens. {@link
- * dev.bourse.simulation.SimulationTest} runs a thousand.
+ * dev.bourse.simulation.SimulationTest} runs 120.
  *
  * <p><b>To add an invariant</b>, extend {@link dev.bourse.simulation.Invariant}, override the
  * moments at which it can be judged, and add it to {@link dev.bourse.simulation.Invariants#all}:
