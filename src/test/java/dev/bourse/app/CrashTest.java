@@ -49,6 +49,9 @@ class CrashTest {
           "market.tick=20ms",
           "market.protection=50ms",
           "market.notice=0",
+          // What a killed process held on PostgreSQL is free after this long, not after ten
+          // seconds.
+          "market.lease=2s",
           "capacity.write-cadence=0",
           "nodes.simulated.provision-delay=10ms",
           "nodes.simulated.reclaim-delay=10ms",

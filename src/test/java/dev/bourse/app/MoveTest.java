@@ -272,6 +272,7 @@ class MoveTest extends MoveFixture {
     }
   }
 
+  /** Takes seconds: each kill needs a process of its own. */
   @Test
   void anImportThatIsKilledLeavesNothing() throws Exception {
     Path data = Files.createTempDirectory(folder, "many");

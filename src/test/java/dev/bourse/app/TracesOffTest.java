@@ -44,6 +44,7 @@ class TracesOffTest {
     assertEquals(List.of(), loaded(temp));
   }
 
+  /** Takes seconds: the service starts in a process of its own. */
   @Test
   void withAnEndpointTheyAre(@TempDir Path temp) throws IOException {
     try (Collector collector = new Collector()) {

@@ -33,6 +33,10 @@ class PostgresReadSegmentsTest extends ReadSegmentsTest {
     run("ALTER SEQUENCE audit_id_seq RESTART WITH " + (id + 1));
   }
 
+  /**
+   * Takes seconds: two stores race for ids with twenty thousand reads, and the trail is read by
+   * pages.
+   */
   @Test
   void segmentsOfProcessesThatWriteAtOnceMakeUpOneTrail() throws Exception {
     Database others = await(openAgain());

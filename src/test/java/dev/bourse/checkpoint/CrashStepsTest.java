@@ -57,6 +57,10 @@ class CrashStepsTest extends CheckpointFixture {
     dieAtEveryStep(this::directly);
   }
 
+  /**
+   * Takes seconds: a publication dies before and after each call that it makes to the disk and to
+   * the store.
+   */
   @Test
   void committedPublicationsLeaveTheOldEditionOrTheNewOne() throws Exception {
     dieAtEveryStep(this::inSession);

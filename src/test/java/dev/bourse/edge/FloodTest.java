@@ -68,9 +68,12 @@ class FloodTest {
 
   @AfterAll
   static void stop() throws IOException {
-    int exitCode = bourse.terminate();
-    TestStore.delete(data);
-    assertEquals(128 + 15, exitCode);
+    try {
+      assertEquals(128 + 15, bourse.terminate());
+    } finally {
+      bourse.close();
+      TestStore.delete(data);
+    }
   }
 
   @Test

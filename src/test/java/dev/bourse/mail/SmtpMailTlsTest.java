@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.subethamail.smtp.auth.EasyAuthenticationHandlerFactory;
@@ -32,8 +33,11 @@ class SmtpMailTlsTest {
   private static final Mail MAIL =
       new Mail("alice@acme.example", "Sign in", "Open this:\n\nhttp://localhost/x?token=1\n");
 
+  /** The JDK's keytool makes one in a process of its own, which takes a second. */
+  private static final SelfSignedCertificate CERTIFICATE =
+      SelfSignedCertificate.create("localhost");
+
   private final Vertx vertx = Vertx.vertx();
-  private final SelfSignedCertificate certificate = SelfSignedCertificate.create("localhost");
   private final List<String> delivered = new CopyOnWriteArrayList<>();
   private final List<String> logins = new CopyOnWriteArrayList<>();
   private @Nullable SMTPServer server;
@@ -48,11 +52,15 @@ class SmtpMailTlsTest {
       server.stop();
     }
     vertx.close().await();
-    certificate.delete();
+  }
+
+  @AfterAll
+  static void deleteCertificate() {
+    CERTIFICATE.delete();
   }
 
   private SSLContext tls() throws Exception {
-    return tls(certificate);
+    return tls(CERTIFICATE);
   }
 
   private SSLContext tls(SelfSignedCertificate certificate) throws Exception {
@@ -116,7 +124,7 @@ class SmtpMailTlsTest {
             List.of(pauses),
             30_000,
             100,
-            certificate.trustOptions());
+            CERTIFICATE.trustOptions());
     sender = made;
     return made;
   }

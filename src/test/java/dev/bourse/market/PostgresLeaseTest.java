@@ -141,6 +141,7 @@ class PostgresLeaseTest extends MarketFixture {
     }
   }
 
+  /** Takes seconds: a lease of twelve seconds is renewed in real time, after a third of it. */
   @Test
   void aLeaseThatSomebodyElseHasIsGivenUpAtItsRenewal() throws Exception {
     adopt(Sample.empty());

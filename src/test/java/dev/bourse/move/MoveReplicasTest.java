@@ -168,6 +168,10 @@ class MoveReplicasTest {
     return found;
   }
 
+  /**
+   * Takes seconds: two processes start, a file of two parts of 16 MiB is moved, and a step of the
+   * move begins every two seconds.
+   */
   @Test
   void whatAKilledProcessWasMovingTheOtherGoesOnWithAndEverythingIsReadableAllTheTime()
       throws Exception {

@@ -158,6 +158,10 @@ class SshRunsTest extends SshNodesFixture {
     assertEquals(List.of("prepare alloc_1"), Files.readAllLines(log));
   }
 
+  /**
+   * Takes seconds: the shell on the machine counts the command's time and the grace before it
+   * kills.
+   */
   @Test
   void aCommandPastItsTimeIsEndedOnTheMachineWithItsChildrenWhateverTheyHeed() throws Exception {
     // Long enough for a busy machine to begin it.
@@ -185,6 +189,10 @@ class SshRunsTest extends SshNodesFixture {
     await(nodes(setting).reclaim(machine.machine(), "alloc_1"));
   }
 
+  /**
+   * Takes seconds: the shell on the machine counts the command's time, which must be long enough
+   * for a busy machine.
+   */
   @Test
   void aRunThatLostItsKeeperIsEndedWhenItsTimeIsUp() throws Exception {
     // Long enough for a busy machine to begin it, and for its keeper to be found.

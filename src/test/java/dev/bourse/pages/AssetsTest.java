@@ -139,6 +139,7 @@ class AssetsTest {
     return Optional.ofNullable(page.headers().get(name)).orElse("");
   }
 
+  /** Takes seconds: all files of the console are compressed three times. */
   @Test
   void aChangeOfAnyFileChangesTheAddressOfAll() throws IOException {
     copyResources();

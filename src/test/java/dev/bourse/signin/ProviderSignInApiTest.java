@@ -220,6 +220,10 @@ class ProviderSignInApiTest {
     }
   }
 
+  /**
+   * Takes the ten seconds that it proves, because the HTTP client's time-out has no clock of the
+   * test's own.
+   */
   @Test
   void aProviderThatStallsIsGivenUpAfterTenSeconds() {
     try (IdentityProvider stalling = new IdentityProvider();

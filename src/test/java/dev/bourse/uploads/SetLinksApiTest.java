@@ -94,6 +94,7 @@ class SetLinksApiTest extends SetApiFixture {
     files.forEach((path, held) -> assertArrayEquals(held, read(second, held)));
   }
 
+  /** Takes seconds: two links race a deletion eight times. */
   @Test
   void aFileIsNeverLostWhenItsOnlyHolderIsDeletedWhileOthersLinkIt() throws Exception {
     for (int round = 0; round < 8; round++) {

@@ -183,6 +183,7 @@ class S3FaultsTest extends S3Fixture {
     holdsOnlyAfterADay(List.of());
   }
 
+  /** Sends 6 MB for each step, because the server takes no smaller parts. */
   @Test
   void anAbandoningThatDiesBetweenAnyTwoStepsIsTidiedUp() throws Exception {
     boolean survived = false;

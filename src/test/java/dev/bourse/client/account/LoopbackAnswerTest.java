@@ -49,6 +49,7 @@ class LoopbackAnswerTest {
     }
   }
 
+  /** Takes seconds: the limit of incomplete requests is that of a JVM, so one of its own starts. */
   @Test
   void requestsThatNeverComeWholeDoNotKeepTheBrowserOut() throws Exception {
     Process process =

@@ -284,6 +284,7 @@ class CheckpointCommandTest {
     return Files.readString(said);
   }
 
+  /** Takes seconds: the file is longer than a stretch of 64 MiB. */
   @Test
   void aPushThatWasKilledGoesOnWhereItStood() throws Exception {
     byte[] bytes = FilesFixture.bytes(LONG, 5);
@@ -300,6 +301,7 @@ class CheckpointCommandTest {
     assertEquals(List.of(), alice().uploads());
   }
 
+  /** Takes seconds: the file is longer than a stretch of 64 MiB. */
   @Test
   void aFileThatChangedSinceIsSentFromItsStart() throws Exception {
     byte[] bytes = FilesFixture.bytes(LONG, 6);
