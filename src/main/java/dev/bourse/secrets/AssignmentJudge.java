@@ -19,7 +19,25 @@ final class AssignmentJudge implements SecretRule.Judge {
 
   /** Names that end so do not hold the secret itself. */
   private static final String[] ABOUT = {
-    "_id", "_file", "_path", "_name", "_url", "_uri", "_dir", "_type", "_arn", "_ref"
+    "_id",
+    "_file",
+    "_path",
+    "_name",
+    "_url",
+    "_uri",
+    "_dir",
+    "_type",
+    "_arn",
+    "_ref",
+    "public_key",
+    "publishable_key",
+    "cache_key",
+    "host_key",
+    "site_key",
+    "primary_key",
+    "foreign_key",
+    "sort_key",
+    "partition_key"
   };
 
   private final EnvironmentLines lines;

@@ -36,6 +36,62 @@ final class SecretShapes {
 
   private SecretShapes() {}
 
+  static List<SecretRule> rules() {
+    return List.of(
+        SecretRule.of("private-key", SecretShapes::privateKey, List.of("-----BEGIN ")),
+        new SecretRule("aws-access-key", List.of("AKIA", "ASIA"), file -> new AwsJudge()),
+        SecretRule.of(
+            "aws-access-key",
+            SecretShapes::awsSecret,
+            words(
+                """
+                aws_secret_access_key AWS_SECRET_ACCESS_KEY aws_secret_key AWS_SECRET_KEY \
+                ecretAccessKey\
+                """)),
+        SecretRule.of("slack-webhook", SecretShapes::slackWebhook, List.of("hooks.slack.com/")),
+        SecretRule.of(
+            "hugging-face-token",
+            SecretVendors.atLeast(ALNUM, 33),
+            ServiceShapes.combined("hf_", ServiceShapes.LETTERS)),
+        SecretRule.of(
+            "openai-key",
+            SecretVendors.exactly(ALNUM, 31, 63),
+            ServiceShapes.combined("sk-", ServiceShapes.LETTERS)),
+        SecretRule.of(
+            "jwt", SecretShapes::jsonWebToken, ServiceShapes.combined("eyJ", jwtFourth())),
+        new SecretRule(
+            "kubeconfig",
+            words("client-key-data users: users\" users\\ token: token\" token\\"),
+            file -> new KubeconfigJudge()),
+        new SecretRule("docker-config", List.of("\"auth"), file -> new DockerJudge()),
+        SecretRule.of("npmrc", SecretShapes::npmrc, List.of("_auth")),
+        new SecretRule("pypirc", List.of("password"), SecretShapes::pypirc),
+        SecretRule.of("netrc", SecretShapes::netrc, List.of("machine", "default login")),
+        new SecretRule(
+            "secret-assignment",
+            words(
+                """
+                SECRET TOKEN PASSWORD PASSWD PASSPHRASE _PASS= _PWD= APIKEY _KEY secret password \
+                passwd api_key apikey apiKey private_key access_key access_token auth_token \
+                lientSecret ecretKey ccessToken uthToken piToken _key=\
+                """),
+            AssignmentJudge::new));
+  }
+
+  private static List<String> words(String words) {
+    return List.of(words.split(" "));
+  }
+
+  /** Base64url of a brace, a quote and a letter is eyJ and one of these. */
+  private static String jwtFourth() {
+    String base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    StringBuilder fourth = new StringBuilder();
+    for (char c = 'a'; c <= 'z'; c++) {
+      fourth.append(base64.charAt(c & 63));
+    }
+    return fourth.toString();
+  }
+
   /**
    * The first line of a PEM private key of any kind and the beginning of a body: a key may be
    * longer than what a rule can see.

@@ -1,5 +1,7 @@
 package dev.bourse.secrets;
 
+import java.nio.charset.StandardCharsets;
+
 /**
  * The bytes around a keyword, as the rules read them: from {@value #BEFORE} before it to {@value
  * #AFTER} after its start, or to the ends of the file. Rules see nothing else, so that what they
@@ -28,6 +30,7 @@ final class SecretText {
   static final int UPPER_LABEL = 256;
   static final int DOT = 512;
   static final int EQUALS = 1024;
+  static final int HEX = 2048;
 
   static final int ALNUM = DIGIT | LETTER;
   static final int WORD = ALNUM | UNDERSCORE;
@@ -42,12 +45,13 @@ final class SecretText {
 
   static {
     for (int c = '0'; c <= '9'; c++) {
-      CLASSES[c] = DIGIT | UPPER_LABEL;
+      CLASSES[c] = DIGIT | UPPER_LABEL | HEX;
     }
     for (int c = 'a'; c <= 'z'; c++) {
       CLASSES[c] = LETTER;
       CLASSES[c - 'a' + 'A'] = LETTER | UPPER_LABEL;
     }
+    mark("abcdefABCDEF", HEX);
     mark("_", UNDERSCORE);
     mark("-", DASH);
     mark("+/", PLUS_SLASH);
@@ -99,6 +103,11 @@ final class SecretText {
   /** The byte there, {@link #NOTHING} outside of the view. */
   int at(int place) {
     return place < from || place >= to ? NOTHING : bytes[place] & 0xff;
+  }
+
+  /** The characters between two places of the view. */
+  String string(int start, int end) {
+    return new String(bytes, start, end - start, StandardCharsets.ISO_8859_1);
   }
 
   boolean is(int place, int kind) {

@@ -9,6 +9,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyPairGenerator;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,7 @@ public final class SecretSamples {
   private final Random random;
   private final List<Sample> samples = new ArrayList<>();
 
-  private SecretSamples(long seed) {
+  SecretSamples(long seed) {
     random = new Random(seed);
   }
 
@@ -51,6 +52,7 @@ public final class SecretSamples {
     drawn.addJsonWebTokens();
     drawn.addFiles();
     drawn.addAssignments();
+    drawn.samples.addAll(VendorSamples.all(seed));
     return drawn.samples;
   }
 
@@ -99,6 +101,31 @@ public final class SecretSamples {
         "\nVersion: GnuPG v2\nComment: of nobody\n\n",
         body(bytes(900)));
     add("in one line", "private-key", begin("", "KEY"), "\\n", body(bytes(64)).strip(), "\\n");
+  }
+
+  /** Private keys in their binary form. */
+  static List<byte[]> binaryKeys() {
+    return List.of(
+        encoded("RSA", 2048), encoded("EC", 256), encoded("Ed25519", 255), pkcs1(), sec1());
+  }
+
+  /** The key within PKCS8, behind its algorithm. */
+  private static byte[] pkcs1() {
+    byte[] key = encoded("RSA", 2048);
+    return Arrays.copyOfRange(key, 26, key.length);
+  }
+
+  private static byte[] sec1() {
+    SecretSamples drawn = new SecretSamples(5);
+    byte[] start = {0x30, 0x77, 2, 1, 1, 4, 32};
+    byte[] end = {(byte) 0xa0, 10, 6, 8, 0x2a, (byte) 0x86, 0x48, (byte) 0xce, 0x3d, 3, 1, 7};
+    return concat(concat(start, drawn.bytes(32)), concat(end, drawn.bytes(68)));
+  }
+
+  private static byte[] concat(byte[] first, byte[] second) {
+    byte[] both = Arrays.copyOf(first, first.length + second.length);
+    System.arraycopy(second, 0, both, first.length, second.length);
+    return both;
   }
 
   private void pem(String label, String kind, byte[] der) {
@@ -308,7 +335,7 @@ public final class SecretSamples {
     add("netrc of any host", "netrc", "default login me password ", draw(ALNUM, 12), "\n");
   }
 
-  private String uuid() {
+  String uuid() {
     return String.join("-", draw(HEX, 8), draw(HEX, 4), draw(HEX, 4), draw(HEX, 4), draw(HEX, 12));
   }
 
@@ -342,7 +369,7 @@ public final class SecretSamples {
     return draw(DIGITS, 1) + draw(LETTERS, 1) + draw(ALNUM, length - 2);
   }
 
-  private static String base64(String text) {
+  static String base64(String text) {
     return Base64.getEncoder().encodeToString(text.getBytes(latin()));
   }
 

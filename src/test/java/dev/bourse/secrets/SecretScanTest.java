@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -26,6 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("fast")
 final class SecretScanTest {
   private static final List<Sample> SAMPLES = SecretSamples.all(1);
+  private static final Set<String> JOINED =
+      Set.of("secret-assignment", "url-password", "azure-key");
   private static final String PROSE =
       "The model was trained on 64 nodes for three days. See the report for the loss.\n";
 
@@ -97,12 +100,24 @@ final class SecretScanTest {
     // A short string is its length in one byte, which may be a letter, and an opcode follows it.
     return SAMPLES.stream()
         .filter(sample -> sample.at() == 0 && !sample.text().contains("\n"))
-        .filter(sample -> !sample.rule().equals("secret-assignment")) // the letter joins the name
+        .filter(sample -> !JOINED.contains(sample.rule())) // the letter joins the name
         .map(
             sample ->
                 DynamicTest.dynamicTest(
                     sample.label(),
                     () -> expect(sample, "\u0080\u0002\u008cl", sample.text(), "q\u0001.")));
+  }
+
+  @Test
+  void aKeyInItsBinaryFormIsFoundAloneAndWithinWeights() {
+    Random random = new Random(4);
+    for (byte[] key : SecretSamples.binaryKeys()) {
+      assertEquals(Optional.of(new Finding("private-key", 0)), scan(key), key.length + " bytes");
+      byte[] weights = new byte[200_000];
+      random.nextBytes(weights);
+      System.arraycopy(key, 0, weights, 99_999, key.length);
+      assertEquals(Optional.of(new Finding("private-key", 99_999)), scan(weights));
+    }
   }
 
   @TestFactory
