@@ -401,7 +401,7 @@ final class ArchitectureTest {
           entry("client.ssh", List.of("io.vertx.core.json", "picocli")),
           entry("client.trail", List.of("io.vertx.core.json", "picocli")),
           entry("client.transfer", List.of("io.vertx.core.json")),
-          entry("secrets", List.of()),
+          entry("secrets", List.of("org.apache.commons.compress..", "org.tukaani.xz..")),
           entry("uploads", List.of("io.vertx.core..", "org.slf4j")),
           entry(
               "checkpoint",

@@ -6,18 +6,10 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * What a gzip file (RFC 1952) unpacks to, member after member, up to {@value #MOST} bytes of it and
- * to {@value #RATIO} times what was sent: a small file may unpack to terabytes, and whoever scans
- * it does nothing else meanwhile. What is packed in it once more is not looked into. A file that is
- * not gzip after all is nobody's fault, and its own bytes are scanned anyway.
+ * What a gzip file (RFC 1952) unpacks to, member after member. A file that is not gzip after all is
+ * nobody's fault, and its own bytes are scanned anyway.
  */
 final class GzipLayer implements SecretLayer {
-  /** A fifth of a second of one worker, for each file. */
-  static final long MOST = 64L << 20;
-
-  /** Text packs to a third or a tenth, logs to a fiftieth. */
-  static final int RATIO = 256;
-
   private static final int PIECE = 32 * 1024;
   private static final int EXTRA = 4;
   private static final int NAME = 8;
@@ -48,16 +40,15 @@ final class GzipLayer implements SecretLayer {
 
   private int flags;
   private int extraLength;
-  private long sent;
-  private long inflated;
+  private final Unpacking unpacking;
 
-  GzipLayer(String plainName) {
-    this.scan = SecretScan.ofLayer(SecretFileNames.unpacked(plainName));
+  GzipLayer(String name, int depth, Unpacking unpacking) {
+    this.unpacking = unpacking;
+    this.scan = SecretScan.ofLayer(SecretFileNames.unpacked(name), depth + 1, unpacking);
   }
 
   @Override
   public Optional<Finding> inspect(byte[] bytes, int from, int to) {
-    sent += to - from;
     Optional<Finding> found = Optional.empty();
     int i = from;
     while (i < to && part != Part.NOTHING && found.isEmpty()) {
@@ -78,12 +69,12 @@ final class GzipLayer implements SecretLayer {
     Optional<Finding> found = Optional.empty();
     try {
       while (found.isEmpty() && part == Part.PACKED) {
-        if (inflated >= MOST || inflated >= RATIO * sent + PIECE) {
+        if (!unpacking.isAllowed()) {
           leave();
           return found;
         }
         int length = inflater.inflate(unpacked);
-        inflated += length;
+        unpacking.addUnpacked(length, 1);
         found = scan.inspect(unpacked, 0, length);
         if (inflater.finished()) {
           go(Part.TRAILER);
@@ -164,11 +155,6 @@ final class GzipLayer implements SecretLayer {
   private void go(Part next) {
     part = next;
     count = 0;
-  }
-
-  /** How many bytes were unpacked. */
-  long inflated() {
-    return inflated;
   }
 
   private void leave() {

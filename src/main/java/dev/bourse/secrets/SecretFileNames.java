@@ -10,7 +10,8 @@ final class SecretFileNames {
       Set.of(
           """
           .env .envrc .netrc _netrc id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk \
-          kubeconfig kubeconfig.yaml kubeconfig.yml kubeconfig.json .dockercfg .git-credentials\
+          kubeconfig kubeconfig.yaml kubeconfig.yml kubeconfig.json .dockercfg .git-credentials \
+          .pgpass .vault-token .htpasswd .s3cfg .boto kaggle.json credentials.tfrc.json\
           """
               .split(" "));
 
@@ -38,6 +39,7 @@ final class SecretFileNames {
     String name = unpacked(plain);
     return REFUSED.contains(name)
         || name.endsWith(".kubeconfig")
+        || name.endsWith(".ppk")
         || ((name.startsWith(".env.") || name.startsWith(".envrc.") || name.endsWith(".env"))
             && !isTemplate(name));
   }
@@ -46,6 +48,11 @@ final class SecretFileNames {
   static boolean isEnvironment(String plain) {
     List<String> parts = parts(unpacked(plain));
     return (parts.contains("env") || parts.contains("envrc")) && !isTemplate(plain);
+  }
+
+  /** Whether rules judge a file of that name otherwise than the same bytes elsewhere. */
+  static boolean isOfSettings(String plain) {
+    return plain.equals(".pypirc") || isEnvironment(plain);
   }
 
   private static boolean isTemplate(String plain) {

@@ -1,5 +1,6 @@
 package dev.bourse.secrets;
 
+import dev.bourse.secrets.SecretScan.Finding;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -9,24 +10,54 @@ import org.jspecify.annotations.Nullable;
  * SecretScan}.
  */
 interface SecretLayer {
-  /** Takes the next bytes of the file, the first two included. */
-  Optional<SecretScan.Finding> inspect(byte[] bytes, int from, int to);
+  /** The bytes of a file that tell its kind: a tar is known by what stands at byte 257. */
+  int HEAD = 512;
+
+  /** Takes the next bytes of the file, the first ones included. */
+  Optional<Finding> inspect(byte[] bytes, int from, int to);
 
   /** There are no more; what it holds is given back. */
-  Optional<SecretScan.Finding> end();
+  Optional<Finding> end();
 
   /**
    * The layer of a file that begins so; null when it has none.
    *
-   * @param mayBePacked whether what is packed is looked into
+   * @param name the plain name of the file
+   * @param depth layers that this one is within
    */
-  static @Nullable SecretLayer of(String plainName, int first, int second, boolean mayBePacked) {
-    if (first == 0xff && second == 0xfe) {
-      return new Utf16Layer(plainName, false);
+  static @Nullable SecretLayer of(
+      String name, byte[] head, int length, int depth, Unpacking unpacking) {
+    if (depth >= Unpacking.DEPTH || length < 2) {
+      return null;
     }
-    if (first == 0xfe && second == 0xff) {
-      return new Utf16Layer(plainName, true);
+    Utf16Layer text = Utf16Layer.of(name, head, length, depth, unpacking);
+    if (text != null) {
+      return text;
     }
-    return mayBePacked && first == 0x1f && second == 0x8b ? new GzipLayer(plainName) : null;
+    if (begins(head, length, "\37\213")) {
+      return new GzipLayer(name, depth, unpacking);
+    }
+    if (begins(head, length, "PK\3\4")) {
+      return new ZipLayer(depth, unpacking);
+    }
+    if (begins(head, length, "BZh") && length > 4 && head[4] == 0x31) {
+      return SlowLayer.ofBzip2(name, depth, unpacking);
+    }
+    if (begins(head, length, "\3757zXZ\0")) {
+      return SlowLayer.ofXz(name, depth, unpacking);
+    }
+    return TarLayer.isTar(head, length) ? new TarLayer(depth, unpacking) : null;
+  }
+
+  private static boolean begins(byte[] head, int length, String mark) {
+    if (length < mark.length()) {
+      return false;
+    }
+    for (int i = 0; i < mark.length(); i++) {
+      if ((head[i] & 0xff) != mark.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
   }
 }

@@ -16,23 +16,35 @@ import org.jspecify.annotations.Nullable;
  * may read has arrived ({@value SecretText#AFTER} bytes, or the end), so a finding may come up to
  * {@value #BLOCK} bytes and that late, and nothing may be published before {@link #end} was asked.
  *
- * <p>Text in UTF-16 that begins with its mark, and what a gzip file unpacks to up to a bound, are
- * looked into beside the file's own bytes; a finding in either may come first. Other packed and
- * encrypted contents, and what is packed twice, are not.
+ * <p>A {@link SecretLayer} (text in UTF-16; what gzip, bzip2, xz, zip and tar hold) and {@link
+ * EncodedRuns} (base64 and hexadecimal digits) are looked into beside the file's own bytes, with
+ * scans of their own, up to the bounds of {@link Unpacking}; a finding in one may come first.
  *
- * <p>Memory is constant, some 85 KiB, and as much again for each of those. Not safe for use by
- * several threads at once.
+ * <p>Memory is constant: some 85 KiB, as much again for each layer that is open, and what an
+ * unpacker takes. Not safe for use by several threads at once.
  */
 public final class SecretScan {
   /**
    * A credential in the file; never the credential itself.
    *
    * @param rule what kind it is: {@code github-token}, {@code private-key}, … {@code file-name}
-   *     when the name of the file alone refuses it
-   * @param offset of its first byte, or of the first byte of its name when it has one; in what it
-   *     unpacks to for a gzip file
+   *     when a name alone refuses the file
+   * @param offset of its first byte, or of the first byte of its name when it has one; within the
+   *     member, or in what the file unpacks to; of the first byte of encoded text
+   * @param member the path of the archive's member it is in; empty when it is in none
    */
-  public record Finding(String rule, long offset) {}
+  public record Finding(String rule, long offset, String member) {
+    private static final int LONGEST = 255;
+
+    public Finding(String rule, long offset) {
+      this(rule, offset, "");
+    }
+
+    Finding within(String outer) {
+      String path = member.isEmpty() ? outer : outer + "/" + member;
+      return new Finding(rule, offset, path.substring(0, Math.min(path.length(), LONGEST)));
+    }
+  }
 
   private static final List<SecretRule> RULES = SecretRule.ALL;
   private static final Keywords KEYWORDS =
@@ -46,7 +58,7 @@ public final class SecretScan {
   private final int capacity;
   private final byte[] buffer;
   private final SecretText text;
-  private final Judge[] judges;
+  private final Judge[] judges = new Judge[RULES.size()];
 
   /** The offset in the file of the buffer's first byte. */
   private long base;
@@ -57,16 +69,21 @@ public final class SecretScan {
   private int next;
 
   private boolean ended;
-  private Optional<Finding> finding;
+  private Optional<Finding> finding = Optional.empty();
 
-  private final String plain;
-  private final boolean mayBePacked;
+  private final int depth;
+  private final Unpacking unpacking;
+  private String plain = "";
 
-  /** The first byte, once it came; the second tells whether there is a layer. */
-  private int first = -1;
+  /** Whether the bytes themselves are judged, beside what they hold in another form. */
+  private boolean isJudged = true;
 
-  private boolean isBegun;
+  /** The first bytes, which tell what the file holds in another form; null once they told. */
+  private byte @Nullable [] head;
+
+  private int headLength;
   private @Nullable SecretLayer layer;
+  private @Nullable EncodedRuns runs;
 
   /**
    * A scan of a file.
@@ -74,21 +91,46 @@ public final class SecretScan {
    * @param fileName as the uploader calls it, with or without folders
    */
   public SecretScan(String fileName) {
-    this(SecretFileNames.plain(fileName), true, CAPACITY);
+    this(SecretFileNames.plain(fileName), 0, new Unpacking(), CAPACITY);
   }
 
   /**
+   * @param depth layers that the bytes are within
    * @param capacity bytes that are in memory at once; fewer than {@link #CAPACITY} only where no
    *     more than these come
    */
-  private SecretScan(String plain, boolean mayBePacked, int capacity) {
-    this.plain = plain;
-    this.mayBePacked = mayBePacked;
+  private SecretScan(String plain, int depth, Unpacking unpacking, int capacity) {
+    this.depth = depth;
+    this.unpacking = unpacking;
     this.capacity = capacity;
     buffer = new byte[capacity + Keywords.MARGIN];
     text = new SecretText(buffer);
-    judges = RULES.stream().map(rule -> rule.judge().apply(plain)).toArray(Judge[]::new);
+    restart(plain, true);
+  }
+
+  /**
+   * Begins with another file.
+   *
+   * @param isJudged false when its own bytes are scanned elsewhere; then its name and what it holds
+   *     in another form are looked at
+   */
+  void restart(String plain, boolean isJudged) {
+    this.plain = plain;
+    this.isJudged = isJudged || SecretFileNames.isOfSettings(plain);
+    for (int i = 0; i < judges.length; i++) {
+      judges[i] = RULES.get(i).judge().apply(plain);
+    }
+    base = 0;
+    filled = 0;
+    next = 0;
+    ended = false;
     finding = ofPlainName(plain);
+    head = new byte[Math.min(SecretLayer.HEAD, capacity)];
+    headLength = 0;
+    layer = null;
+    if (runs != null) {
+      runs.restart();
+    }
   }
 
   private static Optional<Finding> ofPlainName(String plain) {
@@ -97,9 +139,9 @@ public final class SecretScan {
         : Optional.empty();
   }
 
-  /** A scan of what a layer shows, in which nothing packed is looked for. */
-  static SecretScan ofLayer(String plainName) {
-    return new SecretScan(plainName, false, CAPACITY);
+  /** A scan of what a layer shows. */
+  static SecretScan ofLayer(String plainName, int depth, Unpacking unpacking) {
+    return new SecretScan(plainName, depth, unpacking, CAPACITY);
   }
 
   /**
@@ -117,7 +159,7 @@ public final class SecretScan {
    */
   public static Optional<Finding> ofText(String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    SecretScan scan = new SecretScan("", true, Math.min(bytes.length, CAPACITY));
+    SecretScan scan = new SecretScan("", 0, new Unpacking(), Math.min(bytes.length, CAPACITY));
     scan.inspect(bytes, 0, bytes.length);
     return scan.end();
   }
@@ -133,7 +175,10 @@ public final class SecretScan {
     if (ended) {
       throw new IllegalStateException("the file has ended");
     }
-    int rest = from;
+    if (depth == 0) {
+      unpacking.addSent(to - from);
+    }
+    int rest = isJudged ? from : to;
     while (rest < to && finding.isEmpty()) {
       if (filled == capacity) {
         dropJudged();
@@ -144,7 +189,7 @@ public final class SecretScan {
       rest += length;
       judgeUpTo(filled - SecretText.AFTER);
     }
-    if (finding.isEmpty() && (layer != null || !isBegun)) {
+    if (finding.isEmpty()) {
       inspectLayer(bytes, from, to);
     }
     return finding;
@@ -152,20 +197,33 @@ public final class SecretScan {
 
   private void inspectLayer(byte[] bytes, int from, int to) {
     int i = from;
-    if (first < 0 && i < to) {
-      first = bytes[i++] & 0xff;
-    }
-    if (!isBegun && i < to) {
-      isBegun = true;
-      int second = bytes[i++] & 0xff;
-      layer = SecretLayer.of(plain, first, second, mayBePacked);
-      if (layer != null) {
-        finding = layer.inspect(new byte[] {(byte) first, (byte) second}, 0, 2);
+    if (head != null) {
+      int length = Math.min(to - i, head.length - headLength);
+      System.arraycopy(bytes, i, head, headLength, length);
+      headLength += length;
+      i += length;
+      if (headLength == head.length) {
+        beginLayer();
       }
     }
     if (layer != null && finding.isEmpty()) {
       finding = layer.inspect(bytes, i, to);
     }
+  }
+
+  /** The first bytes are known, or there are no more. */
+  private void beginLayer() {
+    byte[] first = head;
+    if (first != null) {
+      head = null;
+      layer = SecretLayer.of(plain, first, headLength, depth, unpacking);
+      finding = layer == null ? finding : layer.inspect(first, 0, headLength);
+    }
+  }
+
+  /** Whether the name alone, or what came so far, holds a credential. */
+  Optional<Finding> found() {
+    return finding;
   }
 
   /** Judges the last bytes; no more may come. */
@@ -175,6 +233,9 @@ public final class SecretScan {
       Arrays.fill(buffer, filled, filled + Keywords.MARGIN, (byte) 0);
       if (finding.isEmpty()) {
         judgeUpTo(filled);
+      }
+      if (finding.isEmpty()) {
+        beginLayer();
       }
       if (layer != null) {
         Optional<Finding> inLayer = layer.end();
@@ -188,11 +249,25 @@ public final class SecretScan {
     int place = KEYWORDS.next(buffer, next, limit);
     while (place < limit) {
       if (judgeAt(place - 1) || judgeAt(place)) {
+        // What is encoded before it comes first, as it would in smaller pieces.
+        Optional<Finding> before = inspectRuns(place);
+        finding = before.isPresent() ? before : finding;
         return;
       }
       place = KEYWORDS.next(buffer, place + 2, limit);
     }
     next = Math.max(next, place);
+    finding = inspectRuns(limit);
+  }
+
+  private Optional<Finding> inspectRuns(int limit) {
+    if (depth >= Unpacking.DEPTH) {
+      return Optional.empty();
+    }
+    if (runs == null) {
+      runs = new EncodedRuns(depth, unpacking, capacity);
+    }
+    return runs.inspect(text, base, limit, filled, ended && limit == filled);
   }
 
   /** Judges all keywords that start there; whether one of them is a finding. */
@@ -215,7 +290,8 @@ public final class SecretScan {
   }
 
   private void dropJudged() {
-    int kept = Math.max(0, next - 1 - SecretText.BEFORE);
+    int seen = runs == null ? next : Math.min(next, runs.place(base));
+    int kept = Math.max(0, seen - 1 - SecretText.BEFORE);
     System.arraycopy(buffer, kept, buffer, 0, filled - kept);
     base += kept;
     filled -= kept;

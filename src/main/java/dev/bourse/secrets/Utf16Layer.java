@@ -2,13 +2,19 @@ package dev.bourse.secrets;
 
 import dev.bourse.secrets.SecretScan.Finding;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Text in UTF-16 that begins with a byte-order mark, as editors on Windows save it. Credentials are
- * ASCII, so each character becomes one byte and what is not ASCII becomes one that no rule knows.
+ * Text in UTF-16, with a byte-order mark or without, as editors and shells on Windows save it.
+ * Credentials are ASCII, so each character becomes one byte and what is not ASCII becomes one that
+ * no rule knows.
  */
 final class Utf16Layer implements SecretLayer {
   private static final byte OTHER = (byte) 0xff;
+
+  /** Characters without a mark that are enough to tell. */
+  private static final int SHORTEST = 16;
+
   private static final int PIECE = 16 * 1024;
 
   private final SecretScan scan;
@@ -17,9 +23,33 @@ final class Utf16Layer implements SecretLayer {
   private boolean isOdd;
   private int half;
 
-  Utf16Layer(String plainName, boolean isBigEndian) {
-    this.scan = SecretScan.ofLayer(plainName);
+  private Utf16Layer(String name, boolean isBigEndian, int depth, Unpacking unpacking) {
+    this.scan = SecretScan.ofLayer(name, depth + 1, unpacking);
     this.isBigEndian = isBigEndian;
+  }
+
+  /** The layer of a file that begins so; null when it is another text, or none. */
+  static @Nullable Utf16Layer of(
+      String name, byte[] head, int length, int depth, Unpacking unpacking) {
+    int mark = (head[0] & 0xff) << 8 | (head[1] & 0xff);
+    if (mark == 0xfffe || isText(head, length, 0)) {
+      return new Utf16Layer(name, false, depth, unpacking);
+    }
+    return mark == 0xfeff || isText(head, length, 1)
+        ? new Utf16Layer(name, true, depth, unpacking)
+        : null;
+  }
+
+  /** Whether nearly every second byte, from the first or the second on, is ASCII and the rest 0. */
+  private static boolean isText(byte[] head, int length, int first) {
+    int characters = length / 2;
+    int ascii = 0;
+    for (int i = 0; i < characters; i++) {
+      int low = head[2 * i + first];
+      int high = head[2 * i + 1 - first];
+      ascii += high == 0 && (low >= ' ' || low == '\n' || low == '\r' || low == '\t') ? 1 : 0;
+    }
+    return characters >= SHORTEST && ascii * 10 >= characters * 9;
   }
 
   @Override
@@ -57,6 +87,7 @@ final class Utf16Layer implements SecretLayer {
 
   /** The mark is a character as well. */
   private static Optional<Finding> placed(Optional<Finding> found) {
-    return found.map(one -> new Finding(one.rule(), 2 * one.offset()));
+    return found.map(
+        one -> one.member().isEmpty() ? new Finding(one.rule(), 2 * one.offset()) : one);
   }
 }

@@ -1,0 +1,272 @@
+package dev.bourse.secrets;
+
+import static dev.bourse.secrets.SecretText.BASE64;
+import static dev.bourse.secrets.SecretText.BREAK;
+import static dev.bourse.secrets.SecretText.EQUALS;
+import static dev.bourse.secrets.SecretText.HEX;
+
+import dev.bourse.secrets.SecretScan.Finding;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Text in base64 or hexadecimal digits within a file, in one line or many: what it decodes to is
+ * scanned when it begins as text, as a key or as something packed. Most of what is encoded so is
+ * none of these: checksums, images, weights.
+ *
+ * <p>One place in {@value #STRIDE} is looked at, so a run is found wherever it begins when it has
+ * {@value #SHORTEST} characters.
+ */
+final class EncodedRuns {
+  private static final int STRIDE = 32;
+  private static final int PROBE = 8;
+
+  /** Twenty-seven bytes of base64: hardly a credential is shorter. */
+  private static final int SHORTEST = STRIDE + PROBE;
+
+  /** Decoded bytes that tell what a run is. */
+  private static final int BEGINNING = 12;
+
+  /** Blanks, and the escapes of them, between two lines of a run. */
+  private static final int BETWEEN = 64;
+
+  private static final int PIECE = 8 * 1024;
+
+  private static final byte[] VALUES = new byte[256];
+
+  static {
+    String alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (int i = 0; i < alphabet.length(); i++) {
+      VALUES[alphabet.charAt(i)] = (byte) i;
+    }
+  }
+
+  private final int depth;
+  private final Unpacking unpacking;
+  private @Nullable SecretScan scan;
+  private final byte[] decoded;
+  private int length;
+
+  /** The offset in the file up to which was looked. */
+  private long next;
+
+  /** Where the run that is decoded begins; -1 when none is. */
+  private long start = -1;
+
+  /** Where the run before ended; the next one does not reach back behind it. */
+  private long behind;
+
+  /** Whether the last run went on at the limit and was not worth it. */
+  private boolean isPassing;
+
+  private boolean isHexadecimal;
+  private int bits;
+  private int bitCount;
+
+  /**
+   * @param capacity bytes that are looked at at once
+   */
+  EncodedRuns(int depth, Unpacking unpacking, int capacity) {
+    decoded = new byte[Math.min(PIECE, Math.max(capacity, BEGINNING))];
+    this.depth = depth;
+    this.unpacking = unpacking;
+  }
+
+  void restart() {
+    next = 0;
+    start = -1;
+    behind = 0;
+    length = 0;
+    isPassing = false;
+  }
+
+  /** The place in the buffer up to which was looked. */
+  int place(long base) {
+    return (int) (next - base);
+  }
+
+  /**
+   * Looks at the next bytes of a buffer.
+   *
+   * @param base the offset in the file of the buffer's first byte
+   * @param limit the place up to which may be looked
+   * @param filled the place up to which the buffer is filled
+   */
+  Optional<Finding> inspect(SecretText text, long base, int limit, int filled, boolean isEnd) {
+    text.look(Math.max(0, (int) (next - base)), filled, base);
+    Optional<Finding> found = Optional.empty();
+    int i = (int) (next - base);
+    while (i < limit && found.isEmpty()) {
+      if (start < 0) {
+        i = find(text, base, i, limit, filled);
+      } else {
+        int end = decode(text.bytes, i, limit);
+        i = end;
+        if (end < limit) {
+          text.look(end, filled, base);
+          i = nextLine(text, end, filled);
+          found = i < 0 ? finish() : flush();
+          i = i < 0 ? end : i;
+          behind = base + end;
+        }
+      }
+      next = base + i;
+      text.look(Math.max(0, i), filled, base);
+    }
+    if (isEnd && found.isEmpty() && start >= 0) {
+      found = finish();
+    }
+    return found;
+  }
+
+  /** The place where a run begins that is worth it, or the limit. */
+  private int find(SecretText text, long base, int from, int limit, int filled) {
+    byte[] bytes = text.bytes;
+    int i = isPassing ? pass(bytes, base, from, limit) : from;
+    i += (int) Math.floorMod(-(base + i), (long) STRIDE);
+    for (; i < limit && i + PROBE <= filled; i += STRIDE) {
+      if (!isRun(bytes, i)) {
+        continue;
+      }
+      int first = i;
+      int least = Math.max(i - STRIDE, (int) Math.max(behind - base, 0));
+      while (first > least && SecretText.isOf(bytes[first - 1], BASE64)) {
+        first--;
+      }
+      int shortest = first + SHORTEST;
+      int end = i + PROBE;
+      while (end < shortest && end < filled && SecretText.isOf(bytes[end], BASE64)) {
+        end++;
+      }
+      if (end == shortest && begin(bytes, first, base)) {
+        return first;
+      }
+      end = pass(bytes, base, i, limit);
+      i += Math.max(0, end - i - 1) / STRIDE * STRIDE;
+    }
+    return limit;
+  }
+
+  /** The end of a run that is not worth it, or the limit. */
+  private int pass(byte[] bytes, long base, int from, int limit) {
+    int end = from;
+    while (end < limit && SecretText.isOf(bytes[end], BASE64)) {
+      end++;
+    }
+    isPassing = end == limit;
+    behind = base + end;
+    return end;
+  }
+
+  private static boolean isRun(byte[] bytes, int from) {
+    for (int i = from + PROBE - 1; i >= from; i--) {
+      if (!SecretText.isOf(bytes[i], BASE64)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether what begins there is text, a key or something packed. */
+  private boolean begin(byte[] bytes, int first, long base) {
+    isHexadecimal = true;
+    for (int i = first; i < first + SHORTEST && isHexadecimal; i++) {
+      isHexadecimal = SecretText.isOf(bytes[i], HEX);
+    }
+    length = 0;
+    bits = 0;
+    bitCount = 0;
+    decode(bytes, first, first + (isHexadecimal ? 2 * BEGINNING : BEGINNING / 3 * 4));
+    boolean isWorth = isWorth();
+    length = 0;
+    bits = 0;
+    bitCount = 0;
+    start = isWorth ? base + first : -1;
+    return isWorth;
+  }
+
+  private boolean isWorth() {
+    int first = decoded[0] & 0xff;
+    int second = decoded[1] & 0xff;
+    boolean isPacked =
+        (first == 0x1f && second == 0x8b)
+            || (first == 'P' && second == 'K')
+            || (first == 0xfd && second == '7')
+            || (first == 0xff && second == 0xfe)
+            || (first == 0xfe && second == 0xff);
+    boolean isKey =
+        first == 0x30 && (second == 0x82 || second == 0x81 || (second < 0x80 && decoded[2] == 2));
+    return isPacked || isKey || isText(1) || isText(2);
+  }
+
+  private boolean isText(int step) {
+    for (int i = 0; i < BEGINNING; i += step) {
+      int c = decoded[i];
+      if (c < ' ' && c != '\n' && c != '\r' && c != '\t') {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Decodes up to the run's end, the limit or a full piece; the place where it stopped. */
+  private int decode(byte[] bytes, int from, int limit) {
+    int i = from;
+    int kind = isHexadecimal ? HEX : BASE64;
+    int width = isHexadecimal ? 4 : 6;
+    while (i < limit && length < decoded.length && SecretText.isOf(bytes[i], kind)) {
+      int value = isHexadecimal ? Character.digit(bytes[i], 16) : VALUES[bytes[i]];
+      bits = bits << width | value;
+      bitCount += width;
+      if (bitCount >= 8) {
+        bitCount -= 8;
+        decoded[length++] = (byte) (bits >>> bitCount);
+      }
+      i++;
+    }
+    return i;
+  }
+
+  /** Where the run goes on; -1 when it ends there. */
+  private int nextLine(SecretText text, int end, int filled) {
+    if (length == decoded.length && text.is(end, isHexadecimal ? HEX : BASE64)) {
+      return end;
+    }
+    if (text.is(end, EQUALS) || !(text.is(end, BREAK) || text.at(end) == '\\')) {
+      return -1;
+    }
+    int line = text.skipBlanks(end, end + BETWEEN);
+    int kind = isHexadecimal ? HEX : BASE64;
+    return line > end
+            && line + PROBE <= filled
+            && text.run(line, kind, line + PROBE) == line + PROBE
+        ? line
+        : -1;
+  }
+
+  private Optional<Finding> flush() {
+    if (scan == null) {
+      scan = SecretScan.ofLayer("", depth + 1, unpacking);
+    }
+    unpacking.addUnpacked(length, 1);
+    Optional<Finding> found = scan.inspect(decoded, 0, length);
+    length = 0;
+    return placed(found);
+  }
+
+  /** The run is over: judges what is left of it. */
+  private Optional<Finding> finish() {
+    Optional<Finding> found = flush();
+    SecretScan ended = scan;
+    if (ended != null) {
+      found = found.isPresent() ? found : placed(ended.end());
+      ended.restart("", true);
+    }
+    start = -1;
+    return found;
+  }
+
+  private Optional<Finding> placed(Optional<Finding> found) {
+    return found.map(one -> new Finding(one.rule(), start, one.member()));
+  }
+}
