@@ -194,14 +194,17 @@ public final class CheckpointService {
   }
 
   public static ApiError secretDetected(String where, SecretScan.Finding finding) {
-    return ApiError.of(
-            ErrorCode.SECRET_DETECTED,
-            "%s looks like a credential at byte %s (rule %s); nothing was kept",
-            where,
-            finding.offset(),
-            finding.rule())
-        .with("rule", finding.rule())
-        .with("offset", finding.offset());
+    ApiError error =
+        ApiError.of(
+                ErrorCode.SECRET_DETECTED,
+                "%s looks like a credential at byte %s%s (rule %s); nothing was kept",
+                where,
+                finding.offset(),
+                finding.member().isEmpty() ? "" : " of its member " + finding.member(),
+                finding.rule())
+            .with("rule", finding.rule())
+            .with("offset", finding.offset());
+    return finding.member().isEmpty() ? error : error.with("member", finding.member());
   }
 
   private Future<Found> find(Publisher publisher, Announcement announcement) {

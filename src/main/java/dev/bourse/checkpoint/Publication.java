@@ -126,12 +126,13 @@ public final class Publication {
             actor,
             item,
             "checkpoint_refuse",
-            "%s%s rule=%s offset=%s"
+            "%s%s rule=%s offset=%s%s"
                 .formatted(
                     CheckpointChanges.describe(item, draft),
                     draft.metadata().isSet() ? " file=" + Text.shown(where) : "",
                     finding.rule(),
-                    finding.offset()));
+                    finding.offset(),
+                    finding.member().isEmpty() ? "" : " member=" + finding.member()));
     return changes
         .retried(
             () ->

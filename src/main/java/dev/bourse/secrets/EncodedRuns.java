@@ -6,6 +6,7 @@ import static dev.bourse.secrets.SecretText.EQUALS;
 import static dev.bourse.secrets.SecretText.HEX;
 
 import dev.bourse.secrets.SecretScan.Finding;
+import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -30,15 +31,39 @@ final class EncodedRuns {
   /** Blanks, and the escapes of them, between two lines of a run. */
   private static final int BETWEEN = 64;
 
+  /** Characters of a line of a text that has many. */
+  private static final int LINE = 60;
+
   private static final int PIECE = 8 * 1024;
 
-  private static final byte[] VALUES = new byte[256];
+  /** The value of each character, -1 for what is none. */
+  private static final byte[] SIXES =
+      values("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+
+  private static final byte[] FOURS = values("0123456789abcdef");
 
   static {
-    String alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (int i = 0; i < alphabet.length(); i++) {
-      VALUES[alphabet.charAt(i)] = (byte) i;
+    for (char c = 'A'; c <= 'F'; c++) {
+      FOURS[c] = FOURS[c | 0x20];
     }
+  }
+
+  private static byte[] values(String alphabet) {
+    byte[] values = new byte[256];
+    Arrays.fill(values, (byte) -1);
+    for (int i = 0; i < alphabet.length(); i++) {
+      values[alphabet.charAt(i)] = (byte) i;
+    }
+    return values;
+  }
+
+  /** The end of a run of one alphabet, up to a limit. */
+  private static int end(byte[] bytes, byte[] alphabet, int from, int limit) {
+    int i = from;
+    while (i < limit && alphabet[bytes[i] & 0xff] >= 0) {
+      i++;
+    }
+    return i;
   }
 
   private final int depth;
@@ -130,14 +155,11 @@ final class EncodedRuns {
       }
       int first = i;
       int least = Math.max(i - STRIDE, (int) Math.max(behind - base, 0));
-      while (first > least && SecretText.isOf(bytes[first - 1], BASE64)) {
+      while (first > least && SIXES[bytes[first - 1] & 0xff] >= 0) {
         first--;
       }
       int shortest = first + SHORTEST;
-      int end = i + PROBE;
-      while (end < shortest && end < filled && SecretText.isOf(bytes[end], BASE64)) {
-        end++;
-      }
+      int end = end(bytes, SIXES, i + PROBE, Math.min(shortest, filled));
       if (end == shortest && begin(bytes, first, base)) {
         return first;
       }
@@ -149,9 +171,15 @@ final class EncodedRuns {
 
   /** The end of a run that is not worth it, or the limit. */
   private int pass(byte[] bytes, long base, int from, int limit) {
-    int end = from;
-    while (end < limit && SecretText.isOf(bytes[end], BASE64)) {
-      end++;
+    int i = from;
+    int end = end(bytes, SIXES, i, limit);
+    // Lines of one text: only its first one tells what it is.
+    while (end < limit && end - i >= LINE && (bytes[end] == '\n' || bytes[end] == '\r')) {
+      i = end;
+      while (i < limit && (bytes[i] == '\n' || bytes[i] == '\r')) {
+        i++;
+      }
+      end = end(bytes, SIXES, i, limit);
     }
     isPassing = end == limit;
     behind = base + end;
@@ -160,7 +188,7 @@ final class EncodedRuns {
 
   private static boolean isRun(byte[] bytes, int from) {
     for (int i = from + PROBE - 1; i >= from; i--) {
-      if (!SecretText.isOf(bytes[i], BASE64)) {
+      if (SIXES[bytes[i] & 0xff] < 0) {
         return false;
       }
     }
@@ -169,10 +197,7 @@ final class EncodedRuns {
 
   /** Whether what begins there is text, a key or something packed. */
   private boolean begin(byte[] bytes, int first, long base) {
-    isHexadecimal = true;
-    for (int i = first; i < first + SHORTEST && isHexadecimal; i++) {
-      isHexadecimal = SecretText.isOf(bytes[i], HEX);
-    }
+    isHexadecimal = end(bytes, FOURS, first, first + SHORTEST) == first + SHORTEST;
     length = 0;
     bits = 0;
     bitCount = 0;
@@ -196,13 +221,15 @@ final class EncodedRuns {
             || (first == 0xfe && second == 0xff);
     boolean isKey =
         first == 0x30 && (second == 0x82 || second == 0x81 || (second < 0x80 && decoded[2] == 2));
-    return isPacked || isKey || isText(1) || isText(2);
+    return isPacked || isKey || isText(0, 1, 1) || isText(0, 2, 1) || isText(1, 2, 0);
   }
 
-  private boolean isText(int step) {
-    for (int i = 0; i < BEGINNING; i += step) {
+  /** Whether every character is ASCII, in one byte or in two. */
+  private boolean isText(int first, int step, int other) {
+    for (int i = first; i < BEGINNING; i += step) {
       int c = decoded[i];
-      if (c < ' ' && c != '\n' && c != '\r' && c != '\t') {
+      boolean isCharacter = c >= ' ' || c == '\n' || c == '\r' || c == '\t';
+      if (!isCharacter || (step == 2 && decoded[i - first + other] != 0)) {
         return false;
       }
     }
@@ -212,10 +239,13 @@ final class EncodedRuns {
   /** Decodes up to the run's end, the limit or a full piece; the place where it stopped. */
   private int decode(byte[] bytes, int from, int limit) {
     int i = from;
-    int kind = isHexadecimal ? HEX : BASE64;
+    byte[] alphabet = isHexadecimal ? FOURS : SIXES;
     int width = isHexadecimal ? 4 : 6;
-    while (i < limit && length < decoded.length && SecretText.isOf(bytes[i], kind)) {
-      int value = isHexadecimal ? Character.digit(bytes[i], 16) : VALUES[bytes[i]];
+    while (i < limit && length < decoded.length) {
+      int value = alphabet[bytes[i] & 0xff];
+      if (value < 0) {
+        break;
+      }
       bits = bits << width | value;
       bitCount += width;
       if (bitCount >= 8) {

@@ -1,5 +1,6 @@
 package dev.bourse.secrets;
 
+import dev.bourse.core.Text;
 import dev.bourse.secrets.SecretRule.Judge;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -42,7 +43,8 @@ public final class SecretScan {
 
     Finding within(String outer) {
       String path = member.isEmpty() ? outer : outer + "/" + member;
-      return new Finding(rule, offset, path.substring(0, Math.min(path.length(), LONGEST)));
+      String shown = Text.plain(path.substring(0, Math.min(path.length(), LONGEST)));
+      return new Finding(rule, offset, shown);
     }
   }
 

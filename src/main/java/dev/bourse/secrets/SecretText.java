@@ -110,10 +110,6 @@ final class SecretText {
     return new String(bytes, start, end - start, StandardCharsets.ISO_8859_1);
   }
 
-  static boolean isOf(byte character, int kind) {
-    return (CLASSES[character & 0xff] & kind) != 0;
-  }
-
   boolean is(int place, int kind) {
     return place >= from && place < to && (CLASSES[bytes[place] & 0xff] & kind) != 0;
   }

@@ -28,7 +28,7 @@ final class ServiceShapes {
   private static final int NEAR = 80;
 
   /** How far a signature of an Azure address may be from the rest of its query. */
-  private static final int QUERY = 400;
+  private static final int QUERY = 256;
 
   private ServiceShapes() {}
 
@@ -231,16 +231,20 @@ final class ServiceShapes {
 
   private static boolean isInSignedQuery(SecretText text, int at, int end) {
     for (int i = at - 1; i > at - QUERY && text.at(i) > ' '; i--) {
-      if (text.has(i, "sv=20") || text.has(i, "se=20")) {
+      if (isSigned(text, i)) {
         return true;
       }
     }
     for (int i = end; i < end + QUERY && text.at(i) > ' '; i++) {
-      if (text.has(i, "sv=20") || text.has(i, "se=20")) {
+      if (isSigned(text, i)) {
         return true;
       }
     }
     return false;
+  }
+
+  private static boolean isSigned(SecretText text, int at) {
+    return text.at(at) == '=' && (text.has(at - 2, "sv=20") || text.has(at - 2, "se=20"));
   }
 
   /** {@code SK} and 32 hexadecimal digits; an account's number with 32 more of them near it. */

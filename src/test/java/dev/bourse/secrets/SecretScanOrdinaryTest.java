@@ -2,12 +2,17 @@ package dev.bourse.secrets;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,7 +44,18 @@ final class SecretScanOrdinaryTest {
             hashes(),
             prose(),
             kubernetes(),
-            names())
+            names(),
+            addresses(),
+            packageLock(),
+            pythonLock(),
+            licence(),
+            minified(),
+            merges(),
+            publicKeySet(),
+            trainingLog(),
+            cacheEntries(),
+            composeFile(),
+            encodedImages())
         .map(
             file ->
                 DynamicTest.dynamicTest(
@@ -363,6 +379,192 @@ final class SecretScanOrdinaryTest {
                 + " npm_config_cache pypi-server xoxo glpat gho_ AKIA eyJ hvs.length AIzawa"
                 + " machine.local\n")
             .repeat(300));
+  }
+
+  private static File addresses() {
+    return new File(
+        "install.md",
+        """
+        postgres://user:password@localhost:5432/app
+        postgresql://postgres:postgres@db:5432/postgres
+        mysql+pymysql://root:example@127.0.0.1/mlflow and amqp://guest:guest@rabbitmq:5672//
+        redis://:${REDIS_PASSWORD}@redis:6379/0 and redis://default:<password>@host:6379
+        mongodb://admin:changeme@mongo:27017/?authSource=admin
+        engine = create_engine(f"postgresql://{user}:{password}@{host}/{name}")
+        proxy = "http://" + user + ":" + quote(password) + "@proxy.test:3128"
+        pip install git+https://github.com/wandb/wandb@4f0c9a1b2d3e4f5061728394a5b6c7d8e9f0a1b2
+        git clone ssh://git@gitlab.test:2222/team/model.git; git clone https://github.com/a/b.git
+        curl -H "Authorization: Bearer $TOKEN" https://api.test/v1
+        curl -H "Authorization: Bearer <your-token-goes-here>" -u user:pass https://api.test/v1
+        Server=localhost;Database=app;User Id=sa;Password=<password>;Encrypt=False
+        jdbc:postgresql://localhost/app?user=app&password=secret
+        https://portal.test/a?sig=abc&sv=1 and https://x.blob.core.windows.net/models/a.bin
+        basic authentication, Basic Block 2, bearer of news, Bearer tokens are documented elsewhere
+        Basic dXNlcjpwYXNzd29yZA== is user and password; see https://docs.test:8443/a@b
+        const key = "sk_test_" + suffix; wandb.login() and wandb login --relogin; okta.example.com
+        sentry.io/organizations/acme dp.pt.value dapi docs AccountKey=<key>; EAAA ATBB LTAI AKCp
+        """);
+  }
+
+  private static File packageLock() {
+    StringBuilder text = new StringBuilder("{\"lockfileVersion\":3,\"packages\":{");
+    for (int i = 0; i < 3000; i++) {
+      byte[] sum = new byte[64];
+      RANDOM.nextBytes(sum);
+      text.append("\"node_modules/p" + i + "\":{\"version\":\"1." + i + ".0\",\"resolved\":")
+          .append("\"https://registry.npmjs.org/p" + i + "/-/p" + i + "-1.0.0.tgz\",")
+          .append("\"integrity\":\"sha512-" + Base64.getEncoder().encodeToString(sum) + "\"},\n");
+    }
+    return new File("package-lock.json", text + "}}");
+  }
+
+  private static File pythonLock() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < 3000; i++) {
+      text.append(
+              "    {file = \"p-" + i + "-py3-none-any.whl\", hash = \"sha256:" + hex(32) + "\"},\n")
+          .append("golang.org/x/p v0." + i + " h1:" + Base64.getEncoder().encodeToString(bytes(32)))
+          .append("\n");
+    }
+    return new File("poetry.lock", text.toString());
+  }
+
+  private static File licence() {
+    return new File(
+        "LICENSE",
+        ("Permission is hereby granted, free of charge, to any person obtaining a copy of this"
+                + " software and associated documentation files, to deal in the Software without"
+                + " restriction. THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND."
+                + " -----BEGIN OF TERMS----- See http://www.apache.org/licenses/LICENSE-2.0\n")
+            .repeat(200));
+  }
+
+  private static File minified() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < 4000; i++) {
+      String name = Integer.toString(RANDOM.nextInt(60_000), 36);
+      text.append("function " + name + "(e,t){var n=e.key,r=t.secretKey||e.accessToken;")
+          .append("return n&&r?" + name + "({key:n,token:r,password:t.password}):null}")
+          .append("c[\"" + name + "\"]={kty:\"EC\",d:e.d,k:t.k};a.as-" + name + ";");
+    }
+    text.append("//# sourceMappingURL=data:application/json;base64,")
+        .append(
+            Base64.getEncoder()
+                .encodeToString(
+                    ("{\"version\":3,\"mappings\":\""
+                            + "AAAA,SAASA,EAAMC,GACb".repeat(3000)
+                            + "\"}")
+                        .getBytes(StandardCharsets.UTF_8)));
+    return new File("bundle.min.js", text.toString());
+  }
+
+  private static File merges() {
+    StringBuilder text = new StringBuilder("#version: 0.2\n");
+    String letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:/+=.";
+    for (int i = 0; i < 60_000; i++) {
+      for (int j = 0; j < 2; j++) {
+        int length = 1 + RANDOM.nextInt(9);
+        for (int k = 0; k < length; k++) {
+          text.append(letters.charAt(RANDOM.nextInt(letters.length())));
+        }
+        text.append(j == 0 ? ' ' : '\n');
+      }
+    }
+    return new File("merges.txt", text.toString());
+  }
+
+  private static File publicKeySet() {
+    StringBuilder text = new StringBuilder("{\"keys\":[");
+    Base64.Encoder encoder = Base64.getUrlEncoder().withoutPadding();
+    for (int i = 0; i < 200; i++) {
+      text.append("{\"kty\":\"RSA\",\"e\":\"AQAB\",\"kid\":\"k" + i + "\",\"n\":\"")
+          .append(
+              encoder.encodeToString(bytes(256)) + "\"},{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"")
+          .append(encoder.encodeToString(bytes(32)) + "\",\"y\":\"")
+          .append(encoder.encodeToString(bytes(32)) + "\"},\n");
+    }
+    return new File("jwks.json", text + "{}]}");
+  }
+
+  private static File trainingLog() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < 2000; i++) {
+      text.append("wandb: Run summary: https://wandb.ai/team/model/runs/" + hex(4) + "\n")
+          .append(
+              "wandb: commit " + hex(20) + " of https://github.com/team/model@" + hex(20) + "\n")
+          .append("step " + i + " loss 1." + i + " key=" + hex(3) + " sha256~ id " + hex(16) + "\n")
+          .append(
+              "loaded /data/" + hex(16) + "/shard-" + i + ".tar in 3 s, token_count=" + i + "\n");
+    }
+    return new File("train.log", text.toString());
+  }
+
+  private static File cacheEntries() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < 2000; i++) {
+      text.append("{\"key\":\"" + hex(16) + "\",\"etag\":\"" + hex(16) + "\",\"id\":\"")
+          .append(UUID.nameUUIDFromBytes(bytes(8)) + "\",\"cache_key\":\"v1-" + hex(20) + "\"}\n");
+    }
+    return new File("cache.jsonl", text.toString());
+  }
+
+  private static File composeFile() {
+    return new File(
+        "docker-compose.yml",
+        """
+        services:
+          db:
+            image: postgres:17
+            environment:
+              POSTGRES_PASSWORD: ${POSTGRES_PASSWORD:?set it}
+              DATABASE_URL: postgres://app:${POSTGRES_PASSWORD}@db:5432/app
+          app:
+            environment:
+              SECRET_KEY: ${SECRET_KEY}
+              PUBLIC_KEY: /run/keys/app.pub
+              WANDB_API_KEY_FILE: /run/secrets/wandb
+              SORT_KEY: created_at_descending_order_2024
+        """);
+  }
+
+  private static File encodedImages() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < 200; i++) {
+      byte[] image = bytes(3000);
+      image[0] = (byte) 0x89;
+      text.append("<img src=\"data:image/png;base64,")
+          .append(Base64.getEncoder().encodeToString(image))
+          .append("\">\n<img src=\"data:image/svg+xml;base64,")
+          .append(
+              Base64.getEncoder().encodeToString(vector().text().getBytes(StandardCharsets.UTF_8)))
+          .append("\">\n");
+    }
+    return new File("report.html", text.toString());
+  }
+
+  @Test
+  void archivesOfOrdinaryFilesHaveNoSecret() throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (ZipOutputStream zip = new ZipOutputStream(out)) {
+      for (File file :
+          List.of(python(), notebook(), minified(), tokenizer(), packageLock(), merges())) {
+        zip.putNextEntry(new ZipEntry("pkg/" + file.name()));
+        zip.write(file.text().getBytes(StandardCharsets.UTF_8));
+      }
+      zip.putNextEntry(new ZipEntry("pkg/weights.bin"));
+      zip.write(bytes(4 << 20));
+    }
+    assertEquals(Optional.empty(), scan("pkg-1.0-py3-none-any.whl", out.toByteArray()));
+  }
+
+  private static byte[] bytes(int length) {
+    byte[] drawn = new byte[length];
+    RANDOM.nextBytes(drawn);
+    return drawn;
+  }
+
+  private static String hex(int bytes) {
+    return java.util.HexFormat.of().formatHex(bytes(bytes));
   }
 
   private static Optional<SecretScan.Finding> scan(String name, byte[] file) {

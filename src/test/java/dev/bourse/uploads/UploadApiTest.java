@@ -21,12 +21,17 @@ import dev.bourse.testing.FilesFixture;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -206,6 +211,17 @@ class UploadApiTest {
     conflict("object-missing", commit(alice, session));
   }
 
+  private static byte[] zip(String name, byte[] bytes) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (ZipOutputStream packed = new ZipOutputStream(out)) {
+      packed.putNextEntry(new ZipEntry(name));
+      packed.write(bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return out.toByteArray();
+  }
+
   @Test
   void aCredentialIsFoundAtEveryEntranceAndNothingStays() {
     byte[] text = BYTES.clone();
@@ -217,6 +233,12 @@ class UploadApiTest {
     JsonObject direct = put(alice, id, FilesFixture.TYPE, text).refused(ErrorCode.SECRET_DETECTED);
     assertEquals(500_000, direct.getInteger("offset"));
     alice.get(item(id)).refused(ErrorCode.GONE);
+    byte[] archive = zip("deploy/.env", new byte[] {'x'});
+    String packed = announce(alice, publication(freshName(), archive, "org")).getString("id");
+    JsonObject member =
+        put(alice, packed, FilesFixture.TYPE, archive).refused(ErrorCode.SECRET_DETECTED);
+    assertEquals("file-name", member.getString("rule"));
+    assertEquals("deploy/.env", member.getString("member"));
     Session session = begin(alice);
     incomplete(
         500_010,
