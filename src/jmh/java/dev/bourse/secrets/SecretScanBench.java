@@ -70,7 +70,11 @@ public class SecretScanBench {
     "assignments",
     "placeholders",
     "netrc",
-    "kubeconfig"
+    "kubeconfig",
+    "addresses",
+    "signatures",
+    "encoded",
+    "checksums"
   })
   public String content = "text";
 
@@ -94,6 +98,10 @@ public class SecretScanBench {
           case "placeholders" -> repeat("ghp_" + "Zk3PqV9sLw8TdRb1yourN5mXc7JgHf2Qa4Ue ");
           case "netrc" -> repeat("\nmachine a.b login x account y ");
           case "kubeconfig" -> repeat("users:\n token: abcdefghijk7LmnopqrstuvAAAAAAA\n");
+          case "addresses" -> repeat("https://a:b@");
+          case "signatures" -> repeat("&sig=" + "Zk3PqV9sLw8TdRb1rN5mXc7JgHf2Qa4UeT1xY2Zk3PqV9sL");
+          case "encoded" -> encoded(text(random));
+          case "checksums" -> checksums(random);
           default -> throw new IllegalArgumentException(content);
         };
   }
@@ -118,6 +126,20 @@ public class SecretScanBench {
     byte[] lines = new byte[FILE / 4 * 3];
     random.nextBytes(lines);
     return java.util.Base64.getMimeEncoder().encode(lines);
+  }
+
+  private static byte[] encoded(byte[] text) {
+    return java.util.Base64.getMimeEncoder().encode(java.util.Arrays.copyOf(text, FILE / 4 * 3));
+  }
+
+  private static byte[] checksums(Random random) {
+    StringBuilder text = new StringBuilder();
+    byte[] sum = new byte[32];
+    while (text.length() < FILE) {
+      random.nextBytes(sum);
+      text.append(java.util.HexFormat.of().formatHex(sum)).append("  data/part.parquet\n");
+    }
+    return text.toString().getBytes(StandardCharsets.UTF_8);
   }
 
   private static byte[] binary(Random random) {

@@ -19,6 +19,10 @@ final class AddressShapes {
   private static final int USER = 128;
   private static final int PASSWORD = 256;
   private static final int SHORTEST_PASSWORD = 6;
+
+  /** Letters alone that long, if they are no words, are a password as well. */
+  private static final int RANDOM_PASSWORD = 10;
+
   private static final int HOST = 64;
   private static final int HEADER = 1024;
   private static final int BEARER = 24;
@@ -47,10 +51,7 @@ final class AddressShapes {
             "connection-string",
             AddressShapes::connectionString,
             List.of("assword=", "Pwd=", "pwd=", "PASSWORD=", "PWD=")),
-        SecretRule.of(
-            "authorization-header",
-            AddressShapes::header,
-            List.of("Basic ", "Bearer ", "basic ", "bearer ")));
+        SecretRule.of("authorization-header", AddressShapes::header, List.of("Basic ", "Bearer ")));
   }
 
   /** {@code scheme://user:password@host}. */
@@ -136,10 +137,11 @@ final class AddressShapes {
       isLettered |= text.is(i, LETTER);
       isMixed |= text.is(i, DIGIT) || "!#$%^&*-_+=?~.".indexOf(text.at(i)) >= 0;
     }
+    boolean isDrawn = end - start >= RANDOM_PASSWORD && text.isRandom(start, end);
     return isLettered
-        && isMixed
+        && (isMixed || isDrawn)
         && !DEFAULTS.contains(text.string(start, end).toLowerCase(Locale.ROOT))
-        && text.randomness.isVaried(text.bytes, start, Math.max(end, start));
+        && text.randomness.isVaried(text.bytes, start, end);
   }
 
   /** {@code …;Password=…;} and {@code ?user=…&password=…}. */
@@ -169,7 +171,7 @@ final class AddressShapes {
     if (!text.startsWord(at)) {
       return NOTHING;
     }
-    boolean isBasic = (text.at(at) | 0x20) == 'b' && (text.at(at + 1) | 0x20) == 'a';
+    boolean isBasic = text.at(at + 1) == 'a';
     int end = text.run(after, isBasic ? BASE64 | EQUALS : VALUE, after + HEADER);
     if (!isBasic) {
       if (text.has(after, "eyJ")) {

@@ -1,6 +1,7 @@
 package dev.bourse.secrets;
 
 import static dev.bourse.secrets.SecretText.DIGIT;
+import static dev.bourse.secrets.SecretText.HEX;
 import static dev.bourse.secrets.SecretText.LETTER;
 import static dev.bourse.secrets.SecretText.NOTHING;
 import static dev.bourse.secrets.SecretText.VALUE;
@@ -85,7 +86,7 @@ final class AssignmentJudge implements SecretRule.Judge {
     judged = text.offset(end - value < LONGEST_VALUE ? end : end - LONGEST_VALUE / 2);
     return end - value >= SHORTEST_VALUE
         && !isAddressOrCall(text, end)
-        && hasSecretPart(text, value, end);
+        && (isUuid(text, value, end) ? text.isRandom(value, end) : hasSecretPart(text, value, end));
   }
 
   private static boolean isAboutSecret(SecretText text, int nameEnd) {
@@ -143,6 +144,19 @@ final class AssignmentJudge implements SecretRule.Judge {
       start = end + 1;
     }
     return false;
+  }
+
+  private static boolean isUuid(SecretText text, int from, int to) {
+    if (to - from != 36) {
+      return false;
+    }
+    for (int i = 0; i < 36; i++) {
+      boolean isDash = i == 8 || i == 13 || i == 18 || i == 23;
+      if (isDash ? text.at(from + i) != '-' : !text.is(from + i, HEX)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static boolean isSeparator(int c) {

@@ -41,11 +41,9 @@ final class KeyShapes {
         rule(KeyShapes::pkcs8, List.of(PKCS8_RSA, PKCS8_EC, PKCS8_EC_384, PKCS8_ED25519)),
         rule(KeyShapes::pkcs1, List.of(PKCS1_RSA, PKCS1_RSA_1024)),
         rule(KeyShapes::sec1, SEC1),
-        rule(KeyShapes::openSsh, List.of("openssh-key-v1\0")),
+        rule(KeyShapes::openSsh, List.of("ssh-key-v1\0")),
         rule(KeyShapes::putty, List.of("PuTTY-User-Key-File-")),
-        rule(
-            KeyShapes::named,
-            List.of("PrivateKey", "privateKey", "PresharedKey", "private_key", "PRIVATE_KEY")),
+        rule(KeyShapes::named, List.of("teKey", "te_key", "TE_KEY", "edKey")),
         new SecretRule("private-key", JwkJudge.KEYWORDS, file -> new JwkJudge()));
   }
 
@@ -97,7 +95,8 @@ final class KeyShapes {
   }
 
   private static int openSsh(SecretText text, int at, int after) {
-    return text.at(after) == 0 && text.at(after + 1) == 0 ? at : NOTHING;
+    boolean isKey = text.at(after) == 0 && text.at(after + 1) == 0;
+    return isKey && text.hasBefore(at, "open") ? at - "open".length() : NOTHING;
   }
 
   /** The heading of a PuTTY key and its private lines. */
@@ -126,17 +125,18 @@ final class KeyShapes {
   /** A key of 32 bytes behind its name: WireGuard's, or one in hexadecimal digits. */
   private static int named(SecretText text, int at, int after) {
     int start = text.value(after);
-    if (start == NOTHING) {
+    int name = text.nameBefore(after, "privatekey", "private_key", "presharedkey");
+    if (start == NOTHING || name == NOTHING) {
       return NOTHING;
     }
     int hexadecimal = text.has(start, "0x") ? start + 2 : start;
     int end = text.run(hexadecimal, SecretText.HEX, hexadecimal + 65);
     if (end - hexadecimal == 64 && text.isRandom(hexadecimal, end)) {
-      return at;
+      return name;
     }
     end = text.run(start, BASE64, start + WIREGUARD + 1);
     return end - start == WIREGUARD && text.at(end) == '=' && text.isRandom(start, end)
-        ? at
+        ? name
         : NOTHING;
   }
 }

@@ -30,23 +30,27 @@ interface SecretLayer {
     if (depth >= Unpacking.DEPTH || length < 2) {
       return null;
     }
-    Utf16Layer text = Utf16Layer.of(name, head, length, depth, unpacking);
-    if (text != null) {
-      return text;
+    if (Utf16Layer.isText(head, length)) {
+      return unpacking.addLayer() ? Utf16Layer.of(name, head, length, depth, unpacking) : null;
     }
-    if (begins(head, length, "\37\213")) {
-      return new GzipLayer(name, depth, unpacking);
+    boolean isBzip2 = begins(head, length, "BZh") && length > 4 && head[4] == 0x31;
+    boolean isXz = begins(head, length, "\3757zXZ\0");
+    boolean isGzip = begins(head, length, "\37\213");
+    boolean isZip = begins(head, length, "PK\3\4");
+    boolean isTar = TarLayer.isTar(head, length);
+    if (!(isBzip2 || isXz || isGzip || isZip || isTar) || !unpacking.addLayer()) {
+      return null;
     }
-    if (begins(head, length, "PK\3\4")) {
-      return new ZipLayer(depth, unpacking);
-    }
-    if (begins(head, length, "BZh") && length > 4 && head[4] == 0x31) {
+    if (isBzip2) {
       return SlowLayer.ofBzip2(name, depth, unpacking);
     }
-    if (begins(head, length, "\3757zXZ\0")) {
+    if (isXz) {
       return SlowLayer.ofXz(name, depth, unpacking);
     }
-    return TarLayer.isTar(head, length) ? new TarLayer(depth, unpacking) : null;
+    if (isGzip) {
+      return new GzipLayer(name, depth, unpacking);
+    }
+    return isZip ? new ZipLayer(depth, unpacking) : new TarLayer(depth, unpacking);
   }
 
   private static boolean begins(byte[] head, int length, String mark) {

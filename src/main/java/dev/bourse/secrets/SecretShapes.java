@@ -73,7 +73,7 @@ final class SecretShapes {
                 """
                 SECRET TOKEN PASSWORD PASSWD PASSPHRASE _PASS= _PWD= APIKEY _KEY secret password \
                 passwd api_key apikey apiKey private_key access_key access_token auth_token \
-                lientSecret ecretKey ccessToken uthToken piToken _key=\
+                lientSecret ecretKey sToken hToken iToken _key=\
                 """),
             AssignmentJudge::new));
   }

@@ -187,6 +187,16 @@ final class SecretText {
     return start > place - LONG_RUN || (startsWord(place) && at(place - 1) != '-');
   }
 
+  /** Where the first of these names begins that ends there, {@link #NOTHING} for none. */
+  int nameBefore(int end, String... lower) {
+    for (String name : lower) {
+      if (hasBefore(end, name)) {
+        return end - name.length();
+      }
+    }
+    return NOTHING;
+  }
+
   /** Whether a line begins there, but for blanks; in JSON a line may begin after {@code \n}. */
   boolean startsLine(int place) {
     int i = place;

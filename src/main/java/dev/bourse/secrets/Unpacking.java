@@ -30,6 +30,9 @@ final class Unpacking {
   /** A byte of bzip2 or xz takes as long as four of deflate. */
   static final int SLOW = 4;
 
+  /** What one more layer costs before it unpacks anything: the memory of its scan is cleared. */
+  private static final int LAYER = 8 * 1024;
+
   /** The memory of one unpacker of bzip2 or xz: a window, and a block or a dictionary. */
   static final int SLOW_MEMORY = 10 << 20;
 
@@ -62,6 +65,12 @@ final class Unpacking {
   void addUnpacked(int bytes, int cost) {
     unpacked += bytes;
     effort += (long) bytes * cost;
+  }
+
+  /** Whether one more layer may be looked into; counts it. */
+  boolean addLayer() {
+    effort += LAYER;
+    return isAllowed();
   }
 
   /** Whether one more member may be looked into; counts it. */

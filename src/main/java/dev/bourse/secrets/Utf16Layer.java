@@ -2,7 +2,6 @@ package dev.bourse.secrets;
 
 import dev.bourse.secrets.SecretScan.Finding;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Text in UTF-16, with a byte-order mark or without, as editors and shells on Windows save it.
@@ -11,6 +10,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Utf16Layer implements SecretLayer {
   private static final byte OTHER = (byte) 0xff;
+
+  /** The byte-order marks, as the first two bytes. */
+  private static final int LITTLE = 0xfffe;
+
+  private static final int BIG = 0xfeff;
 
   /** Characters without a mark that are enough to tell. */
   private static final int SHORTEST = 16;
@@ -28,16 +32,20 @@ final class Utf16Layer implements SecretLayer {
     this.isBigEndian = isBigEndian;
   }
 
-  /** The layer of a file that begins so; null when it is another text, or none. */
-  static @Nullable Utf16Layer of(
-      String name, byte[] head, int length, int depth, Unpacking unpacking) {
-    int mark = (head[0] & 0xff) << 8 | (head[1] & 0xff);
-    if (mark == 0xfffe || isText(head, length, 0)) {
-      return new Utf16Layer(name, false, depth, unpacking);
-    }
-    return mark == 0xfeff || isText(head, length, 1)
-        ? new Utf16Layer(name, true, depth, unpacking)
-        : null;
+  /** Whether a file begins so; at least two bytes. */
+  static boolean isText(byte[] head, int length) {
+    int mark = mark(head);
+    return mark == LITTLE || mark == BIG || isText(head, length, 0) || isText(head, length, 1);
+  }
+
+  private static int mark(byte[] head) {
+    return (head[0] & 0xff) << 8 | (head[1] & 0xff);
+  }
+
+  /** The layer of a file that {@link #isText} says is one. */
+  static Utf16Layer of(String name, byte[] head, int length, int depth, Unpacking unpacking) {
+    boolean isBig = mark(head) == BIG || (mark(head) != LITTLE && isText(head, length, 1));
+    return new Utf16Layer(name, isBig, depth, unpacking);
   }
 
   /** Whether nearly every second byte, from the first or the second on, is ASCII and the rest 0. */

@@ -6,7 +6,12 @@
  * dev.bourse.secrets.Keywords} skips to the few places where a {@link
  * dev.bourse.secrets.SecretRule} may hold, the rule reads a bounded piece of {@link
  * dev.bourse.secrets.SecretText} there, and {@link dev.bourse.secrets.Randomness} tells secrets
- * from documentation.
+ * from documentation. Most rules are lines of the table in {@link
+ * dev.bourse.secrets.SecretVendors}.
+ *
+ * <p>What a file holds in another form, a {@link dev.bourse.secrets.SecretLayer} or {@link
+ * dev.bourse.secrets.EncodedRuns} shows to a scan of its own while it arrives; {@link
+ * dev.bourse.secrets.Unpacking} bounds all of it together.
  *
  * <p>Regular expressions were rejected for the rules. A linear-time engine needs some 140 ns for
  * each byte of its window, so a file made of nothing but keywords would take a core one second for

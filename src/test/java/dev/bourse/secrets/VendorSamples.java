@@ -15,10 +15,11 @@ import java.util.regex.Pattern;
 final class VendorSamples {
   private static final String TABLE =
       """
+      GitLab runner; gitlab-token; GR|1348941{url:20}
       NVIDIA; nvidia-key; nv|api-{url:64}
-      Weights & Biases in a call; wandb-key; ^wandb|.login(key="{hex:40}")
-      Weights & Biases in a command; wandb-key; ^wandb| login {hex:40}
-      Weights & Biases of 2025; wandb-key; wandb|_v1_{word:77}
+      Weights & Biases in a call; wandb-key; wa^ndb|.login(key="{hex:40}")
+      Weights & Biases in a command; wandb-key; wa^ndb| login {hex:40}
+      Weights & Biases of 2025; wandb-key; wa^ndb|_v1_{word:77}
       Replicate; replicate-token; r8|_{alnum:37}
       Groq; groq-key; gsk|_{alnum:52}
       xAI; xai-key; xa|i-{alnum:80}
@@ -35,10 +36,8 @@ final class VendorSamples {
       Kaggle file, turned; kaggle-key; {"^key": "{hex:32}", "username": "me"}
       Kaggle token; kaggle-key; KG|AT_{hex:32}
       Databricks; databricks-token; da|pi{hex:32}
-      Databricks OAuth; databricks-token; do|se{hex:32}
       Cerebras; cerebras-key; cs|k-{alnum:48}
       Together; together-key; tgp|_v1_{url:43}
-      Anyscale; anyscale-key; esec|ret_{alnum:28}
       Jina; jina-key; ji|na_{alnum:60}
       Fireworks; fireworks-key; fw|_{alnum:24}
       ElevenLabs; elevenlabs-key; sk|_{hex:48}
@@ -88,7 +87,7 @@ final class VendorSamples {
       Telegram; telegram-token; {digits:10}:A|A{url:33}
       Telegram address; telegram-token; https://api.telegram.org/bot^{digits:10}:A|A{url:33}/getMe
       Discord; discord-token; {discord:24}.{alnum:6}.{url:38}
-      Discord webhook; discord-webhook; https://^discord.com/api/web|hooks/{digits:18}/{url:68}
+      Discord webhook; discord-webhook; https://discord.com/a^pi/web|hooks/{digits:18}/{url:68}
       Slack app; slack-token; xa|pp-1-{upper36:11}-{digits:13}-{hex:64}
       Slack session; slack-token; xo|xc-{digits:12}-{digits:13}-{digits:13}-{hex:64}
       Stripe webhook; stripe-key; wh|sec_{alnum:32}
@@ -107,7 +106,6 @@ final class VendorSamples {
       Linear; linear-key; lin|_api_{alnum:40}
       Figma; figma-token; fi|gd_{url:40}
       Typeform; typeform-token; tf|p_{url:59}
-      HubSpot; hubspot-token; pat|-na1-{uuid:1}
       Postman; postman-key; PM|AK-{hex:24}-{hex:34}
       Tailscale; tailscale-key; tsk|ey-auth-k{alnum:11}CNTRL-{alnum:32}
       Okta header; okta-token; Authorization: ^SS|WS 00{url:40}
@@ -128,15 +126,13 @@ final class VendorSamples {
       Sourcegraph; sourcegraph-token; sg|p_{hex:40}
       Buildkite; buildkite-token; bk|ua_{hex:40}
       CircleCI; circleci-token; CCI|PAT_{alnum:22}_{hex:40}
-      OpenShift; openshift-token; sha|256~{url:43}
+      OpenShift; openshift-token; sha^|256~{url:43}
       ReadMe; readme-key; rd|me_{alnum:70}
       Shippo; shippo-token; ship|po_live_{hex:40}
       EasyPost; easypost-key; EZ|AK{alnum:54}
-      Duffel; duffel-token; duff|el_live_{url:43}
       Braintree; braintree-token; access_|token$production${alnum36:16}${hex:32}
       Plaid; plaid-token; access|-production-{uuid:1}
       GitLab routable; gitlab-token; gl|pat-{url:27}.01.{alnum36:9}
-      GitLab runner; gitlab-token; GR|1348941{url:20}
       Teams; teams-webhook; https://x.webhook.office.com/webhookb2/{uuid:1}@{uuid:1}^/Incoming|Webhook/{hex:32}/{uuid:1}
       age; private-key; AGE-SECRET|-KEY-1{bech32:58}
       age, post-quantum; private-key; AGE-SECRET|-KEY-PQ-1{bech32:58}
