@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The headers stored bytes are served with. They are strangers' files under our address, so what a
- * browser might run is put in a sandbox or only ever saved.
+ * The headers stored bytes are served with. They are strangers' files under our address, so a
+ * browser shows each in a sandbox, and what it or the system would run or install is only ever
+ * saved.
  */
 final class ContentHeaders {
   private static final String SANDBOX =
@@ -31,6 +32,52 @@ final class ContentHeaders {
       List.of(
           ".js", ".mjs", ".cjs", ".ts", ".vbs", ".sh", ".bash", ".bat", ".cmd", ".ps1", ".py",
           ".pl", ".rb", ".hta", ".wasm");
+
+  /**
+   * What a system offers to install or to start when it is opened: certificates, keys, profiles of
+   * devices and networks, applications and links to them.
+   */
+  private static final Set<String> INSTALLED_SUBTYPES =
+      Set.of(
+          """
+          x-x509-ca-cert x-x509-user-cert x-x509-server-cert x-x509-email-cert x-x509-next-ca-cert \
+          x-x509-ca-ra-cert pkix-cert pkix-crl pkix-attr-cert pkcs8 pkcs8-encrypted pkcs10 pkcs12 \
+          x-pkcs12 pkcs7-mime x-pkcs7-mime x-pkcs7-certificates x-pkcs7-certreqresp x-pkcs7-crl \
+          pem-certificate-chain x-pem-file x-apple-aspen-config x-apple-aspen-config-encrypted \
+          x-apple-aspen-mdm x-wifi-config vnd.wfa.wsc x-openvpn-profile x-ns-proxy-autoconfig \
+          x-java-jnlp-file x-ms-application x-ms-xbap x-ms-shortcut x-mswinurl internet-shortcut \
+          x-xpinstall x-chrome-extension x-msdownload x-msi vnd.microsoft.portable-executable \
+          vnd.android.package-archive x-itunes-ipa x-desktop\
+          """
+              .split(" "));
+
+  private static final List<String> INSTALLED_ENDINGS =
+      List.of(
+          ".crt",
+          ".cer",
+          ".der",
+          ".crl",
+          ".p7b",
+          ".p7c",
+          ".p12",
+          ".pfx",
+          ".mobileconfig",
+          ".mobileprovision",
+          ".ovpn",
+          ".jnlp",
+          ".application",
+          ".xbap",
+          ".reg",
+          ".lnk",
+          ".url",
+          ".webloc",
+          ".desktop",
+          ".scf",
+          ".msi",
+          ".exe",
+          ".apk",
+          ".xpi",
+          ".crx");
 
   private ContentHeaders() {}
 
@@ -54,16 +101,23 @@ final class ContentHeaders {
         || SCRIPT_ENDINGS.stream().anyMatch(name::endsWith);
   }
 
+  /** Whether a system offers to install or to start it, by type or by name. */
+  static boolean isInstalled(String mediaType, String fileName) {
+    String name = fileName.toLowerCase(Locale.ROOT);
+    return INSTALLED_SUBTYPES.contains(mediaType.substring(mediaType.indexOf('/') + 1))
+        || INSTALLED_ENDINGS.stream().anyMatch(name::endsWith);
+  }
+
   /** The headers that go with the bytes of a file, except for their type. */
   static Map<String, String> of(Content content, boolean download) {
     Map<String, String> headers = new LinkedHashMap<>();
     String type = mediaType(content.contentType());
+    String name = content.fileName();
     headers.put(
         "Content-Disposition",
-        disposition(content.fileName(), download || isScript(type, content.fileName())));
-    if (isActive(type)) {
-      headers.put("Content-Security-Policy", SANDBOX);
-    }
+        disposition(name, download || isScript(type, name) || isInstalled(type, name)));
+    // Whatever its type: a list of what browsers run is behind the next browser.
+    headers.put("Content-Security-Policy", SANDBOX);
     return headers;
   }
 

@@ -1,7 +1,6 @@
 package dev.bourse.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Map;
@@ -20,7 +19,7 @@ class ContentHeadersTest {
   }
 
   @Test
-  void whatBrowsersRunIsServedInASandbox() {
+  void everyFileIsServedInASandbox() {
     for (String type :
         new String[] {
           "text/html",
@@ -30,13 +29,16 @@ class ContentHeadersTest {
           "text/xml",
           "application/xml",
           "application/atom+xml",
-          "text/xsl"
+          "text/xsl",
+          "text/plain",
+          "image/png",
+          "application/json",
+          "application/pdf",
+          "application/octet-stream",
+          "application/vnd.unheard-of"
         }) {
       String policy = headers(type, "f").getOrDefault("Content-Security-Policy", "");
       assertTrue(policy.startsWith("sandbox;"), type);
-    }
-    for (String type : new String[] {"text/plain", "image/png", "application/json"}) {
-      assertFalse(headers(type, "f").containsKey("Content-Security-Policy"), type);
     }
   }
 
@@ -55,6 +57,28 @@ class ContentHeadersTest {
     }
     assertTrue(disposition("text/plain", "X.JS").startsWith("attachment;"));
     assertTrue(disposition("text/plain", "x.txt").startsWith("inline;"));
+  }
+
+  @Test
+  void whatASystemInstallsIsAlwaysAnAttachment() {
+    for (String type :
+        new String[] {
+          "application/x-x509-ca-cert",
+          "application/X-X509-User-Cert; charset=binary",
+          "application/pkix-cert",
+          "application/x-pkcs12",
+          "application/pkcs8",
+          "application/x-pem-file",
+          "application/x-apple-aspen-config",
+          "application/x-wifi-config",
+          "application/x-ns-proxy-autoconfig",
+          "application/x-java-jnlp-file"
+        }) {
+      assertTrue(disposition(type, "f").startsWith("attachment;"), type);
+    }
+    for (String name : new String[] {"ca.CRT", "wifi.mobileconfig", "site.url", "vpn.ovpn"}) {
+      assertTrue(disposition("text/plain", name).startsWith("attachment;"), name);
+    }
   }
 
   @Test
