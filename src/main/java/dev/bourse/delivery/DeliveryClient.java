@@ -23,7 +23,6 @@ import io.vertx.core.net.SocketAddress;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
@@ -321,9 +320,6 @@ public final class DeliveryClient {
     if (fault instanceof TimeoutException) {
       return "no answer within %d seconds"
           .formatted(TimeUnit.MILLISECONDS.toSeconds(terms.attemptMillis()));
-    }
-    if (fault instanceof UnknownHostException) {
-      return "its host is not known";
     }
     return fault instanceof SSLException
         ? "its TLS is not to be trusted"

@@ -21,7 +21,8 @@ public final class PublicAddress {
     }
     byte[] bytes = address.getAddress();
     if (address instanceof Inet4Address) {
-      return isPublic4(bytes[0] & 0xff, bytes[1] & 0xff, bytes[2] & 0xff);
+      return isPublic4(bytes[0] & 0xff, bytes[1] & 0xff, bytes[2] & 0xff)
+          && !isOfCloud(bytes[0] & 0xff, bytes[1] & 0xff, bytes[2] & 0xff, bytes[3] & 0xff);
     }
     return isPublic6(bytes);
   }
@@ -42,6 +43,18 @@ public final class PublicAddress {
             || (a == 198 && b == 51 && c == 100)
             || (a == 203 && b == 0 && c == 113);
     return !isSpecial;
+  }
+
+  /**
+   * Public by the registries, and answered by the cloud a machine is in: Azure's platform address
+   * (metadata and keys of the agent) and IBM Cloud's private endpoints. The metadata addresses of
+   * the others are link-local (169.254.0.0/16), shared (Alibaba's 100.100.100.200), of 192.0.0.0/24
+   * (Oracle) or unique local (fd00:ec2::254, fd20:ce::254).
+   */
+  private static boolean isOfCloud(int a, int b, int c, int d) {
+    return (a == 168 && b == 63 && c == 129 && d == 16)
+        || (a == 161 && b == 26)
+        || (a == 166 && b >= 8 && b < 12);
   }
 
   /** Global unicast alone, but for what carries an IPv4 address within or is for documents. */

@@ -23,6 +23,13 @@ public final class PublicHosts {
 
   private static final int HTTP = 80;
 
+  /**
+   * One sentence for both: whoever names hosts must not learn which of them only this network
+   * knows.
+   */
+  private static final String NOT_PUBLIC =
+      "its host is not known, or has an address that is not public";
+
   /** How a host's addresses are found. */
   @FunctionalInterface
   public interface Resolver {
@@ -95,7 +102,7 @@ public final class PublicHosts {
     return privateHosts.contains(host);
   }
 
-  /** The address to connect to; fails with {@link Refused}, or as the look-up does. */
+  /** The address to connect to; fails with {@link Refused}. */
   public Future<SocketAddress> resolve(URI address) {
     String host = address.getHost();
     if (host == null) {
@@ -116,11 +123,16 @@ public final class PublicHosts {
   }
 
   /** The address to connect to, looked up once. */
-  private String checked(String host) throws UnknownHostException {
-    InetAddress[] found = resolver.resolve(host);
+  private String checked(String host) {
+    InetAddress[] found;
+    try {
+      found = resolver.resolve(host);
+    } catch (UnknownHostException unknown) {
+      throw new Refused(NOT_PUBLIC);
+    }
     for (InetAddress one : found) {
       if (!isPrivate(host) && !PublicAddress.isPublic(one)) {
-        throw new Refused("its host has an address that is not public");
+        throw new Refused(NOT_PUBLIC);
       }
     }
     return found[0].getHostAddress();

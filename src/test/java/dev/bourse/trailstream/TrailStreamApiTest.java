@@ -394,7 +394,8 @@ class TrailStreamApiTest {
     sql("UPDATE trail_stream SET destination = ? WHERE org_id = ?", gone, market.red());
     set(order(gone));
     until("it is tried", () -> read().getInteger("attempts") > 0);
-    assertEquals("its host is not known", read().getString("fault"));
+    assertEquals(
+        "its host is not known, or has an address that is not public", read().getString("fault"));
     assertFalse(set(order(gone).put("enabled", false)).getBoolean("enabled"));
     refused(order("https://other.invalid/"), "destination: ");
   }
