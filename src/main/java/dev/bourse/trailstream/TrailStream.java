@@ -1,6 +1,7 @@
 package dev.bourse.trailstream;
 
 import dev.bourse.audit.Chain;
+import dev.bourse.delivery.MaskedUrl;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,6 +108,6 @@ record TrailStream(
   /** What audit rows tell of it. */
   String shown() {
     return "destination=%s reads=%s enabled=%s"
-        .formatted(destination.text(), includeReads, isEnabled());
+        .formatted(MaskedUrl.of(destination.text()), includeReads, isEnabled());
   }
 }

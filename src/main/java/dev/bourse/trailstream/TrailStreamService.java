@@ -8,6 +8,7 @@ import dev.bourse.audit.SealedBatches;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
+import dev.bourse.delivery.MaskedUrl;
 import dev.bourse.delivery.Signature;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.store.Statement;
@@ -333,7 +334,7 @@ final class TrailStreamService {
                       row(
                           caller,
                           "trail_stream_rotate",
-                          "destination=" + next.destination().text()))
+                          "destination=" + MaskedUrl.of(next.destination().text())))
                   .compose(stored -> told(caller, Signature.text(secret)));
             });
   }

@@ -1,6 +1,7 @@
 package dev.bourse.webhooks;
 
 import dev.bourse.core.Times;
+import dev.bourse.delivery.MaskedUrl;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -136,7 +137,7 @@ record WebhookEndpoint(
     return "endpoint_id=%s url=%s kinds=[%s] clusters=%s"
         .formatted(
             endpointId,
-            url,
+            MaskedUrl.of(url),
             String.join(",", EventKind.labels(kinds)),
             clusters == null ? "all" : "[" + String.join(",", clusters) + "]");
   }

@@ -293,7 +293,7 @@ class WebhooksApiTest extends WebhookFixture {
   @Test
   void everyChangeIsInTheTrail() {
     Receiver receiver = receiver(new Receiver());
-    JsonObject endpoint = endpoint(receiver.url(), "grant");
+    JsonObject endpoint = endpoint(receiver.url() + "/in?token=topsecret", "grant");
     String delivery =
         member.post(path(endpoint) + "/test", new JsonObject()).ok().getString("delivery_id");
     member.post(path(endpoint) + "/deliveries/" + delivery + RESEND, new JsonObject()).ok();
@@ -314,6 +314,9 @@ class WebhooksApiTest extends WebhookFixture {
             .filter(action -> action.startsWith("webhook_"))
             .toList());
     assertEquals(404, member.get(path(endpoint)).status());
+    assertTrue(
+        bourse.audit(market.red(), false).stream()
+            .noneMatch(row -> row.detail().contains("topsecret")));
   }
 
   @Test
@@ -326,6 +329,8 @@ class WebhooksApiTest extends WebhookFixture {
             "https://192.168.0.1/",
             "https://0.0.0.0/",
             "https://localhost.localdomain/",
+            "https://168.63.129.16/metadata/instance",
+            "https://100.100.100.200/latest/meta-data",
             "http://hooks.example.com/",
             "https://93.184.216.34:22/",
             "https://user@hooks.example.com/",
