@@ -76,6 +76,11 @@ final class ClientMetadata {
             .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
             .toString()
             .trim();
+    if (OwnName.isTaken(plain)) {
+      throw refused(
+          "client_name: %s reads as the name of this service; choose another"
+              .formatted(Text.shown(plain)));
+    }
     return plain.isEmpty() ? clientId : plain;
   }
 
