@@ -162,7 +162,7 @@ class Organization extends Page {
       })}>${suspended ? 'Suspend' : 'Let in'}</button>
       <button type="button" class="quiet tiny" aria-label=${`Remove ${member.username}`} @click=${() => this.ask({
         title: `Remove ${member.name}?`,
-        text: html`<p><strong>Every token they minted stops working at once</strong>, and they are signed out everywhere.</p>`,
+        text: html`<p><strong>Every API token and ssh key they added is revoked at once</strong>, their webhooks and trail stream are disabled, their open invitations are withdrawn, and they are signed out everywhere. Held nodes keep their keys.</p>`,
         action: 'Remove',
         danger: true,
         work: () => call('removeMember', { path }),

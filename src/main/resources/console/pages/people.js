@@ -107,28 +107,69 @@ class People extends Page {
   /** @param {any} member */
   async removeMember(member) {
     const isSelf = member.username === this.session.username;
-    /** @type {string[]} */
-    let revoked = [];
+    const path = { username: member.username };
+    /** @type {any} */
+    let preview;
+    try {
+      preview = await call('previewConsoleRemoval', { path });
+    } catch (fault) {
+      toast(fault instanceof Error ? fault.message : String(fault));
+      this.refresh();
+      return;
+    }
+    /** @type {any} */
+    let removed = null;
     const done = await confirm({
       title: isSelf ? 'Leave this organization?' : `Remove ${member.name}?`,
-      text: html`<p>${member.live_tokens > 0
-          ? html`<strong>${count(member.live_tokens, 'API token')} they minted stops working at once</strong>, with every program that uses one.`
-          : 'They minted no live API token.'}
-        ${isSelf ? 'You are' : 'They are'} signed out everywhere, and applications act for ${isSelf ? 'you' : 'them'} no more.</p>
-        <p>Their username is never given again. No rule of a domain lets the address back in; an invitation does.</p>`,
+      text: html`<p>${isSelf ? 'You are' : `${member.name} is`} signed out everywhere. This ends at once:</p>
+        ${ending(preview)}
+        <p>The username is never given again. Join rules do not admit ${member.email} again; a new invitation does.</p>
+        ${keysLeft(preview)}${stillOn(preview)}`,
       action: isSelf ? 'Leave' : 'Remove',
       danger: true,
       typed: member.username,
       work: async () => {
-        revoked = (await call('removeConsoleMember', { path: { username: member.username } })).revoked_tokens;
+        removed = await call('removeConsoleMember', { path });
       },
     });
     if (done && isSelf) {
       location.assign('/sign-out');
     } else if (done) {
-      toast(`${member.name} was removed; ${count(revoked.length, 'token')} revoked.`);
+      toast(`${member.name} was removed.`);
       this.refresh();
+      if (nodesOf(removed).length > 0 || needsKey(removed)) {
+        await this.showRemains(member, removed);
+      }
     }
+  }
+
+  /** Offers to swap the nodes that still carry a removed key, and to add a key if the last one went. @param {any} member @param {any} removed */
+  async showRemains(member, removed) {
+    /** @type {Record<string, string>} what became of each swap, by public IP */
+    const swaps = {};
+    await openDialog((/** @type {() => void} */ close, redraw) => {
+      const swap = async (/** @type {any} */ node) => {
+        swaps[node.public_ip] = 'swapping…';
+        redraw();
+        try {
+          await call('swapNode', { body: { node: node.public_ip, cluster: node.cluster } });
+          swaps[node.public_ip] = 'swap requested';
+        } catch (fault) {
+          swaps[node.public_ip] = fault instanceof Error ? fault.message : String(fault);
+        }
+        redraw();
+      };
+      return html`<form method="dialog">
+        <h2>${member.name} was removed</h2>
+        <div class="prose">${keysLeft(removed)}
+          ${nodesOf(removed).length === 0 ? nothing : html`<p>These nodes were granted with a removed ssh key and still have it.
+            A swap gives the node back, <strong>with its local data</strong>, for another one without the key.</p>
+          <ul id="still-on">${nodesOf(removed).map((node) => html`<li><a href=${`/console/clusters/${node.cluster}`}>${node.cluster}</a> <span class="mono">${node.public_ip}</span>
+            ${swaps[node.public_ip] ?? html`<button type="button" class="quiet tiny" aria-label=${`Swap ${node.public_ip}`} @click=${() => swap(node)}>Swap</button>`}</li>`)}</ul>`}
+        </div>
+        <div class="actions"><button type="button" @click=${() => close()}>Done</button></div>
+      </form>`;
+    });
   }
 
   /** @param {any[]} rows */
@@ -323,6 +364,48 @@ class People extends Page {
     super.disconnectedCallback();
     clearTimeout(this.timer);
   }
+}
+
+/** What a removal ends, as a list. @param {any} preview */
+function ending(preview) {
+  const parts = [
+    ['API token', preview.tokens.map((/** @type {any} */ token) => token.name)],
+    ['ssh key', preview.ssh_keys.map((/** @type {any} */ key) => key.name)],
+    ['webhook endpoint', preview.webhooks.map((/** @type {any} */ webhook) => webhook.url)],
+    ['trail stream', preview.trail_streams.map((/** @type {any} */ stream) => stream.destination)],
+    ['application', preview.applications],
+    ['open invitation', preview.invitations],
+  ];
+  return html`<ul id="ending"><li>${count(preview.sessions, 'session')}</li>
+    ${parts.map(([what, names]) => html`<li>${count(names.length, what)}${names.length > 0 ? html`: <span class="mono">${names.join(', ')}</span>` : nothing}</li>`)}</ul>`;
+}
+
+/** Nodes that still have a removed key, each once. @param {any} removal @returns {any[]} */
+function nodesOf(removal) {
+  const nodes = removal.ssh_keys.flatMap((/** @type {any} */ key) => key.still_on);
+  return [...new Map(nodes.map((/** @type {any} */ node) => [node.public_ip, node])).values()];
+}
+
+/** @param {any} removal */
+function stillOn(removal) {
+  const nodes = nodesOf(removal);
+  return nodes.length === 0
+    ? nothing
+    : html`<p>${count(nodes.length, 'held node')} keeps a removed key until it is swapped or given back:
+      <span class="mono">${nodes.map((node) => `${node.cluster} ${node.public_ip}`).join(', ')}</span>. You can swap them after the removal.</p>`;
+}
+
+/** Whether the organization's last ssh key goes. @param {any} removal */
+function needsKey(removal) {
+  return removal.ssh_keys.length > 0 && removal.ssh_keys_left === 0;
+}
+
+/** @param {any} removal */
+function keysLeft(removal) {
+  return needsKey(removal)
+    ? html`<div class="notice warn"><p><strong>No other ssh key is registered.</strong> Nobody can log in to nodes granted from then on, and capacity cannot be raised.
+      <a href="/console/ssh-keys">Add another key</a>.</p></div>`
+    : nothing;
 }
 
 /** Whom a rule would be about, in sentences. @param {any} preview */

@@ -256,6 +256,18 @@ public final class Revocations implements Mirror {
   }
 
   /**
+   * Returns the statements that end every grant of a retired organization's members. Its members'
+   * tokens are refused without a cut-off, because a retired organization has no member who may act.
+   */
+  public static List<Statement> ending(String orgId, long nowMillis) {
+    return List.of(
+        Statement.of(
+            "UPDATE oauth_grant SET revoked_at = ? WHERE org_id = ? AND revoked_at IS NULL",
+            nowMillis,
+            orgId));
+  }
+
+  /**
    * What {@link #revokeMember} stores, for a commit of somebody else's that has locked the member's
    * row before it, with a {@link #MEMBER_CHANGED} and {@link #refreshMember} to follow. A grant's
    * tokens are refused by its name as well: one may have been issued by a clock that is ahead, or a

@@ -45,6 +45,7 @@ import dev.bourse.org.Directory;
 import dev.bourse.org.LocalDirectory;
 import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
+import dev.bourse.org.RosterService;
 import dev.bourse.org.ScimDirectory;
 import dev.bourse.org.WhoamiView;
 import dev.bourse.pages.PageTemplates;
@@ -163,19 +164,31 @@ final class Features {
         .map(
             signIn -> {
               oauth.bind(operations, signIn.sessions(), pages);
+              RosterService roster = roster();
               MemberConsole.start(
-                  context, operations, database, access, org, signIn, oauth.applications());
+                  context, operations, database, access, org, roster, signIn, oauth.applications());
               OrgAdministration.start(
                   context,
                   operations,
                   database,
                   access,
+                  roster,
                   signIn.links(),
                   core.orgs(),
                   billingAdmin(),
                   baseUrl);
               return null;
             });
+  }
+
+  private RosterService roster() {
+    return new RosterService(
+        database,
+        access.tokens(),
+        access.members(),
+        access.revocations(),
+        core.offboardings(),
+        context.clock());
   }
 
   private void bindWebhooks(MailSender mail) {

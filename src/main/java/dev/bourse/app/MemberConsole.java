@@ -30,6 +30,7 @@ final class MemberConsole {
       Database database,
       AccessControl access,
       OrgService org,
+      RosterService roster,
       SignIn signIn,
       ConnectedApplications applications) {
     Clock clock = context.clock();
@@ -41,11 +42,7 @@ final class MemberConsole {
             context.config().checkpoints().contentUrl())
         .bind(operations);
     new ApplicationRoutes(applications).bind(operations);
-    new MemberRoutes(
-            org,
-            new RosterService(
-                database, access.tokens(), access.members(), access.revocations(), clock))
-        .bind(operations);
+    new MemberRoutes(org, roster, applications).bind(operations);
     new JoinRuleRoutes(new JoinRuleService(database, clock, random, signIn.links()))
         .bind(operations);
     new SettingsRoutes(new OrgSettings(database, access.tokens(), clock)).bind(operations);

@@ -1,6 +1,5 @@
 package dev.bourse.app;
 
-import dev.bourse.access.Members;
 import dev.bourse.access.OperatorSessions;
 import dev.bourse.access.OperatorTokenService;
 import dev.bourse.access.Operators;
@@ -39,6 +38,7 @@ final class OrgAdministration {
       Operations operations,
       Database database,
       AccessControl access,
+      RosterService roster,
       Invitations invitations,
       OrgAdminService orgs,
       BillingAdminService billing,
@@ -46,11 +46,9 @@ final class OrgAdministration {
     Clock clock = context.clock();
     RandomGenerator random = context.random();
     Tokens tokens = access.tokens();
-    Members members = access.members();
     Operators operators = access.operators();
     new OrgAdminRoutes(orgs, billing, context.config().capacity().maxClusters()).bind(operations);
-    new MemberAdminRoutes(new RosterService(database, tokens, members, access.revocations(), clock))
-        .bind(operations);
+    new MemberAdminRoutes(roster).bind(operations);
     new RuleAdminRoutes(new JoinRuleService(database, clock, random, invitations)).bind(operations);
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)

@@ -1,5 +1,6 @@
 package dev.bourse.app;
 
+import dev.bourse.access.Offboarding;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
@@ -26,6 +27,7 @@ import dev.bourse.pools.Switches;
 import dev.bourse.pools.settings.PoolService;
 import dev.bourse.pools.settings.PoolStore;
 import dev.bourse.pools.settings.SwitchService;
+import dev.bourse.sshkeys.SshKeyOffboarding;
 import dev.bourse.sshkeys.SshKeyPolicy;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
@@ -33,10 +35,13 @@ import dev.bourse.store.ClockCorrection;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.postgres.PostgresConfig;
+import dev.bourse.trailstream.TrailStreamOffboarding;
 import dev.bourse.uploads.PublishPermission;
+import dev.bourse.webhooks.WebhookOffboarding;
 import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -156,6 +161,7 @@ final class ServiceCore {
             database,
             memory.access.tokens(),
             memory.access.members(),
+            offboardings(),
             cluster -> owners.submit(cluster, OperatorCommands.retire()).mapEmpty(),
             context.clock());
     checkpoints =
@@ -364,6 +370,14 @@ final class ServiceCore {
 
   SshKeyService keys() {
     return memory.keys;
+  }
+
+  /** What ends with its author. */
+  List<Offboarding> offboardings() {
+    return List.of(
+        new SshKeyOffboarding(memory.keyStore, memory.keys),
+        new WebhookOffboarding(database),
+        new TrailStreamOffboarding(database));
   }
 
   SwitchService switches() {

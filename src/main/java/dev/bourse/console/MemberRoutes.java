@@ -7,19 +7,23 @@ import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.org.Colleague;
 import dev.bourse.org.OrgService;
 import dev.bourse.org.RosterService;
+import dev.bourse.signin.ConnectedApplications;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.function.Function;
 
 /** The console contract's operations on members. */
 public final class MemberRoutes {
   private final OrgService org;
   private final RosterService roster;
+  private final ConnectedApplications applications;
 
-  public MemberRoutes(OrgService org, RosterService roster) {
+  public MemberRoutes(OrgService org, RosterService roster, ConnectedApplications applications) {
     this.org = org;
     this.roster = roster;
+    this.applications = applications;
   }
 
   public void bind(Operations operations) {
@@ -30,7 +34,39 @@ public final class MemberRoutes {
                 org.listColleagues(
                     call.principal().org().orgId(), call.limit(), call.findText("after")),
             CommonFields.page("members", "username", MemberRoutes::json))
+        .ok("previewConsoleRemoval", this::preview, Function.identity())
         .ok("removeConsoleMember", this::remove, Function.identity());
+  }
+
+  private Future<JsonObject> preview(Call call) {
+    String orgId = call.principal().org().orgId();
+    String username = call.text("username");
+    Future<List<ConnectedApplications.Application>> allowed = applications.list(orgId, username);
+    return roster
+        .previewRemoval(orgId, username)
+        .compose(removal -> allowed.map(found -> json(username, removal, found)));
+  }
+
+  private static JsonObject json(
+      String username,
+      RosterService.Removal removal,
+      List<ConnectedApplications.Application> allowed) {
+    JsonArray tokens = new JsonArray();
+    removal
+        .tokens()
+        .forEach(
+            token ->
+                tokens.add(
+                    new JsonObject().put("token_id", token.tokenId()).put("name", token.name())));
+    return new JsonObject()
+        .put("username", username)
+        .put("tokens", tokens)
+        .put("sessions", removal.sessions())
+        .put(
+            "applications",
+            new JsonArray(allowed.stream().map(ConnectedApplications.Application::name).toList()))
+        .put("invitations", new JsonArray(removal.invitations()))
+        .mergeIn(removal.things());
   }
 
   private Future<JsonObject> remove(Call call) {
@@ -38,10 +74,11 @@ public final class MemberRoutes {
     return roster
         .removeByMember(call.principal().actor(), call.principal().org().orgId(), username)
         .map(
-            revoked ->
+            removed ->
                 new JsonObject()
                     .put("username", username)
-                    .put("revoked_tokens", new JsonArray(revoked)));
+                    .put("revoked_tokens", new JsonArray(removed.tokens()))
+                    .mergeIn(removed.things()));
   }
 
   private static JsonObject json(Colleague member) {

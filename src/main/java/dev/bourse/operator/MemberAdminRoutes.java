@@ -57,10 +57,11 @@ public final class MemberAdminRoutes {
     return roster
         .remove(call.actor(), call.text("org"), username)
         .map(
-            revoked ->
+            removed ->
                 new JsonObject()
                     .put("username", username)
-                    .put("revoked_tokens", new JsonArray(revoked)));
+                    .put("revoked_tokens", new JsonArray(removed.tokens()))
+                    .mergeIn(removed.things()));
   }
 
   private static JsonObject json(Member member) {

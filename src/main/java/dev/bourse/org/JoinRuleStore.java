@@ -77,6 +77,18 @@ final class JoinRuleStore {
         JoinRuleStore::rule);
   }
 
+  /** Addresses of the invitations that a member sent and nobody has taken up, the oldest first. */
+  Future<List<String>> listInvitedBy(String orgId, String username) {
+    return database.read(
+        """
+        SELECT value FROM join_rule WHERE org_id = ? AND kind = 'email' AND created_by = ?
+        ORDER BY created_at, rule_id LIMIT %d\
+        """
+            .formatted(MAX_RULES),
+        List.of(orgId, "member:" + username),
+        row -> row.text("value"));
+  }
+
   Future<Optional<JoinRule>> findInvitation(String orgId, String ruleId) {
     return database.readFirst(
         SELECT + " AND rule_id = ? AND kind = 'email'",

@@ -1,6 +1,8 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Members;
+import dev.bourse.access.Offboarding;
+import dev.bourse.access.Revocations;
 import dev.bourse.access.Tokens;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
@@ -27,10 +29,12 @@ public final class OrgAdminService {
   private final OrgStore store;
   private final Tokens tokens;
   private final Members members;
+  private final List<Offboarding> offboardings;
   private final Function<String, Future<Void>> release;
   private final Clock clock;
 
   /**
+   * @param offboardings what ends when the organization is retired
    * @param release has a cluster disarm its writes, declare nothing more and give back all it
    *     holds; doing so again changes nothing
    */
@@ -38,10 +42,12 @@ public final class OrgAdminService {
       Database database,
       Tokens tokens,
       Members members,
+      List<Offboarding> offboardings,
       Function<String, Future<Void>> release,
       Clock clock) {
     this.database = database;
     this.members = members;
+    this.offboardings = List.copyOf(offboardings);
     this.store = new OrgStore(database);
     this.tokens = tokens;
     this.release = release;
@@ -132,24 +138,41 @@ public final class OrgAdminService {
   }
 
   /**
-   * Retires one, for good: its tokens are revoked in the same commit, its members, rules and
-   * clusters stay as rows nothing can change. Its clusters then give back all they hold; what a
-   * crash or a fault leaves of that is done by {@link #releaseRetired}.
+   * Retires one, for good. The same commit ends its tokens, its members' sessions, what
+   * applications hold, and what each {@link Offboarding} ends; its members, rules and clusters stay
+   * as rows nothing can change. Its clusters then give back all they hold; what a crash or a fault
+   * leaves of that is done by {@link #releaseRetired}.
    */
   public Future<Org> retire(String actor, String orgId) {
     long now = clock.millis();
-    return new OrgWrite(database, orgId)
+    OrgWrite write = new OrgWrite(database, orgId);
+    List<Change> changes =
+        new ArrayList<>(
+            List.of(
+                new Change(Tokens.ORGANIZATION_CHANGED, orgId),
+                new Change(Members.CHANGED, orgId)));
+    for (Offboarding offboarding : offboardings) {
+      write.addAll(offboarding.ending(new Offboarding.Author(orgId, null), now));
+      changes.addAll(offboarding.changes(orgId));
+    }
+    return write
         .addAll(TokenStore.offboard(orgId, now))
+        .add(RosterStore.endSessions(orgId))
+        .addAll(Revocations.ending(orgId, now))
         .add(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
         .record(now, actor, "org_retire", "")
-        .commit(new Change(Tokens.ORGANIZATION_CHANGED, orgId), new Change(Members.CHANGED, orgId))
+        .commit(changes.toArray(new Change[0]))
         .onSuccess(stored -> LOG.info("organization {} is retired", orgId))
-        .compose(
-            stored ->
-                OrgWrite.inForce(
-                    Future.all(tokens.refreshOrganization(orgId), members.refresh(orgId))))
+        .compose(stored -> OrgWrite.inForce(refresh(orgId)))
         .compose(loaded -> releaseRetired())
         .compose(released -> OrgWrite.inForce(store.get(orgId)));
+  }
+
+  private Future<Void> refresh(String orgId) {
+    List<Future<?>> all =
+        new ArrayList<>(List.of(tokens.refreshOrganization(orgId), members.refresh(orgId)));
+    offboardings.forEach(offboarding -> all.add(offboarding.refresh(orgId)));
+    return Future.all(all).mapEmpty();
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.bourse.org;
 
+import dev.bourse.access.CallerGuard;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
@@ -26,9 +27,6 @@ final class OrgWrite {
   private static final String LOCK =
       "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL";
 
-  /** How audit rows name members; their username follows. */
-  private static final String MEMBER = "member:";
-
   /** There is no such organization, or it is retired. */
   private static final class NotLive extends RuntimeException {
     NotLive() {
@@ -47,23 +45,13 @@ final class OrgWrite {
   }
 
   /**
-   * A write of somebody's. A member must still be one, and not suspended, when the write's turn
-   * comes: their removal may have been under way while they were let in.
+   * A write of a caller who must still have access when the write commits, see {@link CallerGuard}.
    *
    * @param actor as audit rows name them
    */
   OrgWrite(Database database, String orgId, String actor) {
     this(database, orgId);
-    if (actor.startsWith(MEMBER)) {
-      demand(
-          () -> ApiError.of(ErrorCode.FORBIDDEN, "you were removed or suspended just now"),
-          """
-          EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?
-          AND suspended_at IS NULL)\
-          """,
-          orgId,
-          actor.substring(MEMBER.length()));
-    }
+    addAll(CallerGuard.of(orgId, actor));
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.bourse.org;
 
 import dev.bourse.access.Members;
+import dev.bourse.access.Offboarding;
 import dev.bourse.access.Revocations;
 import dev.bourse.access.Tokens;
 import dev.bourse.core.ApiError;
@@ -10,6 +11,7 @@ import dev.bourse.store.Change;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,16 +33,26 @@ public final class RosterService {
   private final Tokens tokens;
   private final Members members;
   private final Revocations revocations;
+  private final List<Offboarding> offboardings;
+  private final JoinRuleStore rules;
   private final Clock clock;
 
   /**
    * @param tokens told of revokes
    * @param members told who may act
    * @param revocations told whose tokens are refused
+   * @param offboardings what ends with its author
    */
   public RosterService(
-      Database database, Tokens tokens, Members members, Revocations revocations, Clock clock) {
+      Database database,
+      Tokens tokens,
+      Members members,
+      Revocations revocations,
+      List<Offboarding> offboardings,
+      Clock clock) {
     this.database = database;
+    this.rules = new JoinRuleStore(database);
+    this.offboardings = List.copyOf(offboardings);
     this.orgs = new OrgStore(database);
     this.store = new RosterStore(database);
     this.tokenStore = new TokenStore(database);
@@ -168,13 +180,63 @@ public final class RosterService {
   }
 
   /**
-   * Removes one. In the same commit every live token they minted is revoked, each with a row of its
-   * own by {@link TokenStore#OFFBOARD}, and what applications hold of theirs ends, so that nobody
-   * who comes later by the same name is acted for.
+   * What a removal ends.
    *
-   * @return the tokens revoked, oldest first
+   * @param tokens the member's API tokens, oldest first
+   * @param invitations addresses the member invited that nobody has taken up
+   * @param sessions how many sessions the member has
+   * @param things what each {@link Offboarding} describes
    */
-  public Future<List<String>> remove(String actor, String orgId, String username) {
+  public record Removal(
+      List<TokenView> tokens, List<String> invitations, long sessions, JsonObject things) {}
+
+  /** Returns what the removal of a member would end. Nothing is stored. */
+  public Future<Removal> previewRemoval(String orgId, String username) {
+    long now = clock.millis();
+    Future<List<TokenView>> live = tokenStore.listLive(orgId, username, now);
+    Future<List<String>> invited = rules.listInvitedBy(orgId, username);
+    Future<Long> sessions = store.countSessions(orgId, username, now);
+    Future<JsonObject> things = describe(orgId, username, Optional.empty());
+    return store
+        .find(orgId, username)
+        .compose(
+            found -> {
+              if (found.isEmpty()) {
+                throw unknown(username);
+              }
+              return Future.all(live, invited, sessions, things);
+            })
+        .map(
+            read ->
+                new Removal(live.result(), invited.result(), sessions.result(), things.result()));
+  }
+
+  private Future<JsonObject> describe(String orgId, String username, Optional<Long> endedAtMillis) {
+    Offboarding.Author author = new Offboarding.Author(orgId, username);
+    return Future.all(
+            offboardings.stream().map(each -> each.describe(author, endedAtMillis)).toList())
+        .map(
+            all -> {
+              JsonObject things = new JsonObject();
+              all.<JsonObject>list().forEach(things::mergeIn);
+              return things;
+            });
+  }
+
+  /**
+   * What a removal ended.
+   *
+   * @param tokens ids of the tokens revoked, oldest first
+   * @param things what each {@link Offboarding} describes
+   */
+  public record Removed(List<String> tokens, JsonObject things) {}
+
+  /**
+   * Removes one. The same commit ends what they leave: API tokens, ssh keys and other things of
+   * theirs, each with an audit row by {@link Offboarding#ACTOR}; sessions, and what applications
+   * hold. Their address joins again by an invitation only.
+   */
+  public Future<Removed> remove(String actor, String orgId, String username) {
     return remove(actor, orgId, username, new OrgWrite(database, orgId, actor));
   }
 
@@ -182,7 +244,7 @@ public final class RosterService {
    * As {@link #remove}, by a member: {@code conflict} for the last who may sign in, after whom only
    * an operator could let anybody in again.
    */
-  public Future<List<String>> removeByMember(String actor, String orgId, String username) {
+  public Future<Removed> removeByMember(String actor, String orgId, String username) {
     return remove(
         actor,
         orgId,
@@ -208,10 +270,22 @@ public final class RosterService {
                 username));
   }
 
-  private Future<List<String>> remove(String actor, String orgId, String username, OrgWrite write) {
+  private Future<Removed> remove(String actor, String orgId, String username, OrgWrite write) {
     long now = clock.millis();
+    Offboarding.Author author = new Offboarding.Author(orgId, username);
+    List<Change> changes =
+        new ArrayList<>(
+            List.of(
+                new Change(Tokens.ORGANIZATION_CHANGED, orgId),
+                new Change(Members.CHANGED, orgId),
+                ended(orgId, username)));
+    for (Offboarding offboarding : offboardings) {
+      write.addAll(offboarding.ending(author, now));
+      changes.addAll(offboarding.changes(orgId));
+    }
     return write
         .addAll(RosterStore.remember(orgId, username, now))
+        .addAll(RosterStore.withdrawInvitations(orgId, username, now))
         .add(RosterStore.endSessions(orgId, username))
         .add(
             Statement.guarded(
@@ -222,18 +296,26 @@ public final class RosterService {
         .addAll(TokenStore.offboard(orgId, username, now))
         .addAll(revocations.ending(orgId, username))
         .record(now, actor, "member_remove", "username=" + Text.shown(username))
-        .commit(
-            new Change(Tokens.ORGANIZATION_CHANGED, orgId),
-            new Change(Members.CHANGED, orgId),
-            ended(orgId, username))
+        .commit(changes.toArray(new Change[0]))
+        .compose(stored -> OrgWrite.inForce(refresh(orgId, username)))
         .compose(
-            stored ->
+            loaded ->
                 OrgWrite.inForce(
                     Future.all(
-                        tokens.refreshOrganization(orgId),
-                        members.refresh(orgId),
-                        revocations.refreshMember(orgId, username))))
-        .compose(loaded -> OrgWrite.inForce(tokenStore.listRevoked(orgId, username, now)));
+                        tokenStore.listRevoked(orgId, username, now),
+                        describe(orgId, username, Optional.of(now)))))
+        .map(read -> new Removed(read.resultAt(0), read.resultAt(1)));
+  }
+
+  private Future<Void> refresh(String orgId, String username) {
+    List<Future<?>> all =
+        new ArrayList<>(
+            List.of(
+                tokens.refreshOrganization(orgId),
+                members.refresh(orgId),
+                revocations.refreshMember(orgId, username)));
+    offboardings.forEach(offboarding -> all.add(offboarding.refresh(orgId)));
+    return Future.all(all).mapEmpty();
   }
 
   private static Change ended(String orgId, String username) {

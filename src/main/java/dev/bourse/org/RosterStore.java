@@ -1,5 +1,8 @@
 package dev.bourse.org;
 
+import dev.bourse.access.Offboarding;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
 import dev.bourse.core.Page;
 import dev.bourse.core.Text;
 import dev.bourse.store.Columns;
@@ -102,6 +105,46 @@ public final class RosterStore {
         orgId,
         orgId,
         username);
+  }
+
+  /**
+   * Withdraws the invitations that a member sent and nobody has taken up, and the links mailed with
+   * them, with an audit row for each invitation. One of them may be for another address of the
+   * member's own.
+   */
+  static List<Statement> withdrawInvitations(String orgId, String username, long nowMillis) {
+    String actor = "member:" + username;
+    String sent = "join_rule WHERE org_id = ? AND kind = 'email' AND created_by = ?";
+    return List.of(
+        AuditStore.insertEach(
+            new AuditRow(nowMillis, orgId, Offboarding.ACTOR, "invitation_withdraw", orgId, ""),
+            "'rule_id=' || rule_id || ' email=' || value",
+            sent + " ORDER BY created_at, rule_id",
+            orgId,
+            actor),
+        Statement.of(
+            "DELETE FROM sign_in_link WHERE org_id = ? AND email IN (SELECT value FROM %s)"
+                .formatted(sent),
+            orgId,
+            orgId,
+            actor),
+        Statement.of("DELETE FROM " + sent, orgId, actor));
+  }
+
+  /** Counts a member's sessions that have not expired. */
+  Future<Long> countSessions(String orgId, String username, long nowMillis) {
+    return database.readOne(
+        """
+        SELECT COUNT(*) AS sessions FROM member_session
+        WHERE org_id = ? AND username = ? AND expires_at > ?\
+        """,
+        List.of(orgId, username, nowMillis),
+        row -> row.integer("sessions"));
+  }
+
+  /** Ends every session of every member of an organization. */
+  static Statement endSessions(String orgId) {
+    return Statement.of("DELETE FROM member_session WHERE org_id = ?", orgId);
   }
 
   /** Ends every session of a member. */

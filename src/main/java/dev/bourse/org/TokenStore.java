@@ -2,6 +2,7 @@ package dev.bourse.org;
 
 import dev.bourse.access.AccessStore;
 import dev.bourse.access.LimitStore;
+import dev.bourse.access.Offboarding;
 import dev.bourse.access.Scope;
 import dev.bourse.access.Token;
 import dev.bourse.access.TokenLimits;
@@ -25,9 +26,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of an organization's tokens, and the audit rows of their mints and revokes. */
 public final class TokenStore {
-  /** The actor of revokes that a member's removal or an organization's retirement brings about. */
-  static final String OFFBOARD = "system:offboard";
-
   /** What audit rows tell of a token, as SQL. */
   private static final String NAMED = "'token_id=' || token_id || ' name=' || name";
 
@@ -124,7 +122,7 @@ public final class TokenStore {
         // Locks them first, so that no holder revokes one between its audit row and its revoke.
         Statement.of("UPDATE token SET revoked_at = NULL WHERE " + live, parameters.toArray()),
         AuditStore.insertEach(
-            new AuditRow(nowMillis, orgId, OFFBOARD, "vm_token_revoke", orgId, ""),
+            new AuditRow(nowMillis, orgId, Offboarding.ACTOR, "vm_token_revoke", orgId, ""),
             NAMED,
             "token WHERE " + live + " ORDER BY created_at, token_id",
             parameters.toArray()),
@@ -216,6 +214,20 @@ public final class TokenStore {
   Future<Boolean> has(String orgId, String tokenId) {
     return database.exists(
         "SELECT 1 FROM token WHERE token_id = ? AND org_id = ?", List.of(tokenId, orgId));
+  }
+
+  /** Live tokens that a member minted, oldest first. */
+  Future<List<TokenView>> listLive(String orgId, String username, long nowMillis) {
+    return database.read(
+        SELECT
+            + """
+               AND created_by = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+              ORDER BY created_at, token_id LIMIT\
+              """
+            + ' '
+            + MAX_TOKENS,
+        List.of(orgId, "member:" + username, nowMillis),
+        TokenStore::view);
   }
 
   /** Ids of tokens of a member that were revoked at that moment, oldest first. */

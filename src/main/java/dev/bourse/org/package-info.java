@@ -22,6 +22,11 @@
  * retired organization give their nodes back after that commit; who still holds any is looked up at
  * the start and every minute, so a crash between leaves nothing running.
  *
+ * <p>Ssh keys, webhook endpoints and trail streams end with their author through the port {@link
+ * dev.bourse.access.Offboarding}, in the same commit. Their writes demand that the caller still has
+ * access ({@link dev.bourse.access.CallerGuard}), so a request in flight adds nothing after a
+ * removal.
+ *
  * <p>A username is given once: what a member who left did and made stands under it for good. Things
  * that are theirs are owned by name and since when the name is theirs ({@link
  * dev.bourse.access.Members#ID}), which holds even where a version before gave a name again.

@@ -6,6 +6,7 @@ import dev.bourse.audit.AuditedReads;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAccess;
+import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Ids;
@@ -276,6 +277,23 @@ public final class SshKeyService implements Mirror {
         .anyMatch(known -> known.keyId().equals(key.keyId()));
   }
 
+  /** Reads the organization's keys after a commit of another service changed them. */
+  Future<Void> bringInForce(String orgId) {
+    localChanges.incrementAndGet();
+    return reread(orgId, MAX_READINGS);
+  }
+
+  private Future<Void> reread(String orgId, int readings) {
+    return refresh(List.of(orgId))
+        .compose(
+            refreshed ->
+                refreshed.left().isEmpty()
+                    ? Future.succeededFuture()
+                    : readings > 1
+                        ? reread(orgId, readings - 1)
+                        : Future.failedFuture(ApiError.storedOnly()));
+  }
+
   /** Reads the organization's keys until this one is known, or is seen to be revoked by now. */
   private Future<Void> bringInForce(SshKey key, int readings) {
     if (isKnown(key)) {
@@ -338,12 +356,24 @@ public final class SshKeyService implements Mirror {
 
   /** Public IPs of held nodes that were granted with the key. */
   public List<String> stillOn(SshKey key) {
-    return clusters.ofOrg(key.orgId(), Cluster.Kind.VM).stream()
-        .flatMap(view -> view.cluster().allocations().stream())
-        .filter(a -> a.isOpen() && a.keyIds().contains(key.keyId()))
-        .map(Allocation::publicIp)
-        .filter(Objects::nonNull)
-        .toList();
+    return listHolders(key).stream().map(Holder::publicIp).toList();
+  }
+
+  /** A held node that was granted with a key. */
+  record Holder(String cluster, String publicIp) {}
+
+  /** Held nodes that were granted with the key, by cluster. */
+  List<Holder> listHolders(SshKey key) {
+    List<Holder> holders = new ArrayList<>();
+    for (ClusterView view : clusters.ofOrg(key.orgId(), Cluster.Kind.VM)) {
+      for (Allocation allocation : view.cluster().allocations()) {
+        String publicIp = allocation.publicIp();
+        if (publicIp != null && allocation.isOpen() && allocation.keyIds().contains(key.keyId())) {
+          holders.add(new Holder(view.cluster().name(), publicIp));
+        }
+      }
+    }
+    return holders;
   }
 
   private Optional<SshKey> findSame(String orgId, String fingerprint, @Nullable String cluster) {

@@ -1,5 +1,8 @@
 package dev.bourse.sshkeys;
 
+import dev.bourse.access.CallerGuard;
+import dev.bourse.access.Offboarding;
+import dev.bourse.access.Offboarding.Author;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
@@ -17,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Rows of ssh keys. */
 public final class SshKeyStore {
@@ -105,9 +109,63 @@ public final class SshKeyStore {
   }
 
   Future<Void> add(SshKey key, AuditRow audit, List<Statement> fences) {
-    return database.commit(
-        with(fences, COLUMNS.insert(key), AuditStore.insert(audit)),
-        List.of(new Change(CHANGED, key.orgId())));
+    List<Statement> statements = new ArrayList<>(CallerGuard.of(key.orgId(), key.createdBy()));
+    statements.addAll(with(fences, COLUMNS.insert(key), AuditStore.insert(audit)));
+    return database.commit(statements, List.of(new Change(CHANGED, key.orgId())));
+  }
+
+  /** Revokes an author's live keys, with an audit row for each. */
+  static List<Statement> offboard(Author author, long nowMillis) {
+    String live = author.condition("created_by") + " AND revoked_at IS NULL";
+    List<@Nullable Object> revoke = new ArrayList<>(List.of(nowMillis));
+    revoke.addAll(author.parameters());
+    return List.of(
+        // Locks them first, so that no other call revokes one between its audit row and its revoke.
+        Statement.of(
+            "UPDATE ssh_key SET revoked_at = NULL WHERE " + live, author.parameters().toArray()),
+        AuditStore.insertEach(
+            new AuditRow(
+                nowMillis, author.orgId(), Offboarding.ACTOR, "vm_key_revoke", author.orgId(), ""),
+            """
+            'key_id=' || key_id || ' name=' || name || ' fingerprint=' || fingerprint
+            || COALESCE(' cluster=' || cluster, '')\
+            """,
+            "ssh_key WHERE " + live + OLDEST_FIRST,
+            author.parameters().toArray()),
+        new Statement("UPDATE ssh_key SET revoked_at = ? WHERE " + live, revoke, null, 0));
+  }
+
+  /**
+   * An author's keys, oldest first.
+   *
+   * @param revokedAtMillis those revoked at that time; empty for those that live
+   */
+  Future<List<SshKey>> listOf(Author author, Optional<Long> revokedAtMillis) {
+    List<Object> parameters = new ArrayList<>(author.parameters());
+    revokedAtMillis.ifPresent(parameters::add);
+    return database.read(
+        "SELECT %s FROM ssh_key WHERE %s AND revoked_at %s%s"
+            .formatted(
+                COLUMNS.names(),
+                author.condition("created_by"),
+                revokedAtMillis.isPresent() ? "= ?" : "IS NULL",
+                OLDEST_FIRST),
+        parameters,
+        SshKeyStore::key);
+  }
+
+  /** How many live keys the organization has that are not the author's. */
+  Future<Long> countOthers(Author author) {
+    List<Object> parameters = new ArrayList<>(List.of(author.orgId()));
+    parameters.addAll(author.parameters());
+    return database.readOne(
+        """
+        SELECT COUNT(*) AS others FROM ssh_key WHERE org_id = ? AND revoked_at IS NULL
+        AND NOT (%s)\
+        """
+            .formatted(author.condition("created_by")),
+        parameters,
+        row -> row.integer("others"));
   }
 
   /** Revokes a live key; refused with {@code not-found} when it is not live any more. */

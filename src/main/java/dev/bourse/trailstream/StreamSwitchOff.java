@@ -48,6 +48,7 @@ record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
       case SWITCHED_OFF -> "a member did so";
       case GONE -> "it answered 410 Gone";
       case FAILING -> "a batch was not taken for as long as it is tried";
+      case AUTHOR_REMOVED -> "the member who set its destination was removed";
     };
   }
 }

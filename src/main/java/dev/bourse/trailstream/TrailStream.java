@@ -36,7 +36,9 @@ record TrailStream(
     /** The receiver answered 410 Gone. */
     GONE("gone"),
     /** One batch was not taken for as long as it is tried. */
-    FAILING("failing");
+    FAILING("failing"),
+    /** The member who set its destination was removed. */
+    AUTHOR_REMOVED("author-removed");
 
     private final String label;
 

@@ -1,5 +1,8 @@
 package dev.bourse.trailstream;
 
+import dev.bourse.access.CallerGuard;
+import dev.bourse.access.Offboarding;
+import dev.bourse.access.Offboarding.Author;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Chain;
@@ -123,6 +126,7 @@ final class TrailStreamStore {
                     .with("reason", "retired"),
             "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL",
             orgId));
+    statements.addAll(CallerGuard.of(orgId, audit.actor()));
     statements.add(
         Statement.guarded(
             TrailStreamStore::changedMeanwhile,
@@ -140,7 +144,7 @@ final class TrailStreamStore {
    * Stores what has changed of a stream but for its progress, unless another changed it meanwhile.
    */
   Future<Void> update(TrailStream before, TrailStream next, List<Statement> more, AuditRow audit) {
-    List<Statement> statements = new ArrayList<>();
+    List<Statement> statements = new ArrayList<>(CallerGuard.of(next.orgId(), audit.actor()));
     statements.add(
         STREAM
             .update(
@@ -150,6 +154,14 @@ final class TrailStreamStore {
                 before.streamId(),
                 before.revision())
             .orElse(TrailStreamStore::changedMeanwhile));
+    if (!before.destination().equals(next.destination())) {
+      statements.add(
+          Statement.of(
+              "UPDATE trail_stream SET destination_by = ? WHERE org_id = ? AND stream_id = ?",
+              audit.actor(),
+              next.orgId(),
+              next.streamId()));
+    }
     return commit(statements, more, audit);
   }
 
@@ -200,14 +212,73 @@ final class TrailStreamStore {
   private Future<Void> commit(List<Statement> statements, List<Statement> more, AuditRow audit) {
     List<Statement> all = new ArrayList<>(statements);
     all.addAll(more);
-    all.add(
-        Statement.of(
-            """
-            INSERT INTO webhook_change (name, changes) VALUES ('trail-streams', 1)
-            ON CONFLICT (name) DO UPDATE SET changes = webhook_change.changes + 1\
-            """));
+    all.add(changed());
     all.add(AuditStore.insert(audit));
     return database.commit(all);
+  }
+
+  /** Lets the process that sends see that a stream was made, changed or deleted. */
+  private static Statement changed() {
+    return Statement.of(
+        """
+        INSERT INTO webhook_change (name, changes) VALUES ('trail-streams', 1)
+        ON CONFLICT (name) DO UPDATE SET changes = webhook_change.changes + 1\
+        """);
+  }
+
+  /** The actor that set a stream's destination, as SQL. */
+  private static final String ADDRESSED_BY = "COALESCE(destination_by, created_by)";
+
+  /** Disables the stream whose destination an author set, where it stands. */
+  static List<Statement> offboard(Author author, long nowMillis) {
+    String reason = TrailStream.Reason.AUTHOR_REMOVED.label();
+    String live = author.condition(ADDRESSED_BY) + " AND disabled_at IS NULL";
+    List<@Nullable Object> disable = new ArrayList<>(List.of(nowMillis, reason));
+    disable.addAll(author.parameters());
+    return List.of(
+        // Locks it first, so that it is not changed between its audit row and its disabling.
+        Statement.of(
+            "UPDATE trail_stream SET disabled_at = NULL WHERE " + live,
+            author.parameters().toArray()),
+        AuditStore.insertEach(
+            new AuditRow(
+                nowMillis,
+                author.orgId(),
+                Offboarding.ACTOR,
+                "trail_stream_disable",
+                author.orgId(),
+                ""),
+            "'destination=' || destination || ' reason=" + reason + "'",
+            "trail_stream WHERE " + live,
+            author.parameters().toArray()),
+        new Statement(
+            """
+            UPDATE trail_stream SET disabled_at = ?, disabled_reason = ?,
+            revision = revision + 1 WHERE %s\
+            """
+                .formatted(live),
+            disable,
+            null,
+            0),
+        changed());
+  }
+
+  /**
+   * The stream whose destination an author set.
+   *
+   * @param disabledAtMillis if {@link #offboard} disabled it at that time; empty if it is enabled
+   */
+  Future<List<TrailStream>> listOf(Author author, Optional<Long> disabledAtMillis) {
+    List<Object> parameters = new ArrayList<>(author.parameters());
+    disabledAtMillis.ifPresent(parameters::add);
+    return database.read(
+        "%sWHERE %s AND disabled_at %s"
+            .formatted(
+                SELECT,
+                author.condition(ADDRESSED_BY),
+                disabledAtMillis.isPresent() ? "= ?" : "IS NULL"),
+        parameters,
+        TrailStreamStore::stream);
   }
 
   // What is sent.

@@ -60,6 +60,7 @@ final class SwitchOff {
       case GONE -> "it answered 410 Gone";
       case FAILING -> "an event could not be delivered for as long as it is tried";
       case BACKLOG -> "more events waited for it than may";
+      case AUTHOR_REMOVED -> "the member who set its address was removed";
     };
   }
 }

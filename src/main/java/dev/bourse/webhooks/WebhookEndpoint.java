@@ -41,7 +41,9 @@ record WebhookEndpoint(
     /** One delivery failed for as long as it is tried. */
     FAILING("failing"),
     /** More waits for it than may. */
-    BACKLOG("backlog");
+    BACKLOG("backlog"),
+    /** The member who set its address was removed. */
+    AUTHOR_REMOVED("author-removed");
 
     private final String label;
 

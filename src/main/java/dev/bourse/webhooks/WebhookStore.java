@@ -2,6 +2,9 @@ package dev.bourse.webhooks;
 
 import static dev.bourse.webhooks.WebhookRows.NEW_CLUSTERS;
 
+import dev.bourse.access.CallerGuard;
+import dev.bourse.access.Offboarding;
+import dev.bourse.access.Offboarding.Author;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
@@ -14,6 +17,7 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Rows of endpoints, and of their deliveries as members see them. */
 final class WebhookStore {
@@ -81,6 +85,7 @@ final class WebhookStore {
                         .formatted(orgId)),
             "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL",
             orgId));
+    statements.addAll(CallerGuard.of(orgId, audit.actor()));
     statements.add(
         Statement.guarded(
             () ->
@@ -123,7 +128,7 @@ final class WebhookStore {
   /** Stores what has changed of an endpoint, unless it was changed by another meanwhile. */
   Future<Void> update(
       WebhookEndpoint before, WebhookEndpoint next, List<Statement> more, AuditRow audit) {
-    List<Statement> statements = new ArrayList<>();
+    List<Statement> statements = new ArrayList<>(CallerGuard.of(next.orgId(), audit.actor()));
     statements.add(
         WebhookRows.ENDPOINT
             .update(
@@ -134,6 +139,13 @@ final class WebhookStore {
                         ErrorCode.OVERLOADED,
                         "the endpoint was changed at the same time; nothing was written",
                         1_000)));
+    if (!before.url().equals(next.url())) {
+      statements.add(
+          Statement.of(
+              "UPDATE webhook_endpoint SET url_by = ? WHERE endpoint_id = ?",
+              audit.actor(),
+              next.endpointId()));
+    }
     if (before.isEnabled() && !next.isEnabled()) {
       statements.add(giveUp(next.endpointId(), "the endpoint was switched off"));
     } else if (!before.url().equals(next.url())) {
@@ -156,14 +168,21 @@ final class WebhookStore {
   }
 
   private static Statement giveUp(String endpointId, String why) {
-    return Statement.of(
+    return giveUp("= ?", why, List.of(endpointId));
+  }
+
+  private static Statement giveUp(String which, String why, List<String> parameters) {
+    List<@Nullable Object> values = new ArrayList<>(List.of(Delivery.GIVEN_UP, why));
+    values.addAll(parameters);
+    return new Statement(
         """
         UPDATE webhook_delivery SET outcome = ?, fault = COALESCE(fault, ?)
-        WHERE endpoint_id = ? AND outcome IS NULL\
-        """,
-        Delivery.GIVEN_UP,
-        why,
-        endpointId);
+        WHERE endpoint_id %s AND outcome IS NULL\
+        """
+            .formatted(which),
+        values,
+        null,
+        0);
   }
 
   /** Statements that make an end of an endpoint; what was sent to it goes with its time. */
@@ -221,6 +240,69 @@ final class WebhookStore {
                 endpoint.orgId(),
                 "endpoint_id=%s url=%s reason=%s"
                     .formatted(endpoint.endpointId(), endpoint.url(), reason.label()))));
+  }
+
+  /** The actor that set an endpoint's address, as SQL. */
+  private static final String ADDRESSED_BY = "COALESCE(url_by, created_by)";
+
+  /** Disables the endpoints whose address an author set, with an audit row for each. */
+  static List<Statement> offboard(Author author, long nowMillis) {
+    String reason = WebhookEndpoint.Reason.AUTHOR_REMOVED.label();
+    String live = author.condition(ADDRESSED_BY) + " AND disabled_at IS NULL";
+    List<@Nullable Object> disable = new ArrayList<>(List.of(nowMillis, reason));
+    disable.addAll(author.parameters());
+    return List.of(
+        // Locks them first, so that none is changed between its audit row and its disabling.
+        Statement.of(
+            "UPDATE webhook_endpoint SET disabled_at = NULL WHERE " + live,
+            author.parameters().toArray()),
+        giveUp(
+            "IN (SELECT endpoint_id FROM webhook_endpoint WHERE " + live + ")",
+            "the endpoint was switched off",
+            author.parameters()),
+        AuditStore.insertEach(
+            new AuditRow(
+                nowMillis,
+                author.orgId(),
+                Offboarding.ACTOR,
+                "webhook_disable",
+                author.orgId(),
+                ""),
+            "'endpoint_id=' || endpoint_id || ' url=' || url || ' reason=" + reason + "'",
+            "webhook_endpoint WHERE " + live + " ORDER BY created_at, endpoint_id",
+            author.parameters().toArray()),
+        new Statement(
+            """
+            UPDATE webhook_endpoint SET disabled_at = ?, disabled_reason = ?,
+            revision = revision + 1 WHERE %s\
+            """
+                .formatted(live),
+            disable,
+            null,
+            0),
+        changed());
+  }
+
+  /**
+   * Endpoints whose address an author set, oldest first.
+   *
+   * @param disabledAtMillis those that {@link #offboard} disabled at that time; empty for those
+   *     that are enabled
+   */
+  Future<List<WebhookEndpoint>> listOf(Author author, Optional<Long> disabledAtMillis) {
+    List<Object> parameters = new ArrayList<>(author.parameters());
+    disabledAtMillis.ifPresent(parameters::add);
+    return database.read(
+        """
+        SELECT %s FROM webhook_endpoint WHERE %s AND disabled_at %s
+        ORDER BY created_at, endpoint_id\
+        """
+            .formatted(
+                WebhookRows.ENDPOINT.names(),
+                author.condition(ADDRESSED_BY),
+                disabledAtMillis.isPresent() ? "= ?" : "IS NULL"),
+        parameters,
+        WebhookRows::endpoint);
   }
 
   // Deliveries, as members see them.

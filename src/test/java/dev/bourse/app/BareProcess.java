@@ -213,7 +213,12 @@ public final class BareProcess {
   public RosterService roster() {
     AccessControl access = core.access();
     return new RosterService(
-        database, access.tokens(), access.members(), access.revocations(), context.clock());
+        database,
+        access.tokens(),
+        access.members(),
+        access.revocations(),
+        core.offboardings(),
+        context.clock());
   }
 
   public CheckpointService checkpoints() {

@@ -32,6 +32,10 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     return new JsonObject().put("kind", kind).put("value", value);
   }
 
+  private static JsonObject key(String name) {
+    return new JsonObject().put("name", name).put("public_key", RunningBourse.keyLine());
+  }
+
   private static List<String> each(JsonObject answer, String list, String field) {
     return answer.getJsonArray(list).stream()
         .map(item -> ((JsonObject) item).getString(field))
@@ -113,10 +117,27 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     String org = organization("alice", "bob");
     ApiClient bob = bourse.inSession(org, "bob");
     String token = mint(bob, "job");
-    ApiClient alice = bourse.inSession(org, "alice");
-    JsonObject gone = alice.delete(MEMBERS + "/bob").ok();
     String tokenId = token.split("_", -1)[1];
+    String keys = "/api/vm/orgs/" + org + "/ssh-keys";
+    assertEquals(201, bourse.with(token).post(keys, key("bob laptop")).status());
+    String erin = "erin@" + org + ".partner.example";
+    assertEquals(201, bob.post(INVITATIONS, email(erin)).status());
+    String link = new Browser(bourse).link(erin, 0);
+    ApiClient alice = bourse.inSession(org, "alice");
+
+    JsonObject preview = alice.get(MEMBERS + "/bob/removal").ok();
+    assertEquals(List.of(tokenId), each(preview, "tokens", "token_id"));
+    assertEquals(List.of("bob laptop"), each(preview, "ssh_keys", "name"));
+    assertEquals(0, preview.getInteger("ssh_keys_left"));
+    assertEquals(1, preview.getInteger("sessions"));
+    assertEquals(List.of(erin), preview.getJsonArray("invitations").getList());
+    alice.get(MEMBERS + "/nobody/removal").refused(ErrorCode.NOT_FOUND);
+
+    JsonObject gone = alice.delete(MEMBERS + "/bob").ok();
     assertEquals(List.of(tokenId), gone.getJsonArray("revoked_tokens").getList());
+    assertEquals(preview.getJsonArray("ssh_keys"), gone.getJsonArray("ssh_keys"));
+    assertEquals(List.of(), alice.get(keys).ok().getJsonArray("keys").getList());
+    assertEquals(410, new Browser(bourse).get(link).statusCode());
     bourse.with(token).get("/api/whoami").refused(ErrorCode.UNAUTHORIZED);
     bob.get(MEMBERS).refused(ErrorCode.UNAUTHORIZED);
     assertEquals(List.of("member:alice member_remove username=bob"), trail(org, "member_remove"));

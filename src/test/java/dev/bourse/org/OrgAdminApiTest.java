@@ -176,6 +176,12 @@ class OrgAdminApiTest {
     List<AuditRow> revokes =
         rows.stream().filter(row -> row.action().equals("vm_token_revoke")).toList();
     assertEquals(4, revokes.size());
+    assertEquals(
+        List.of("system:offboard"),
+        rows.stream()
+            .filter(row -> row.action().equals("vm_key_revoke"))
+            .map(AuditRow::actor)
+            .toList());
     for (AuditRow revoke : revokes) {
       assertEquals("system:offboard", revoke.actor());
       assertEquals(market.red(), revoke.subject());

@@ -39,6 +39,7 @@ class OrgAdminServiceTest extends ExchangeFixture {
             database,
             new Tokens(access, clock),
             new Members(access),
+            List.of(),
             cluster -> owners.submit(cluster, OperatorCommands.retire()).mapEmpty(),
             clock);
 

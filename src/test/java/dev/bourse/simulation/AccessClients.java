@@ -355,6 +355,7 @@ final class AccessClients {
     List<Granted> all = new ArrayList<>();
     passes.stream().filter(p -> p.organization.equals(organization)).forEach(all::add);
     people.stream().filter(p -> p.organization.equals(organization)).forEach(all::add);
+    keys.stream().filter(k -> k.organization.equals(organization)).forEach(all::add);
     all.forEach(Granted::asked);
     call(
         process,
@@ -378,8 +379,13 @@ final class AccessClients {
             core.keys()
                 .addSshKey(
                     Clients.principal(organization), organization, "k", line, cluster, List.of()),
-        added ->
-            keys.add(new Key(organization, added.key().keyId(), cluster, process.name(), now())),
+        added -> {
+          Key key = new Key(organization, added.key().keyId(), cluster, process.name(), now());
+          if (retirements.containsKey(organization)) {
+            key.asked();
+          }
+          keys.add(key);
+        },
         () -> refusedMaterial.add(line));
   }
 

@@ -11,6 +11,7 @@ import dev.bourse.capacity.ExchangeFixture;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -20,6 +21,8 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The registry of ssh keys on a real store. */
 class SshKeyServiceTest extends ExchangeFixture {
@@ -62,6 +65,26 @@ class SshKeyServiceTest extends ExchangeFixture {
 
     assertTrue(added.isNew());
     assertTrue(keys.listSshKeys(alice, "acme").contains(added.key()));
+  }
+
+  /** Its request was let in before the removal or the revoke committed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"member:gone", "token:revoked"})
+  void aCallerWhoIsGoneWhenTheCommitComesAddsNothing(String actor) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    """
+                    INSERT INTO token (token_id, org_id, name, secret_sha256, scopes, created_by,
+                    created_at, revoked_at) VALUES ('revoked', 'acme', 't', 'h', '', 'm', 1, 2)\
+                    """))));
+    Principal gone =
+        new Principal(
+            new Organization("acme", "Acme", "standard"), actor, "revoked", Set.of(), null, null);
+
+    fails(ApiError.class, keys.addSshKey(gone, "acme", "a", newLine(), null, List.of()));
+    assertEquals(List.of(0L), audits("vm_key_add"));
   }
 
   @Test

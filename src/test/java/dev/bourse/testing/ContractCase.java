@@ -381,6 +381,8 @@ public record ContractCase(
           // With a parameter it does not take, as of every one that would end the callers' rights.
           new ContractCase(
               "removeConsoleMember", CONSOLE + "/members/alice?stop=1", null, List.of()),
+          new ContractCase(
+              "previewConsoleRemoval", CONSOLE + "/members/nobody/removal", null, List.of()),
           new ContractCase("listInvitations", CONSOLE + "/invitations", null, List.of()),
           new ContractCase("sendInvitation", CONSOLE + "/invitations", "{}", List.of()),
           new ContractCase(

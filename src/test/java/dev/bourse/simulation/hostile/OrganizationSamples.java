@@ -88,6 +88,7 @@ final class OrganizationSamples {
   private void addPeople() {
     member("listConsoleMembers", s -> s.value("limit", "5").value("after", "a"));
     member("removeConsoleMember", s -> s.value("username", joined()));
+    member("previewConsoleRemoval", s -> s.value("username", joined()));
     member("listInvitations", s -> s);
     member("sendInvitation", s -> s.json(email()));
     member("withdrawInvitation", s -> s.value("rule_id", made("invitations", email(), "rule_id")));

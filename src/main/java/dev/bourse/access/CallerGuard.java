@@ -1,0 +1,57 @@
+package dev.bourse.access;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.store.Statement;
+import java.util.List;
+
+/**
+ * Makes a commit fail if its caller was removed, suspended or revoked after the request was
+ * authenticated. Without it, a request in flight during a removal leaves something behind.
+ */
+public final class CallerGuard {
+  private static final String MEMBER = "member:";
+  private static final String TOKEN = "token:";
+
+  private CallerGuard() {}
+
+  /**
+   * Returns statements for the start of a commit. The first one locks the organization's row, which
+   * a removal locks too. PostgreSQL evaluates a condition on other tables as of the statement's
+   * start, so the condition is a statement of its own. A retired organization has no caller.
+   *
+   * @param actor as audit rows name it; an actor that is neither a member nor a token passes
+   */
+  public static List<Statement> of(String orgId, String actor) {
+    if (actor.startsWith(MEMBER)) {
+      return List.of(
+          lock(orgId),
+          Statement.guarded(
+              () -> ApiError.of(ErrorCode.FORBIDDEN, "you were removed or suspended just now"),
+              """
+              UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL AND EXISTS
+              (SELECT 1 FROM member WHERE org_id = ? AND username = ? AND suspended_at IS NULL)\
+              """,
+              orgId,
+              orgId,
+              actor.substring(MEMBER.length())));
+    }
+    if (actor.startsWith(TOKEN)) {
+      return List.of(
+          lock(orgId),
+          Statement.guarded(
+              () -> ApiError.of(ErrorCode.UNAUTHORIZED, "the token is unknown or revoked"),
+              """
+              UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL
+              AND NOT EXISTS (SELECT 1 FROM token WHERE token_id = ? AND revoked_at IS NOT NULL)\
+              """,
+              orgId,
+              actor.substring(TOKEN.length())));
+    }
+    return List.of();
+  }
+
+  private static Statement lock(String orgId) {
+    return Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", orgId);
+  }
+}

@@ -1,0 +1,7 @@
+-- serves-from: 42
+-- The actor that last set an address; null while it is as the actor in created_by set it.
+ALTER TABLE webhook_endpoint ADD COLUMN url_by TEXT COLLATE "C";
+ALTER TABLE trail_stream ADD COLUMN destination_by TEXT COLLATE "C";
+
+-- A member's keys, revoked ones too, when the member is removed.
+CREATE INDEX ssh_key_of_org ON ssh_key (org_id, created_at);
