@@ -78,12 +78,12 @@ async function signInByInvitation(email) {
   return enter(email, known);
 }
 
-/** Follows the link that was mailed to `email` after those `known`. */
+/** Follows the link of the invitation that was mailed to `email` after those `known`. */
 async function enter(email, known) {
   const visitor = await open();
   const { page, hands } = visitor;
   await page.goto(await linkFor(site.outbox, email, known));
-  await hands.press(button(page, "Sign in"));
+  await hands.press(page.getByRole("button", { name: /^Join / }));
   await hands.press(page.getByRole("link", { name: "Go to the console" }));
   await heading(page, "Overview");
   return visitor;

@@ -8,6 +8,7 @@ import { Form, field, formFault, onSubmit, submitButton } from '../components/fo
 import { confirm, dialogHost, openDialog } from '../components/dialog.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
+import '../components/copy.js';
 
 /** Long enough that a preview is asked for once a word is typed, short enough to seem immediate. */
 const PREVIEW_MILLIS = 300;
@@ -274,7 +275,7 @@ class People extends Page {
       <h2 id="rules">Join rules</h2>
       <bourse-table caption="Join rules" .rows=${rows} .key=${(/** @type {any} */ row) => `rule-${row.rule_id}`}
         .columns=${this.ruleColumns()}
-        .empty=${empty('Nobody joins by themselves', 'A rule lets everybody with an address of a domain, or one address, become a member by signing in.')}></bourse-table>
+        .empty=${empty('No join rule', 'A rule lets everybody with an address of your domain, or one address, become a member by signing in.')}></bourse-table>
     </section>
     <section class="sheet" aria-labelledby="add-rule">
       <h2 id="add-rule">Add a rule</h2>
@@ -302,12 +303,18 @@ class People extends Page {
         value: (row) => row.value,
         cell: (row) => (row.kind === 'domain' ? html`<span>everybody at <strong>${row.value}</strong></span>` : html`<strong>${row.value}</strong>`),
       },
+      {
+        title: 'State',
+        value: (row) => row.state,
+        cell: (row) => (row.state === 'pending' ? html`<div>${badge('pending', 'warn')} ${dnsRecord(row)}</div>` : badge('active', 'good')),
+      },
       { title: 'Added by', value: (row) => row.created_by, cell: (row) => html`<span class="mono">${row.created_by}</span>` },
       { title: 'Since', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
       {
         title: 'Actions',
         isAction: true,
-        cell: (row) => html`<button type="button" class="quiet tiny" aria-label=${`Remove the rule for ${row.value}`} @click=${() => this.removeRule(row)}>Remove</button>`,
+        cell: (row) => html`${row.state === 'pending' ? html`<button type="button" class="quiet tiny" aria-label=${`Verify ${row.value}`} @click=${() => this.verify(row)}>Verify</button>` : nothing}
+          <button type="button" class="quiet tiny" aria-label=${`Remove the rule for ${row.value}`} @click=${() => this.removeRule(row)}>Remove</button>`,
       },
     ];
   }
@@ -340,7 +347,23 @@ class People extends Page {
       this.rule.reset({ kind, value: '' });
       this.preview = null;
       this.previewed++;
-      toast(`Whoever signs in with ${kind === 'domain' ? `an address of ${added.value}` : added.value} becomes a member.`);
+      toast(added.state === 'pending' ? `Add the DNS record for ${added.value}, then press Verify.` : `${added.value} may join by signing in.`);
+      this.refresh();
+    }
+  }
+
+  /** @param {any} rule */
+  async verify(rule) {
+    const done = await confirm({
+      title: `Verify ${rule.value}?`,
+      text: html`<p>This TXT record must be in DNS:</p>${dnsRecord(rule)}
+        <p>When it is, everybody who can read mail at <strong>${rule.value}</strong> may join and do everything here.
+        DNS can take some minutes to serve a new record; try again if it is not found.</p>`,
+      action: 'Verify',
+      work: () => call('verifyConsoleRule', { path: { rule_id: rule.rule_id } }),
+    });
+    if (done) {
+      toast(`${rule.value} is verified.`);
       this.refresh();
     }
   }
@@ -375,9 +398,10 @@ function ending(preview) {
     ['trail stream', preview.trail_streams.map((/** @type {any} */ stream) => stream.destination)],
     ['application', preview.applications],
     ['open invitation', preview.invitations],
+    ['proof of a domain', preview.domains, 'proofs of domains'],
   ];
   return html`<ul id="ending"><li>${count(preview.sessions, 'session')}</li>
-    ${parts.map(([what, names]) => html`<li>${count(names.length, what)}${names.length > 0 ? html`: <span class="mono">${names.join(', ')}</span>` : nothing}</li>`)}</ul>`;
+    ${parts.map(([what, names, many]) => html`<li>${count(names.length, what, many)}${names.length > 0 ? html`: <span class="mono">${names.join(', ')}</span>` : nothing}</li>`)}</ul>`;
 }
 
 /** Nodes that still have a removed key, each once. @param {any} removal @returns {any[]} */
@@ -408,6 +432,12 @@ function keysLeft(removal) {
     : nothing;
 }
 
+/** The record that proves a domain. @param {any} rule */
+function dnsRecord({ dns_record: record }) {
+  return html`<dl class="small"><dt>TXT record</dt><dd class="mono">${record.name} <bourse-copy value=${record.name} label="the name of the record"></bourse-copy></dd>
+    <dt>Value</dt><dd class="mono">${record.value} <bourse-copy value=${record.value} label="the value of the record"></bourse-copy></dd></dl>`;
+}
+
 /** Whom a rule would be about, in sentences. @param {any} preview */
 function previewed(preview) {
   const names = preview.members.slice(0, NAMED).map((/** @type {any} */ member) => member.username).join(', ');
@@ -420,7 +450,7 @@ function previewed(preview) {
       ${preview.invited.length > 0 ? html`Invited already: <span class="mono">${preview.invited.slice(0, NAMED).join(', ')}</span>${preview.invited.length > NAMED ? ` and ${preview.invited.length - NAMED} more` : ''}.` : nothing}
       ${preview.removed_count > 0 ? html`${count(preview.removed_count, 'removed member')} with such an address ${preview.kind === 'domain' ? 'stays out: no rule of a domain lets them back in.' : 'comes back in by this rule.'}` : nothing}</p>
     ${preview.kind === 'domain'
-      ? html`<p>Who else can read mail at <strong>${preview.value}</strong> is not known here. <strong>All of them may join</strong>, for as long as the rule stands, and may do everything here.</p>`
+      ? html`<p>Who else can read mail at <strong>${preview.value}</strong> is not known here. <strong>All of them may join</strong> once the domain is verified, and may do everything here.</p>`
       : nothing}
   </div>`;
 }

@@ -368,7 +368,13 @@ final class ArchitectureTest {
           entry("market", List.of("io.vertx.core..", "org.slf4j")),
           entry("billing", List.of("io.vertx.core..", "org.slf4j")),
           entry("k8s", List.of("io.vertx.core..")),
-          entry("org", List.of("io.vertx.core..", "com.github.benmanes.caffeine..", "org.slf4j")),
+          entry(
+              "org",
+              List.of(
+                  "io.vertx.core..",
+                  "com.github.benmanes.caffeine..",
+                  "com.google.common.net",
+                  "org.slf4j")),
           entry("remote", List.of("io.vertx.core.json")),
           entry(
               "pages",

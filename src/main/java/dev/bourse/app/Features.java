@@ -42,6 +42,8 @@ import dev.bourse.operator.PoolAdminRoutes;
 import dev.bourse.operator.StatusRoutes;
 import dev.bourse.operator.SwitchRoutes;
 import dev.bourse.org.Directory;
+import dev.bourse.org.DomainProof;
+import dev.bourse.org.JoinRuleService;
 import dev.bourse.org.LocalDirectory;
 import dev.bourse.org.OrgRoutes;
 import dev.bourse.org.OrgService;
@@ -165,15 +167,24 @@ final class Features {
             signIn -> {
               oauth.bind(operations, signIn.sessions(), pages);
               RosterService roster = roster();
+              JoinRuleService rules = joinRules(signIn);
               MemberConsole.start(
-                  context, operations, database, access, org, roster, signIn, oauth.applications());
+                  context,
+                  operations,
+                  database,
+                  access,
+                  org,
+                  roster,
+                  rules,
+                  signIn,
+                  oauth.applications());
               OrgAdministration.start(
                   context,
                   operations,
                   database,
                   access,
                   roster,
-                  signIn.links(),
+                  rules,
                   core.orgs(),
                   billingAdmin(),
                   baseUrl);
@@ -189,6 +200,14 @@ final class Features {
         access.revocations(),
         core.offboardings(),
         context.clock());
+  }
+
+  private JoinRuleService joinRules(SignIn signIn) {
+    DomainProof proof =
+        new DomainProof(
+            context.vertx(), context.config().signIn().dnsServer(), DomainProof.TIMEOUT_MILLIS);
+    context.shutdown().push(proof::close);
+    return new JoinRuleService(database, context.clock(), context.random(), signIn.links(), proof);
   }
 
   private void bindWebhooks(MailSender mail) {

@@ -31,6 +31,7 @@ final class MemberConsole {
       AccessControl access,
       OrgService org,
       RosterService roster,
+      JoinRuleService rules,
       SignIn signIn,
       ConnectedApplications applications) {
     Clock clock = context.clock();
@@ -43,8 +44,7 @@ final class MemberConsole {
         .bind(operations);
     new ApplicationRoutes(applications).bind(operations);
     new MemberRoutes(org, roster, applications).bind(operations);
-    new JoinRuleRoutes(new JoinRuleService(database, clock, random, signIn.links()))
-        .bind(operations);
+    new JoinRuleRoutes(rules).bind(operations);
     new SettingsRoutes(new OrgSettings(database, access.tokens(), clock)).bind(operations);
     new TokenRoutes(new TokenService(database, access.tokens(), clock, random), clock)
         .bind(operations);

@@ -12,7 +12,6 @@ import dev.bourse.operator.OperatorTokenRoutes;
 import dev.bourse.operator.OrgAdminRoutes;
 import dev.bourse.operator.RuleAdminRoutes;
 import dev.bourse.operator.TokenAdminRoutes;
-import dev.bourse.org.Invitations;
 import dev.bourse.org.JoinRuleService;
 import dev.bourse.org.OrgAdminService;
 import dev.bourse.org.RosterService;
@@ -39,7 +38,7 @@ final class OrgAdministration {
       Database database,
       AccessControl access,
       RosterService roster,
-      Invitations invitations,
+      JoinRuleService rules,
       OrgAdminService orgs,
       BillingAdminService billing,
       Supplier<String> baseUrl) {
@@ -49,7 +48,7 @@ final class OrgAdministration {
     Operators operators = access.operators();
     new OrgAdminRoutes(orgs, billing, context.config().capacity().maxClusters()).bind(operations);
     new MemberAdminRoutes(roster).bind(operations);
-    new RuleAdminRoutes(new JoinRuleService(database, clock, random, invitations)).bind(operations);
+    new RuleAdminRoutes(rules).bind(operations);
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
     new OperatorTokenRoutes(new OperatorTokenService(database, operators, clock, random), clock)
         .bind(operations);

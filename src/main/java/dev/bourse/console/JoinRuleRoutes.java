@@ -32,6 +32,7 @@ public final class JoinRuleRoutes {
         .ok("withdrawInvitation", this::withdraw, JoinRuleRoutes::gone)
         .ok("listConsoleRules", call -> rules.listAll(orgId(call)), JoinRuleRoutes::rules)
         .created("addConsoleRule", this::add, JoinRule::json)
+        .ok("verifyConsoleRule", this::verify, JoinRule::json)
         .ok("removeConsoleRule", this::remove, JoinRuleRoutes::gone)
         .ok("previewConsoleRule", this::preview, JoinRuleRoutes::preview);
   }
@@ -62,6 +63,10 @@ public final class JoinRuleRoutes {
         orgId(call),
         JoinRule.Kind.of(body.getString("kind")),
         body.getString("value"));
+  }
+
+  private Future<JoinRule> verify(Call call) {
+    return rules.verify(actor(call), orgId(call), call.text("rule_id"));
   }
 
   private Future<String> remove(Call call) {

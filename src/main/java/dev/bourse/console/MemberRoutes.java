@@ -66,6 +66,7 @@ public final class MemberRoutes {
             "applications",
             new JsonArray(allowed.stream().map(ConnectedApplications.Application::name).toList()))
         .put("invitations", new JsonArray(removal.invitations()))
+        .put("domains", new JsonArray(removal.domains()))
         .mergeIn(removal.things());
   }
 

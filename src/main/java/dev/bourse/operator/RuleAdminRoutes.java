@@ -24,17 +24,22 @@ public final class RuleAdminRoutes {
             call -> rules.list(call.text("org"), call.limit(), call.findText("after")),
             CommonFields.page("rules", "rule_id", JoinRule::json))
         .created("addJoinRule", this::add, JoinRule::json)
+        .ok("approveJoinRule", this::approve, JoinRule::json)
         .ok("removeJoinRule", this::remove, ruleId -> new JsonObject().put("rule_id", ruleId))
         .bind("inviteMember", this::invite);
   }
 
   private Future<JoinRule> add(Call call) {
     JsonObject body = call.body();
-    return rules.add(
+    return rules.addByOperator(
         call.actor(),
         call.text("org"),
         JoinRule.Kind.of(body.getString("kind")),
         body.getString("value"));
+  }
+
+  private Future<JoinRule> approve(Call call) {
+    return rules.approve(call.actor(), call.text("org"), call.text("rule_id"));
   }
 
   private Future<String> remove(Call call) {

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param createdBy who added it, as audit rows name actors
  * @param linkExpiresAtMillis until when the invitation's sign-in link works, null when none was
  *     sent
+ * @param provenAtMillis when it was proven that the domain is the organization's; null for a rule
+ *     that waits for that, and for one of kind email
+ * @param provenBy who had it proven or approved it, as audit rows name actors
  */
 public record JoinRule(
     String ruleId,
@@ -23,12 +26,14 @@ public record JoinRule(
     String value,
     long createdAtMillis,
     String createdBy,
-    @Nullable Long linkExpiresAtMillis) {
+    @Nullable Long linkExpiresAtMillis,
+    @Nullable Long provenAtMillis,
+    @Nullable String provenBy) {
   /** Whom a rule admits. */
   public enum Kind {
-    /** Whoever signs in with an address of this domain. */
+    /** Anybody who signs in with an address of this domain, once it is proven. */
     DOMAIN("domain"),
-    /** Whoever signs in with this address. */
+    /** The person who signs in with this address. */
     EMAIL("email");
 
     private final String label;
@@ -60,6 +65,16 @@ public record JoinRule(
     }
   }
 
+  /** Whether it waits for a proof and admits nobody. */
+  boolean isPending() {
+    return kind == Kind.DOMAIN && provenAtMillis == null;
+  }
+
+  /** The state as contracts spell it. */
+  String state() {
+    return isPending() ? "pending" : "active";
+  }
+
   /** The rule as answers spell it. */
   public JsonObject json() {
     return new JsonObject()
@@ -68,6 +83,17 @@ public record JoinRule(
         .put("value", value)
         .put("created_at", Times.rfc3339(createdAtMillis))
         .put("created_by", createdBy)
-        .put("link_expires_at", Times.rfc3339OrNull(linkExpiresAtMillis));
+        .put("link_expires_at", Times.rfc3339OrNull(linkExpiresAtMillis))
+        .put("state", state())
+        .put(
+            "dns_record",
+            kind == Kind.DOMAIN
+                ? new JsonObject()
+                    .put("type", "TXT")
+                    .put("name", DomainProof.recordName(value))
+                    .put("value", DomainProof.recordValue(ruleId))
+                : null)
+        .put("proven_at", Times.rfc3339OrNull(provenAtMillis))
+        .put("proven_by", provenBy);
   }
 }

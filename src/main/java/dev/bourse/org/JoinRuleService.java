@@ -30,12 +30,7 @@ public final class JoinRuleService {
   /** How long an invitation's sign-in link works. */
   public static final Duration LINK_VALIDITY = Duration.ofDays(3);
 
-  /** Labels of letters, digits and hyphens (RFC 1035), at least two; others come in punycode. */
-  private static final String DOMAIN =
-      "(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.){1,126}[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
-
-  private static final Pattern DOMAIN_NAME = Pattern.compile(DOMAIN);
-  private static final Pattern ADDRESS = Pattern.compile("[!-?A-~]{1,64}@" + DOMAIN);
+  private static final Pattern ADDRESS = Pattern.compile("[!-?A-~]{1,64}@" + OwnableDomain.PATTERN);
 
   private static final String FEWER =
       "(SELECT COUNT(*) FROM join_rule WHERE org_id = ? AND %s) < %s"
@@ -47,12 +42,19 @@ public final class JoinRuleService {
   private final Clock clock;
   private final RandomGenerator random;
   private final Invitations invitations;
+  private final DomainProof proof;
 
   /**
    * @param invitations told whom to send a link
+   * @param proof looks up the DNS records of domains
    */
   public JoinRuleService(
-      Database database, Clock clock, RandomGenerator random, Invitations invitations) {
+      Database database,
+      Clock clock,
+      RandomGenerator random,
+      Invitations invitations,
+      DomainProof proof) {
+    this.proof = proof;
     this.invitations = invitations;
     this.database = database;
     this.orgs = new OrgStore(database);
@@ -67,15 +69,54 @@ public final class JoinRuleService {
   }
 
   /**
-   * Adds a rule; {@code conflict} when there is the same already.
+   * Adds a rule; {@code conflict} when there is the same already. A rule of kind domain is pending.
    *
    * @param value a domain or an address, in any case
    */
   public Future<JoinRule> add(String actor, String orgId, JoinRule.Kind kind, String value) {
+    return add(
+        new JoinRule(
+            Ids.next("jr", random),
+            orgId,
+            kind,
+            folded(kind, value),
+            clock.millis(),
+            actor,
+            null,
+            null,
+            null),
+        new OrgWrite(database, orgId, actor));
+  }
+
+  /**
+   * As {@link #add}, by an operator, who thereby approves a domain; {@code conflict} when another
+   * organization owns it.
+   */
+  public Future<JoinRule> addByOperator(
+      String actor, String orgId, JoinRule.Kind kind, String value) {
     String folded = folded(kind, value);
     long now = clock.millis();
-    JoinRule rule = new JoinRule(Ids.next("jr", random), orgId, kind, folded, now, actor, null);
-    return new OrgWrite(database, orgId, actor)
+    boolean isDomain = kind == JoinRule.Kind.DOMAIN;
+    JoinRule rule =
+        new JoinRule(
+            Ids.next("jr", random),
+            orgId,
+            kind,
+            folded,
+            now,
+            actor,
+            null,
+            isDomain ? now : null,
+            isDomain ? actor : null);
+    OrgWrite write = new OrgWrite(database, orgId, actor);
+    return isDomain ? ownedOnce(rule, add(rule, demandUnowned(rule, write))) : add(rule, write);
+  }
+
+  private Future<JoinRule> add(JoinRule rule, OrgWrite write) {
+    String orgId = rule.orgId();
+    JoinRule.Kind kind = rule.kind();
+    String folded = rule.value();
+    return write
         .demand(
             () ->
                 OrgWrite.conflict(
@@ -90,18 +131,128 @@ public final class JoinRuleService {
             folded)
         .demand(() -> tooMany(orgId), FEWER, orgId)
         .add(JoinRuleStore.insert(rule))
-        .record(now, actor, "rule_add", detail(rule))
+        .record(rule.createdAtMillis(), rule.createdBy(), "rule_add", detail(rule))
         .commit()
         .map(stored -> rule);
   }
 
-  /** A rule's value in lower case; refused when it is no domain or no address. */
+  /**
+   * Makes a pending rule of kind domain admit, if the DNS record of the domain proves that it is
+   * the organization's. A rule that is proven is returned as it is.
+   *
+   * @return fails with {@code conflict} if the record is not published, or another organization
+   *     owns the domain; with {@code not-found} if there is no such rule
+   */
+  public Future<JoinRule> verify(String actor, String orgId, String ruleId) {
+    return getDomain(orgId, ruleId)
+        .compose(
+            rule ->
+                rule.isPending()
+                    ? proof
+                        .isPublished(rule)
+                        .compose(
+                            isPublished ->
+                                isPublished
+                                    ? prove(actor, rule, "rule_verify")
+                                    : Future.failedFuture(unproven(rule)))
+                    : Future.succeededFuture(rule));
+  }
+
+  /** As {@link #verify}, without the DNS record: an operator knows whose the domain is. */
+  public Future<JoinRule> approve(String actor, String orgId, String ruleId) {
+    return orgs.get(orgId)
+        .compose(
+            org ->
+                org.retiredAtMillis() == null
+                    ? getDomain(orgId, ruleId)
+                    : Future.failedFuture(OrgWrite.retired(orgId)))
+        .compose(
+            rule ->
+                rule.isPending()
+                    ? prove(actor, rule, "rule_approve")
+                    : Future.succeededFuture(rule));
+  }
+
+  private Future<JoinRule> prove(String actor, JoinRule rule, String action) {
+    long now = clock.millis();
+    String orgId = rule.orgId();
+    OrgWrite write =
+        new OrgWrite(database, orgId, actor)
+            .demand(
+                () -> ApiError.notFound("join rule", rule.ruleId()),
+                "EXISTS (SELECT 1 FROM join_rule WHERE org_id = ? AND rule_id = ?)",
+                orgId,
+                rule.ruleId());
+    return ownedOnce(
+            rule,
+            demandUnowned(rule, write)
+                .add(JoinRuleStore.prove(orgId, rule.ruleId(), actor, now))
+                .record(now, actor, action, detail(rule))
+                .commit())
+        .compose(stored -> OrgWrite.inForce(getDomain(orgId, rule.ruleId())));
+  }
+
+  private static OrgWrite demandUnowned(JoinRule rule, OrgWrite write) {
+    return write.demand(
+        () -> ownedByAnother(rule),
+        """
+        NOT EXISTS (SELECT 1 FROM join_rule WHERE kind = 'domain' AND value = ?
+        AND proven_at IS NOT NULL AND org_id <> ?)\
+        """,
+        rule.value(),
+        rule.orgId());
+  }
+
+  /**
+   * Explains a commit that lost against another organization's in the same moment. The store's
+   * index refuses the second owner of a domain, because writes to two organizations do not wait for
+   * each other.
+   */
+  private <T> Future<T> ownedOnce(JoinRule rule, Future<T> commit) {
+    return commit.recover(
+        e ->
+            e instanceof ApiError
+                ? Future.failedFuture(e)
+                : store
+                    .isOwnedByAnother(rule.orgId(), rule.value())
+                    .transform(
+                        found ->
+                            Future.failedFuture(
+                                found.succeeded() && found.result() ? ownedByAnother(rule) : e)));
+  }
+
+  /** It does not tell which one: that is nobody else's business. */
+  private static ApiError ownedByAnother(JoinRule rule) {
+    return OrgWrite.conflict(
+        "owned",
+        "value: another organization owns %s; ask the operators of this service if it is yours",
+        rule.value());
+  }
+
+  private static ApiError unproven(JoinRule rule) {
+    return OrgWrite.conflict(
+        "unproven",
+        """
+        no TXT record %s with the value %s is in DNS; add it where the domain is administered and \
+        try again in some minutes\
+        """,
+        DomainProof.recordName(rule.value()),
+        DomainProof.recordValue(rule.ruleId()));
+  }
+
+  private Future<JoinRule> getDomain(String orgId, String ruleId) {
+    return store
+        .findDomain(orgId, ruleId)
+        .map(found -> found.orElseThrow(() -> ApiError.notFound("join rule", ruleId)));
+  }
+
+  /** A rule's value in lower case; refused when it is not an address or not an ownable domain. */
   private static String folded(JoinRule.Kind kind, String value) {
     String folded = Text.folded(value);
     if (kind == JoinRule.Kind.EMAIL) {
       requireAddress("value", value);
-    } else if (!DOMAIN_NAME.matcher(folded).matches()) {
-      throw ApiError.badField("value", value, "a domain name such as acme.example");
+    } else {
+      OwnableDomain.require("value", folded);
     }
     return folded;
   }
@@ -255,7 +406,9 @@ public final class JoinRuleService {
             address,
             now,
             actor,
-            now + LINK_VALIDITY.toMillis());
+            now + LINK_VALIDITY.toMillis(),
+            null,
+            null);
     return write
         .demand(
             () ->

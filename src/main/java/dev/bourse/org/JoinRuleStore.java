@@ -1,5 +1,8 @@
 package dev.bourse.org;
 
+import dev.bourse.access.Offboarding;
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
 import dev.bourse.core.Page;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
@@ -22,7 +25,9 @@ final class JoinRuleStore {
           .fixed("value", JoinRule::value)
           .fixed("created_at", JoinRule::createdAtMillis)
           .fixed("created_by", JoinRule::createdBy)
-          .changing("link_expires_at", JoinRule::linkExpiresAtMillis);
+          .changing("link_expires_at", JoinRule::linkExpiresAtMillis)
+          .changing("proven_at", JoinRule::provenAtMillis)
+          .changing("proven_by", JoinRule::provenBy);
 
   private static final String SELECT =
       "SELECT %s FROM join_rule WHERE org_id = ?".formatted(RULE.names());
@@ -53,6 +58,84 @@ final class JoinRuleStore {
       NOT (kind = 'email' AND EXISTS (SELECT 1 FROM member m
       WHERE m.org_id = join_rule.org_id AND lower(m.email) = join_rule.value))\
       """;
+
+  /** Makes a pending rule of kind domain admit; does nothing to one that does already. */
+  static Statement prove(String orgId, String ruleId, String actor, long nowMillis) {
+    return Statement.of(
+        """
+        UPDATE join_rule SET proven_at = ?, proven_by = ?
+        WHERE org_id = ? AND rule_id = ? AND kind = 'domain' AND proven_at IS NULL\
+        """,
+        nowMillis,
+        actor,
+        orgId,
+        ruleId);
+  }
+
+  /** Gives a retired organization's domains back. */
+  static Statement release(String orgId) {
+    return Statement.of(
+        """
+        UPDATE join_rule SET proven_at = NULL, proven_by = NULL
+        WHERE org_id = ? AND kind = 'domain' AND proven_at IS NOT NULL\
+        """,
+        orgId);
+  }
+
+  /** What {@link #suspend} changes, as SQL. */
+  private static final String VOUCHED_FOR =
+      """
+      join_rule WHERE org_id = ? AND kind = 'domain' AND created_by = ? AND proven_at IS NOT NULL
+      AND proven_by NOT LIKE 'operator:%'\
+      """;
+
+  /**
+   * Makes the domain rules pending that a leaving member added and no operator approved, with an
+   * audit row for each: the domain may be the member's own. A member who stays can have it proven
+   * again.
+   */
+  static List<Statement> suspend(String orgId, String username, long nowMillis) {
+    String actor = "member:" + username;
+    return List.of(
+        AuditStore.insertEach(
+            new AuditRow(nowMillis, orgId, Offboarding.ACTOR, "rule_suspend", orgId, ""),
+            "'rule_id=' || rule_id || ' value=' || value",
+            VOUCHED_FOR + " ORDER BY created_at, rule_id",
+            orgId,
+            actor),
+        Statement.of(
+            "UPDATE join_rule SET proven_at = NULL, proven_by = NULL WHERE rule_id IN"
+                + " (SELECT rule_id FROM "
+                + VOUCHED_FOR
+                + ")",
+            orgId,
+            actor));
+  }
+
+  /** Domains of the rules that {@link #suspend} would change, the oldest first. */
+  Future<List<String>> listVouchedFor(String orgId, String username) {
+    return database.read(
+        "SELECT value FROM " + VOUCHED_FOR + " ORDER BY created_at, rule_id LIMIT " + MAX_RULES,
+        List.of(orgId, "member:" + username),
+        row -> row.text("value"));
+  }
+
+  /** Whether another organization has proven that a domain is its own. */
+  Future<Boolean> isOwnedByAnother(String orgId, String domain) {
+    return database.exists(
+        """
+        SELECT 1 FROM join_rule WHERE kind = 'domain' AND value = ? AND proven_at IS NOT NULL
+        AND org_id <> ?\
+        """,
+        List.of(domain, orgId));
+  }
+
+  Future<Optional<JoinRule>> findDomain(String orgId, String ruleId) {
+    return database.readFirst(
+        SELECT + " AND rule_id = ? AND kind = 'domain'",
+        List.of(orgId, ruleId),
+        JoinRuleStore::rule);
+  }
 
   /** Ends the sign-in links that were mailed with an invitation. */
   static Statement endLinks(String orgId, String ruleId) {
@@ -179,6 +262,8 @@ final class JoinRuleStore {
         row.text("value"),
         row.integer("created_at"),
         row.text("created_by"),
-        row.integerOrNull("link_expires_at"));
+        row.integerOrNull("link_expires_at"),
+        row.integerOrNull("proven_at"),
+        row.textOrNull("proven_by"));
   }
 }

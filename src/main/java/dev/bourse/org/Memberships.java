@@ -34,11 +34,11 @@ public final class Memberships {
   /** How often another name is tried, or another process's commit waited for. */
   private static final int MAX_TRIES = 5;
 
-  /** Admits an address by a rule: its own, or its domain's unless it was removed. */
+  /** Admits an address by a rule: its own, or its proven domain's unless it was removed. */
   private static final String ADMITTED =
       """
-      ((r.kind = 'email' AND r.value = ?) OR (r.kind = 'domain' AND r.value = ? AND NOT EXISTS
-      (SELECT 1 FROM removed_member x WHERE x.org_id = r.org_id AND x.email = ?)))\
+      ((r.kind = 'email' AND r.value = ?) OR (r.kind = 'domain' AND r.value = ?
+      AND r.proven_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM removed_member x WHERE x.org_id = r.org_id AND x.email = ?)))\
       """;
 
   private static final String MEMBERSHIPS =

@@ -139,9 +139,9 @@ public final class OrgAdminService {
 
   /**
    * Retires one, for good. The same commit ends its tokens, its members' sessions, what
-   * applications hold, and what each {@link Offboarding} ends; its members, rules and clusters stay
-   * as rows nothing can change. Its clusters then give back all they hold; what a crash or a fault
-   * leaves of that is done by {@link #releaseRetired}.
+   * applications hold, its ownership of domains, and what each {@link Offboarding} ends; its
+   * members, rules and clusters stay as rows nothing can change. Its clusters then give back all
+   * they hold; what a crash or a fault leaves of that is done by {@link #releaseRetired}.
    */
   public Future<Org> retire(String actor, String orgId) {
     long now = clock.millis();
@@ -158,6 +158,7 @@ public final class OrgAdminService {
     return write
         .addAll(TokenStore.offboard(orgId, now))
         .add(RosterStore.endSessions(orgId))
+        .add(JoinRuleStore.release(orgId))
         .addAll(Revocations.ending(orgId, now))
         .add(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
         .record(now, actor, "org_retire", "")

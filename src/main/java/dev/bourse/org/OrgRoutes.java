@@ -80,7 +80,8 @@ public final class OrgRoutes {
           new JsonObject()
               .put("id", rule.ruleId())
               .put("kind", rule.kind().label())
-              .put("value", rule.value()));
+              .put("value", rule.value())
+              .put("state", rule.state()));
     }
     JsonArray invited = new JsonArray();
     for (JoinRule rule : roster.invited()) {

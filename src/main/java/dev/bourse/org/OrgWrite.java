@@ -95,15 +95,13 @@ final class OrgWrite {
   private Future<Void> refuseOrganization() {
     return database
         .read("SELECT 1 FROM org WHERE org_id = ?", List.of(orgId), row -> true)
-        .compose(
-            found ->
-                Future.failedFuture(
-                    found.isEmpty()
-                        ? unknown(orgId)
-                        : conflict(
-                            "retired",
-                            "organization %s is retired; nothing of it can be changed any more",
-                            orgId)));
+        .compose(found -> Future.failedFuture(found.isEmpty() ? unknown(orgId) : retired(orgId)));
+  }
+
+  /** 409 for an organization that is retired. */
+  static ApiError retired(String orgId) {
+    return conflict(
+        "retired", "organization %s is retired; nothing of it can be changed any more", orgId);
   }
 
   /** 404 for an organization that does not exist. */

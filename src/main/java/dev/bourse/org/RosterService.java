@@ -184,17 +184,23 @@ public final class RosterService {
    *
    * @param tokens the member's API tokens, oldest first
    * @param invitations addresses the member invited that nobody has taken up
+   * @param domains domains whose rules the member added, which wait for a proof again
    * @param sessions how many sessions the member has
    * @param things what each {@link Offboarding} describes
    */
   public record Removal(
-      List<TokenView> tokens, List<String> invitations, long sessions, JsonObject things) {}
+      List<TokenView> tokens,
+      List<String> invitations,
+      List<String> domains,
+      long sessions,
+      JsonObject things) {}
 
   /** Returns what the removal of a member would end. Nothing is stored. */
   public Future<Removal> previewRemoval(String orgId, String username) {
     long now = clock.millis();
     Future<List<TokenView>> live = tokenStore.listLive(orgId, username, now);
     Future<List<String>> invited = rules.listInvitedBy(orgId, username);
+    Future<List<String>> domains = rules.listVouchedFor(orgId, username);
     Future<Long> sessions = store.countSessions(orgId, username, now);
     Future<JsonObject> things = describe(orgId, username, Optional.empty());
     return store
@@ -204,11 +210,16 @@ public final class RosterService {
               if (found.isEmpty()) {
                 throw unknown(username);
               }
-              return Future.all(live, invited, sessions, things);
+              return Future.all(live, invited, domains, sessions, things);
             })
         .map(
             read ->
-                new Removal(live.result(), invited.result(), sessions.result(), things.result()));
+                new Removal(
+                    live.result(),
+                    invited.result(),
+                    domains.result(),
+                    sessions.result(),
+                    things.result()));
   }
 
   private Future<JsonObject> describe(String orgId, String username, Optional<Long> endedAtMillis) {
@@ -286,6 +297,7 @@ public final class RosterService {
     return write
         .addAll(RosterStore.remember(orgId, username, now))
         .addAll(RosterStore.withdrawInvitations(orgId, username, now))
+        .addAll(JoinRuleStore.suspend(orgId, username, now))
         .add(RosterStore.endSessions(orgId, username))
         .add(
             Statement.guarded(

@@ -27,6 +27,11 @@
  * access ({@link dev.bourse.access.CallerGuard}), so a request in flight adds nothing after a
  * removal.
  *
+ * <p>A rule for a domain is pending until a DNS record ({@link dev.bourse.org.DomainProof}) or an
+ * operator proves that the domain is the organization's, because everybody with an address of it
+ * may join. The store's index keeps a domain from having two owners. Records are looked up when a
+ * member asks, once: a check in the background would prove again what a removal made pending.
+ *
  * <p>A username is given once: what a member who left did and made stands under it for good. Things
  * that are theirs are owned by name and since when the name is theirs ({@link
  * dev.bourse.access.Members#ID}), which holds even where a version before gave a name again.

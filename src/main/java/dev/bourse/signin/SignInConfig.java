@@ -1,8 +1,11 @@
 package dev.bourse.signin;
 
 import dev.bourse.core.Settings;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.UnknownHostException;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -14,9 +17,21 @@ import java.util.regex.Pattern;
  *     cannot be guessed, and mails are limited by who they go to, so this bounds work alone.
  * @param mailsPerEmail links that one client address may ask for in 15 minutes for one e-mail
  *     address
+ * @param dnsServer where the DNS records are looked up that prove domains; empty for the system's
+ *     server
  * @param oidc the identity provider beside mailed links; empty for none
  */
-public record SignInConfig(int triesPerAddress, int mailsPerEmail, Optional<Oidc> oidc) {
+public record SignInConfig(
+    int triesPerAddress,
+    int mailsPerEmail,
+    Optional<InetSocketAddress> dnsServer,
+    Optional<Oidc> oidc) {
+  private static final int DNS_PORT = 53;
+
+  /** An IPv4 or IPv6 address, the latter in brackets if a port follows; nothing to be resolved. */
+  private static final Pattern IP =
+      Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]");
+
   /** The hosts to which http may be spoken: this machine. */
   private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[::1]");
 
@@ -47,9 +62,30 @@ public record SignInConfig(int triesPerAddress, int mailsPerEmail, Optional<Oidc
     return new SignInConfig(
         settings.integer("signin.tries-per-address", 300, 1, 1_000_000),
         settings.integer("signin.mails-per-email", 5, 1, 1_000_000),
+        dnsServer(settings),
         issuer.isEmpty()
             ? Optional.empty()
             : Optional.of(new Oidc(issuer, clientId, clientSecret, name)));
+  }
+
+  private static Optional<InetSocketAddress> dnsServer(Settings settings) {
+    String text = settings.text("signin.dns-server", "");
+    if (text.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      URI uri = new URI("dns://" + text);
+      String host = uri.getHost();
+      if (host != null && IP.matcher(host).matches() && uri.getAuthority().equals(text)) {
+        int port = uri.getPort() < 0 ? DNS_PORT : uri.getPort();
+        return Optional.of(new InetSocketAddress(InetAddress.getByName(host), port));
+      }
+    } catch (URISyntaxException | UnknownHostException | IllegalArgumentException e) {
+      // Told of below.
+    }
+    settings.fault(
+        "signin.dns-server", text, "an IP address and, after a colon, a port; [::1]:53 for IPv6");
+    return Optional.empty();
   }
 
   private static boolean isIssuer(String url) {

@@ -167,20 +167,45 @@ public final class SignInRoutes {
     String token = call.text("token");
     return links
         .find(token)
+        .compose(
+            found ->
+                found.isEmpty()
+                    ? done(expired())
+                    : joined(found.get())
+                        .map(
+                            joins -> {
+                              Sessions.Visitor visitor = sessions.visitor(call);
+                              return page(
+                                  200,
+                                  "sign-in-link",
+                                  Map.of(
+                                      "csrf",
+                                      visitor.csrfToken(),
+                                      "token",
+                                      token,
+                                      "email",
+                                      found.get().email(),
+                                      "joins",
+                                      joins),
+                                  visitor.cookies());
+                            }));
+  }
+
+  /** The organization that an invitation's link makes its reader a member of; empty for none. */
+  private Future<String> joined(LinkStore.Link link) {
+    String orgId = link.orgId();
+    if (orgId == null) {
+      return Future.succeededFuture("");
+    }
+    return memberships
+        .find(link.email())
         .map(
-            found -> {
-              Sessions.Visitor visitor = sessions.visitor(call);
-              return found.isEmpty()
-                  ? expired()
-                  : page(
-                      200,
-                      "sign-in-link",
-                      Map.of(
-                          "csrf", visitor.csrfToken(),
-                          "token", token,
-                          "email", found.get().email()),
-                      visitor.cookies());
-            });
+            places ->
+                places.stream()
+                    .filter(place -> place.orgId().equals(orgId) && place.username() == null)
+                    .map(Membership::display)
+                    .findFirst()
+                    .orElse(""));
   }
 
   private Answer.Page expired() {
@@ -226,15 +251,27 @@ public final class SignInRoutes {
         .find(person.email())
         .compose(
             places -> {
-              Optional<Membership> place =
-                  places.size() == 1 && chosen.isEmpty()
-                      ? Optional.of(places.get(0))
-                      : places.stream().filter(p -> p.orgId().equals(chosen)).findFirst();
+              Optional<Membership> place = place(places, chosen);
               if (place.isPresent()) {
                 return start(call, visitor, person, token, place.get().orgId());
               }
-              return places.size() < 2 ? done(refused()) : choose(visitor, person, token, places);
+              return places.isEmpty() || (places.size() == 1 && !chosen.isEmpty())
+                  ? done(refused())
+                  : choose(visitor, person, token, places);
             });
+  }
+
+  /**
+   * Picks the only membership if none is chosen. Nobody joins an organization without choosing it.
+   */
+  private static Optional<Membership> place(List<Membership> places, String chosen) {
+    return places.stream()
+        .filter(
+            place ->
+                chosen.isEmpty()
+                    ? places.size() == 1 && place.username() != null
+                    : place.orgId().equals(chosen))
+        .findFirst();
   }
 
   private Answer.Page refused() {

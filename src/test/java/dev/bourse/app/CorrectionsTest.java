@@ -420,6 +420,7 @@ class CorrectionsTest {
                   "encrypted_secret.made_at",
                   "given_username.given_at",
                   "join_rule.created_at",
+                  "join_rule.proven_at",
                   "lease.acquired_at",
                   "member.last_login_at",
                   "node.created_at",

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.bourse.access.Scope;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.DnsServer;
 import dev.bourse.testing.McpClient;
 import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.RunningBourse;
@@ -24,15 +25,24 @@ abstract class ConsoleApiFixture {
 
   protected static ApiClient operator;
 
+  /** Where the service looks up the records of domains. */
+  protected static DnsServer dns;
+
   @BeforeAll
   protected static void start() {
-    bourse = RunningBourse.demo("signin.tries-per-address=100000", "signin.mails-per-email=100000");
+    dns = DnsServer.start();
+    bourse =
+        RunningBourse.demo(
+            "signin.tries-per-address=100000",
+            "signin.mails-per-email=100000",
+            "signin.dns-server=" + dns.setting());
     operator = bourse.operator();
   }
 
   @AfterAll
   protected static void stop() {
     bourse.close();
+    dns.close();
   }
 
   /** A new organization with these members, each with an address at its domain. */

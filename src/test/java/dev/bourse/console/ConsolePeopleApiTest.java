@@ -1,6 +1,7 @@
 package dev.bourse.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,7 @@ import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Members, invitations and join rules, as members run them. */
@@ -216,7 +218,7 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     String org = organization("alice");
     ApiClient alice = bourse.inSession(org, "alice");
     // A rule of the domain would let the address in, but not by that link.
-    assertEquals(201, alice.post(RULES, rule("domain", org + ".example")).status());
+    proven(alice, org + ".example");
     String frank = "frank@" + org + ".example";
     String id = alice.post(INVITATIONS, email(frank)).json().getString("rule_id");
     Browser browser = new Browser(bourse);
@@ -229,6 +231,118 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
         List.of("member:alice invitation_withdraw rule_id=" + id + " email=" + frank),
         trail(org, "invitation_withdraw"));
     alice.delete(INVITATIONS + "/" + id).refused(ErrorCode.NOT_FOUND);
+  }
+
+  private static HttpAnswer verify(ApiClient member, String ruleId) {
+    return member.send("POST", RULES + "/" + ruleId + "/verify", null);
+  }
+
+  private static void publish(JsonObject rule) {
+    JsonObject record = rule.getJsonObject("dns_record");
+    dns.publish(record.getString("name"), record.getString("value"));
+  }
+
+  /** Adds the rule of a domain and has it proven. */
+  private static JsonObject proven(ApiClient member, String domain) {
+    JsonObject rule = member.post(RULES, rule("domain", domain)).json();
+    publish(rule);
+    return verify(member, rule.getString("rule_id")).ok();
+  }
+
+  @Test
+  void aDomainAdmitsNobodyUntilItIsProven() {
+    String org = organization("alice");
+    ApiClient alice = bourse.inSession(org, "alice");
+    String domain = "proven-" + org + ".example";
+    JsonObject rule = alice.post(RULES, rule("domain", domain)).json();
+    String id = rule.getString("rule_id");
+    assertEquals("pending", rule.getString("state"));
+    Browser stranger = new Browser(bourse);
+    stranger.post(
+        "/sign-in",
+        Map.of(
+            "csrf",
+            Browser.field(stranger.get("/sign-in"), "csrf"),
+            "email",
+            "sam@" + domain,
+            "return_to",
+            ""));
+    JsonObject unproven = verify(alice, id).refused(ErrorCode.CONFLICT);
+    assertEquals("unproven", unproven.getString("reason"));
+    assertTrue(
+        unproven
+            .getString("detail")
+            .contains(
+                "_bourse-challenge." + domain + " with the value bourse-domain-verification="),
+        unproven.encode());
+    publish(rule);
+    JsonObject active = verify(alice, id).ok();
+    assertEquals("active", active.getString("state"));
+    assertEquals("member:alice", active.getString("proven_by"));
+    assertEquals(active, verify(alice, id).ok(), "proven once");
+    assertEquals(1, trail(org, "rule_verify").size());
+    assertTrue(new Browser(bourse).signedIn("sam@" + domain).isSignedIn());
+    assertEquals(1, stranger.mails("sam@" + domain).size(), "none while the rule was pending");
+    verify(alice, "jr_unknown").refused(ErrorCode.NOT_FOUND);
+  }
+
+  @Test
+  void aDomainHasOneOwnerAtATimeAndAnOperatorDecides() {
+    String first = organization("alice");
+    String second = organization("bob");
+    ApiClient alice = bourse.inSession(first, "alice");
+    ApiClient bob = bourse.inSession(second, "bob");
+    String domain = "one-owner.example";
+    proven(alice, domain);
+    JsonObject claim = bob.post(RULES, rule("domain", domain)).json();
+    String approve = path(second) + "/rules/" + claim.getString("rule_id") + "/approve";
+    publish(claim);
+    JsonObject owned = verify(bob, claim.getString("rule_id")).refused(ErrorCode.CONFLICT);
+    assertEquals("owned", owned.getString("reason"));
+    assertFalse(owned.encode().contains(first), "it is not told who owns it");
+    assertEquals(
+        "owned",
+        operator.send("POST", approve, null).refused(ErrorCode.CONFLICT).getString("reason"));
+    operator.delete(path(first)).ok();
+    JsonObject approved = operator.send("POST", approve, null).ok();
+    assertEquals("active", approved.getString("state"));
+    assertEquals("operator:first", approved.getString("proven_by"));
+    assertEquals(1, trail(second, "rule_approve").size());
+    JsonObject third =
+        operator
+            .post(path(organization()) + "/rules", rule("domain", domain))
+            .refused(ErrorCode.CONFLICT);
+    assertEquals("owned", third.getString("reason"));
+  }
+
+  @Test
+  void theDomainsOfAMemberWhoLeavesArePendingAgain() {
+    String org = organization("alice", "bob");
+    ApiClient alice = bourse.inSession(org, "alice");
+    ApiClient bob = bourse.inSession(org, "bob");
+    String own = "bob-private-" + org + ".example";
+    JsonObject rule = proven(bob, own);
+    proven(alice, "kept-" + org + ".example");
+    JsonObject preview = alice.get(MEMBERS + "/bob/removal").ok();
+    assertEquals(List.of(own), preview.getJsonArray("domains").getList());
+    alice.delete(MEMBERS + "/bob").ok();
+    assertEquals(List.of("pending", "active"), each(alice.get(RULES).ok(), "rules", "state"));
+    assertEquals(
+        List.of(
+            "system:offboard rule_suspend rule_id=" + rule.getString("rule_id") + " value=" + own),
+        trail(org, "rule_suspend"));
+  }
+
+  @Test
+  void aPublicSuffixAndAMailProviderAreNoOrganizationsDomain() {
+    String org = organization("alice");
+    ApiClient alice = bourse.inSession(org, "alice");
+    for (String domain : List.of("co.uk", "gmail.com")) {
+      JsonObject refusal = alice.post(RULES, rule("domain", domain)).refused(ErrorCode.BAD_REQUEST);
+      assertTrue(refusal.getString("detail").contains("value: " + domain), refusal.encode());
+      operator.post(path(org) + "/rules", rule("domain", domain)).refused(ErrorCode.BAD_REQUEST);
+    }
+    assertEquals(List.of(), each(alice.get(RULES).ok(), "rules", "value"));
   }
 
   @Test

@@ -80,9 +80,10 @@ class OrgApiTest extends OrgApiFixture {
     JsonObject roster = market.red("bound").get("/api/org/members").ok();
     assertEquals(
         new JsonArray()
-            .add(json("jr_" + red + "1", "domain", "red.example"))
-            .add(json("jr_" + red + "2", "email", "amy@red.example"))
-            .add(json("jr_" + red + "3", "email", "eve@partner.example")),
+            // As a release before stored it, which asked for no proof.
+            .add(json("jr_" + red + "1", "domain", "red.example", "pending"))
+            .add(json("jr_" + red + "2", "email", "amy@red.example", "active"))
+            .add(json("jr_" + red + "3", "email", "eve@partner.example", "active")),
         roster.getJsonArray("rules"));
     assertEquals(
         new JsonArray()
@@ -99,8 +100,8 @@ class OrgApiTest extends OrgApiFixture {
         new JsonArray(), market.red("bare").get("/api/org/members").ok().getJsonArray("invited"));
   }
 
-  private static JsonObject json(String id, String kind, String value) {
-    return new JsonObject().put("id", id).put("kind", kind).put("value", value);
+  private static JsonObject json(String id, String kind, String value, String state) {
+    return new JsonObject().put("id", id).put("kind", kind).put("value", value).put("state", state);
   }
 
   // Tokens

@@ -98,8 +98,9 @@ class SignInLinksTest extends StoreFixture {
         database.commit(
             List.of(
                 Statement.of(
-                    "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by)"
-                        + " VALUES ('jr_1', 'acme', 'domain', 'acme.example', 1, 'operator:o')"))));
+                    "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by,"
+                        + " proven_at) VALUES ('jr_1', 'acme', 'domain', 'acme.example', 1,"
+                        + " 'operator:o', 1)"))));
     for (int i = 0; i <= SignInLinks.STRANGERS_OF_DOMAIN; i++) {
       SignInLinks.Asking asking = new SignInLinks.Asking("192.0.2." + i % 5, "mark", "/account");
       links.request("stranger-" + i + "@acme.example", asking);
@@ -117,8 +118,9 @@ class SignInLinksTest extends StoreFixture {
         database.commit(
             List.of(
                 Statement.of(
-                    "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by)"
-                        + " VALUES ('jr_1', 'acme', 'domain', 'acme.example', 1, 'operator:o')"))));
+                    "INSERT INTO join_rule (rule_id, org_id, kind, value, created_at, created_by,"
+                        + " proven_at) VALUES ('jr_1', 'acme', 'domain', 'acme.example', 1,"
+                        + " 'operator:o', 1)"))));
     for (int i = 0; i <= SignInLinks.STRANGERS_BY_CALLER; i++) {
       links.request("stranger-" + i + "@acme.example", ASKING);
     }

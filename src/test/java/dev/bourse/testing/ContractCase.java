@@ -229,6 +229,7 @@ public record ContractCase(
               ORG + "/rules",
               "{\"kind\":\"domain\",\"value\":\"x.example\"}",
               List.of()),
+          new ContractCase("approveJoinRule", ORG + "/rules/jr_1/approve", null, List.of()),
           new ContractCase("removeJoinRule", ORG + "/rules/jr_1", null, List.of()),
           new ContractCase(
               "inviteMember", ORG + "/invitations", "{\"email\":\"m@x.example\"}", List.of()),
@@ -397,6 +398,11 @@ public record ContractCase(
               List.of(CONSOLE + "/invitations/jr_globex/resend")),
           new ContractCase("listConsoleRules", CONSOLE + "/join-rules", null, List.of()),
           new ContractCase("addConsoleRule", CONSOLE + "/join-rules", "{}", List.of()),
+          new ContractCase(
+              "verifyConsoleRule",
+              CONSOLE + "/join-rules/jr_1/verify",
+              null,
+              List.of(CONSOLE + "/join-rules/jr_globex/verify")),
           new ContractCase(
               "removeConsoleRule",
               CONSOLE + "/join-rules/jr_1",

@@ -133,6 +133,7 @@ final class OperatorSamples {
                     new JsonObject()
                         .put("kind", "domain")
                         .put("value", world.fresh("d") + ".example")));
+    world.add("approveJoinRule", s -> s.value("org", "hostile").value("rule_id", newRule()));
     world.add("removeJoinRule", s -> s.value("org", "hostile").value("rule_id", newRule()));
     world.add(
         "inviteMember",

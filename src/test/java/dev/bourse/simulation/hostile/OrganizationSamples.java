@@ -85,6 +85,15 @@ final class OrganizationSamples {
     return new JsonObject().put("kind", "domain").put("value", world.fresh("d") + ".example");
   }
 
+  /** A rule whose domain needs no record. */
+  private String approved() {
+    return bourse
+        .operator()
+        .post("/api/operator/orgs/" + ORG + "/rules", rule())
+        .json()
+        .getString("rule_id");
+  }
+
   private void addPeople() {
     member("listConsoleMembers", s -> s.value("limit", "5").value("after", "a"));
     member("removeConsoleMember", s -> s.value("username", joined()));
@@ -95,6 +104,7 @@ final class OrganizationSamples {
     member("resendInvitation", s -> s.value("rule_id", made("invitations", email(), "rule_id")));
     member("listConsoleRules", s -> s);
     member("addConsoleRule", s -> s.json(rule()));
+    member("verifyConsoleRule", s -> s.value("rule_id", approved()));
     member("removeConsoleRule", s -> s.value("rule_id", made("join-rules", rule(), "rule_id")));
     member("previewConsoleRule", s -> s.value("kind", "domain").value("value", "staff.example"));
   }

@@ -1,0 +1,104 @@
+package dev.bourse.org;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.core.Limit;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.dns.DnsClient;
+import io.vertx.core.dns.DnsClientOptions;
+import io.vertx.core.dns.DnsException;
+import io.vertx.core.dns.DnsResponseCode;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks up the DNS TXT record that proves that a domain is an organization's. The record has a name
+ * of its own, so that its answer fits into one datagram whatever else the domain publishes. Its
+ * value names the rule, whose id is random and never used again, so that no other organization and
+ * no later rule is proven by it.
+ */
+public final class DomainProof {
+  private static final Logger LOG = LoggerFactory.getLogger(DomainProof.class);
+
+  private static final String NAME_PREFIX = "_bourse-challenge.";
+  private static final String VALUE_PREFIX = "bourse-domain-verification=";
+
+  /** A resolver that has to ask others answers within it; a person waits for the answer. */
+  public static final long TIMEOUT_MILLIS = 5_000;
+
+  /** Each look-up is one datagram and a timer; more at once would be no person's clicks. */
+  private static final int AT_ONCE = 32;
+
+  private static final int AT_ONCE_OF_ORG = 2;
+
+  private final DnsClient client;
+  private final Limit lookups =
+      Limit.of("DNS look-ups", AT_ONCE)
+          .sharing(AT_ONCE_OF_ORG)
+          .refusing(
+              bound ->
+                  ApiError.retryLater(
+                      ErrorCode.OVERLOADED,
+                      "%s DNS look-ups in progress; try again in 1 s".formatted(bound),
+                      1_000));
+
+  /**
+   * Uses a DNS server.
+   *
+   * @param server the server to ask; empty for the system's
+   * @param timeoutMillis how long one look-up takes at most
+   */
+  public DomainProof(Vertx vertx, Optional<InetSocketAddress> server, long timeoutMillis) {
+    DnsClientOptions options = new DnsClientOptions().setQueryTimeout(timeoutMillis);
+    server.ifPresent(
+        address ->
+            options.setHost(address.getAddress().getHostAddress()).setPort(address.getPort()));
+    client = vertx.createDnsClient(options);
+  }
+
+  /** Returns the name of the TXT record for a domain. */
+  static String recordName(String domain) {
+    return NAME_PREFIX + domain;
+  }
+
+  /** Returns the value that the TXT record for a rule must have. */
+  static String recordValue(String ruleId) {
+    return VALUE_PREFIX + ruleId;
+  }
+
+  /**
+   * Looks the record for a rule up, once.
+   *
+   * @return whether it is published; fails with {@code overloaded} if the DNS server does not
+   *     answer, or answers that it cannot tell
+   */
+  Future<Boolean> isPublished(JoinRule rule) {
+    String name = recordName(rule.value());
+    String value = recordValue(rule.ruleId());
+    Limit.Place place = lookups.enter(rule.orgId());
+    return client
+        .resolveTXT(name)
+        .map(texts -> texts.stream().anyMatch(text -> text.strip().equals(value)))
+        .recover(
+            e -> {
+              if (e instanceof DnsException answer && answer.code() == DnsResponseCode.NXDOMAIN) {
+                return Future.succeededFuture(false);
+              }
+              LOG.warn("TXT record {} could not be looked up: {}", name, e.toString());
+              return Future.failedFuture(
+                  ApiError.retryLater(
+                      ErrorCode.OVERLOADED,
+                      "the DNS server does not answer for " + name + "; try again",
+                      10_000));
+            })
+        .onComplete(done -> place.close());
+  }
+
+  /** Gives the socket back. */
+  public Future<Void> close() {
+    return client.close();
+  }
+}

@@ -1,0 +1,87 @@
+package dev.bourse.org;
+
+import static dev.bourse.capacity.StoreFixture.await;
+import static dev.bourse.capacity.StoreFixture.fails;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.testing.DnsServer;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a DNS server says about a domain, and what it proves. */
+class DomainProofTest {
+  private static final String RECORD = "_bourse-challenge.acme.example";
+  private static final long TIMEOUT_MILLIS = 100;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final DnsServer dns = DnsServer.start();
+  private final DomainProof proof =
+      new DomainProof(vertx, Optional.of(dns.address()), TIMEOUT_MILLIS);
+
+  @AfterEach
+  void stop() throws Exception {
+    await(proof.close());
+    await(vertx.close());
+    dns.close();
+  }
+
+  private Future<Boolean> look(String ruleId) {
+    return proof.isPublished(
+        new JoinRule(
+            ruleId,
+            "acme",
+            JoinRule.Kind.DOMAIN,
+            "acme.example",
+            1,
+            "member:alice",
+            null,
+            null,
+            null));
+  }
+
+  @Test
+  void theRecordOfTheRuleProvesTheDomain() throws Exception {
+    dns.publish(RECORD, "something else", "bourse-domain-verification=jr_1");
+
+    assertTrue(await(look("jr_1")));
+    assertFalse(await(look("jr_2")), "the record of another rule");
+    assertFalse(await(look("jr_")), "a part of the value");
+  }
+
+  @Test
+  void aRecordAtTheDomainItselfOrNoneProvesNothing() throws Exception {
+    assertFalse(await(look("jr_1")));
+    dns.publish("acme.example", "bourse-domain-verification=jr_1");
+    assertFalse(await(look("jr_1")));
+    dns.publish(RECORD);
+    assertFalse(await(look("jr_1")), "a name without a record");
+  }
+
+  @Test
+  void aServerThatCannotTellIsNotAnAnswer() {
+    dns.fail();
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, look("jr_1")).code());
+  }
+
+  @Test
+  void lookUpsAreBoundedInTimeAndOneOrganizationHasTwo() {
+    dns.silence();
+    List<Future<Boolean>> both = new ArrayList<>(List.of(look("jr_1"), look("jr_1")));
+    ApiError third = assertThrows(ApiError.class, () -> look("jr_1"));
+    assertEquals(ErrorCode.OVERLOADED, third.code());
+    both.forEach(each -> assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, each).code()));
+    dns.publish(RECORD, "bourse-domain-verification=jr_1");
+    // The two places are given back.
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, look("jr_1")).code());
+  }
+}
