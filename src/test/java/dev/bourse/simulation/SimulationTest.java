@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,21 @@ class SimulationTest {
     long first = Simulation.run(Plan.of(7), Bug.NONE, 0).digest();
     assertEquals(first, Simulation.run(Plan.of(7), Bug.NONE, 0).digest());
     assertNotEquals(first, Simulation.run(Plan.of(8), Bug.NONE, 0).digest());
+  }
+
+  /** Takes seconds: shrinking a plan of 66 steps runs a simulation for each step left out. */
+  @Test
+  void aPlantedBugIsFoundAndItsPlanShrunk() throws Exception {
+    Bug bug = StoreBug.REVISION_NOT_DEMANDED;
+    Simulate.SeedRun run = Simulate.SeedRun.of(0, SEEDS, 1, bug, 1);
+    Simulation.Outcome found = run.violated().get(0);
+    Violation violation = Objects.requireNonNull(found.violation());
+
+    Plan shrunk = Shrinker.shrink(found.plan(), bug, violation);
+
+    assertTrue(shrunk.steps().size() < found.plan().steps().size(), shrunk::toString);
+    Violation again = Simulation.run(shrunk, bug, 0).violation();
+    assertTrue(again != null && again.invariant().equals(violation.invariant()), shrunk::toString);
   }
 
   @Test
