@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAccess;
 import dev.bourse.capacity.Clusters;
@@ -13,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Optional;
 
 /** Operations on the machines that a cluster holds. */
 public final class HeldNodeRoutes {
@@ -34,15 +36,15 @@ public final class HeldNodeRoutes {
   }
 
   private Future<Answer> readHandover(Call call) {
-    String cluster = access.resolve(call.principal(), call.findText("cluster")).cluster().name();
     String publicIp = call.text("public_ip");
+    Allocation held =
+        access.resolveAll(call.principal(), Optional.empty()).stream()
+            .flatMap(view -> view.cluster().allocations().stream())
+            .filter(allocation -> publicIp.equals(allocation.publicIp()))
+            .findFirst()
+            .orElseThrow(() -> ApiError.notFound("node", publicIp));
     return nodes
-        .findHeld(cluster, publicIp)
-        .compose(
-            found -> {
-              NodeStore.Held held = found.orElseThrow(() -> ApiError.notFound("node", publicIp));
-              return nodes.listHandovers(held.nodeId(), held.grantedAtMillis() + 1, 1);
-            })
+        .listHandovers(held.nodeId(), held.grantedAtMillis() + 1, 1)
         .map(
             handovers ->
                 Answer.ok(

@@ -430,22 +430,6 @@ public final class NodeStore {
         NodeStore::handover);
   }
 
-  /** An allocation of a cluster by its address. */
-  record Held(String nodeId, long grantedAtMillis) {}
-
-  /** The node that a cluster reaches at an address; empty if it holds none there. */
-  Future<Optional<Held>> findHeld(String cluster, String publicIp) {
-    return database
-        .read(
-            """
-            SELECT a.node_id, a.granted_at FROM allocation a
-            WHERE a.cluster = ? AND a.gone_at IS NULL AND a.public_ip = ?\
-            """,
-            List.of(cluster, publicIp),
-            row -> new Held(row.text("node_id"), row.integer("granted_at")))
-        .map(rows -> rows.stream().findFirst());
-  }
-
   /** Accepts what root owns on a machine, and has the work that waits for it taken up again. */
   Future<Void> acceptBaseline(String pool, String nodeId, String digest, AuditRow audit) {
     return commit(

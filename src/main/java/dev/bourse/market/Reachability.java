@@ -197,9 +197,11 @@ final class Reachability {
       return;
     }
     List<String> reasons = found.reasons().stream().map(Reachability::shown).toList();
-    boolean isSame = before != null && before.health().state() == found.state();
-    Examined now =
-        new Examined(new Health(found.state(), reasons), isSame ? before.sinceMillis() : nowMillis);
+    long since =
+        before != null && before.health().state() == found.state()
+            ? before.sinceMillis()
+            : nowMillis;
+    Examined now = new Examined(new Health(found.state(), reasons), since);
     if (!now.equals(before)) {
       health.put(nodeId, now);
       changed.add(nodeId);

@@ -262,12 +262,15 @@ record MachineScript(String command, String input, int patienceSeconds) {
     words.add(quoted(config.filled(config.markPath(), nodeId)));
     words.add(quoted(config.tenantUser()));
     words.add(quoted(nodeId));
-    boolean isChecked = hardware != null && config.checksHardware();
-    words.add(isChecked ? Integer.toString(hardware.gpus()) : "off");
-    words.add(quoted(isChecked && hardware.model() != null ? hardware.model() : ""));
-    words.add(quoted(isChecked ? config.filled(config.checkCommand().strip(), nodeId) : ""));
+    if (hardware != null && config.checksHardware()) {
+      words.add(Integer.toString(hardware.gpus()));
+      words.add(quoted(Objects.requireNonNullElse(hardware.model(), "")));
+      words.add(quoted(config.filled(config.checkCommand().strip(), nodeId)));
+    } else {
+      words.addAll(List.of("off", "''", "''"));
+    }
     words.add(config.hasOwnIds() ? "own" : "fixed");
-    words.add(quoted(machine.baseline() == null ? "" : machine.baseline()));
+    words.add(quoted(Objects.requireNonNullElse(machine.baseline(), "")));
     Stream.of(more).map(MachineScript::quoted).forEach(words::add);
     return new MachineScript(String.join(" ", words), input, patienceSeconds);
   }

@@ -184,11 +184,7 @@ public record ContractCase(
               "/api/vm/capacity/host-keys?cluster=acme-train",
               null,
               List.of("/api/vm/capacity/host-keys?cluster=globex-main")),
-          new ContractCase(
-              "readHandover",
-              "/api/vm/nodes/198.18.0.1/handover?cluster=acme-train",
-              null,
-              List.of("/api/vm/nodes/198.18.0.1/handover?cluster=globex-main")),
+          new ContractCase("readHandover", "/api/vm/nodes/198.18.0.1/handover", null, List.of()),
           new ContractCase(
               "readAlerts",
               "/api/vm/alerts?cluster=acme-train",

@@ -324,7 +324,7 @@ final class OperatorSamples {
     world.add("releaseNode", s -> s.value("node_id", node));
     world.add("retryNode", s -> s.value("node_id", node));
     world.add("reviewNodeHandovers", s -> s.value("node_id", node));
-    world.add("rebaselineNode", s -> s.value("node_id", node).json(new JsonObject()));
+    world.add("rebaselineNode", s -> s.value("node_id", node).json(new JsonObject()).refused());
     world.add("retireNode", s -> s.value("node_id", newNode()));
     world.add(
         "evictNode",

@@ -59,8 +59,8 @@ final class TenantSamples {
     ClusterClient client = new ClusterClient(bourse.as("acme", "orgwide"), "acme", "acme-train");
     world.add("readCapacity", s -> s.value("cluster", "acme-train"));
     world.add("listHostKeys", s -> s.value("cluster", "acme-train"));
-    world.add(
-        "readHandover", s -> s.value("cluster", "acme-train").value("public_ip", "198.18.0.1"));
+    String held = client.active().get(0);
+    world.add("readHandover", s -> s.value("public_ip", held));
     world.add("readAlerts", s -> s.value("cluster", "acme-train"));
     world.add(
         "writeAlerts",
