@@ -378,14 +378,16 @@ public final class JoinRuleService {
             AuditStore.insertEach(
                 row,
                 "'rule_id=' || rule_id || ' email=' || value",
-                "join_rule WHERE org_id = ? AND rule_id = ? AND kind = 'email'",
+                "join_rule WHERE org_id = ? AND rule_id = ? AND kind = 'email' AND "
+                    + JoinRuleStore.UNCONSUMED,
                 orgId,
                 ruleId))
         .add(JoinRuleStore.endLinks(orgId, ruleId))
         .add(
             Statement.guarded(
                 () -> noInvitation(ruleId),
-                "DELETE FROM join_rule WHERE org_id = ? AND rule_id = ? AND kind = 'email'",
+                "DELETE FROM join_rule WHERE org_id = ? AND rule_id = ? AND kind = 'email' AND "
+                    + JoinRuleStore.UNCONSUMED,
                 orgId,
                 ruleId))
         .commit();

@@ -174,7 +174,7 @@ final class JoinRuleStore {
 
   Future<Optional<JoinRule>> findInvitation(String orgId, String ruleId) {
     return database.readFirst(
-        SELECT + " AND rule_id = ? AND kind = 'email'",
+        SELECT + " AND rule_id = ? AND kind = 'email' AND " + UNCONSUMED,
         List.of(orgId, ruleId),
         JoinRuleStore::rule);
   }
