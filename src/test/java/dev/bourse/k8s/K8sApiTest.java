@@ -232,7 +232,7 @@ class K8sApiTest {
             .put("state", "hold")
             .put("reason", "balance")
             .put("stage", "notice")
-            .put("enforce_after_ms", null);
+            .put("enforce_after_ms", 0);
 
     assertEquals(shown, read(market).getValue("billing_hold"));
     assertEquals(shown, bid(market).getValue("billing_hold"));
