@@ -3,6 +3,7 @@ package dev.bourse.secrets;
 import dev.bourse.secrets.SecretSamples.Sample;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -209,7 +210,7 @@ final class VendorSamples {
           SecretSamples.base64(samples.draw("123456789", length * 3 / 4 + 1))
               .replace("=", "")
               .substring(0, length);
-      default -> samples.draw(ALPHABETS.get(alphabet), length);
+      default -> samples.draw(Objects.requireNonNull(ALPHABETS.get(alphabet)), length);
     };
   }
 }
