@@ -339,7 +339,7 @@ final class Reachability {
     Examined before = storedHealth.get(nodeId);
     if (examined == null
         || examined.equals(before)
-        || !(examined.health().isFaulty() || before != null && before.health().isFaulty())) {
+        || !(examined.health().isFaulty() || (before != null && before.health().isFaulty()))) {
       return;
     }
     Health found = examined.health();
