@@ -41,6 +41,7 @@ public final class MemberCommands {
     MEMBERS("Members, invitations and rules of joining.", "org", "console"),
     TOKENS("API tokens of the organization.", "org", "console"),
     APPLICATIONS("Programs that members let in.", "console"),
+    SETTINGS("What the organization demands of its API tokens.", "console"),
     SESSIONS("Where you are signed in.", "console"),
     WEBHOOKS("Addresses that are told what happens.", "console"),
     TRAIL("The organization's audit trail, and where it is streamed to.", "org", "console"),

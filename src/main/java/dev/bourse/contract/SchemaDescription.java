@@ -46,8 +46,10 @@ public final class SchemaDescription {
 
   private static String string(JsonObject schema) {
     String accepts = schema.getString(ACCEPTS, "");
-    return "a string"
-        + range(schema, "minLength", "maxLength", " characters")
+    boolean isAnyText = schema.getInteger("minLength", 0) == 1 && !schema.containsKey("maxLength");
+    return (isAnyText
+            ? "a non-empty string"
+            : "a string" + range(schema, "minLength", "maxLength", " characters"))
         + (accepts.isEmpty() ? "" : ": " + accepts);
   }
 

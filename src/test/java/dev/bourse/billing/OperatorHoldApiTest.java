@@ -116,7 +116,7 @@ class OperatorHoldApiTest {
     String node = red.hold(1, 2).get(0);
     hold(market, "notice").ok();
     assertTrue(is(red, "notice", "operator"), "at once: " + shown(red));
-    assertNull(Objects.requireNonNull(shown(red)).getValue("enforce_after_ms"));
+    assertEquals(0, Objects.requireNonNull(shown(red)).getInteger("enforce_after_ms"));
     red.declare(2, 2);
     red.swap(node).refused(ErrorCode.CLUSTER_GATED);
     credit(market, 500, "paid");
