@@ -7,59 +7,81 @@ baseline_file=$mark.baseline
 # /lib are not in it, because an upgrade of packages would change them on every machine.
 root_files='/etc/ssh /etc/sudoers /etc/sudoers.d /etc/pam.d /etc/security /etc/crontab /etc/cron.d /etc/cron.hourly
 /etc/cron.daily /etc/cron.weekly /etc/cron.monthly /var/spool/cron /etc/ld.so.preload /etc/ld.so.conf
-/etc/ld.so.conf.d /etc/systemd/system /etc/systemd/user /usr/local/lib/systemd /etc/init.d /etc/rc.local
-/etc/rc.d/rc.local /etc/udev/rules.d /etc/modules /etc/modules-load.d /etc/modprobe.d /etc/environment
-/etc/environment.d /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/shells /etc/hosts.equiv'
+/etc/ld.so.conf.d /etc/systemd/system /etc/systemd/user /usr/local/lib/systemd /usr/local/bin /usr/local/sbin
+/etc/init.d /etc/rc.local /etc/rc.d /etc/udev/rules.d /etc/modules /etc/modules-load.d /etc/modprobe.d
+/etc/environment /etc/environment.d /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/shells
+/etc/hosts.equiv /etc/update-motd.d /etc/polkit-1 /etc/apt/apt.conf.d /etc/logrotate.d /root/.bashrc /root/.profile
+/root/.bash_profile /root/.bash_login /root/.zshrc'
 
-# Prints a line for each thing: its kind, its name and its state. Without the tenant's login, whose ids change.
+# Prints a line for each thing: its kind, its name and its state. A name may have any characters, so names are
+# separated by NUL until control characters are replaced. Without the tenant's login and files, whose ids change.
 list_root() {
+  (read_ids) 2>/dev/null && read_ids
   awk -F: -v user="$user" '
-    $1 != user && ($3 == 0 || $7 !~ /(nologin|false|sync|shutdown|halt)$/) { print "login", $1, $3, $4, $6, $7 }
+    $1 != user && ($3 == 0 || $2 != "x" || $7 !~ /(nologin|false|sync|shutdown|halt)$/) {
+      print "login", $1, $2 == "x" ? "" : "password " $2, $3, $4, $6, $7
+    }
   ' /etc/passwd
-  awk -F: -v user="$user" '$1 != user && $2 !~ /^[*!]*$/ { print $1, $2 }' /etc/shadow 2>/dev/null |
-    while read -r login password; do
-      echo "password $login $(echo "$password" | sha256sum | cut -c 1-16)"
+  awk -F: -v user="$user" '$1 != user && $2 !~ /^[*!]+$/ { print $1 ":" $2 }' /etc/shadow /etc/gshadow 2>/dev/null |
+    while IFS=: read -r login password; do
+      digest=none
+      if [ -n "$password" ]; then digest=$(printf %s "$password" | sha256sum | cut -c 1-16); fi
+      printf 'password %s %s\n' "$login" "$digest"
     done
   awk -F: -v user="$user" '$1 != user && $4 != "" { print "group", $1, $3, $4 }' /etc/group
   awk -F: -v user="$user" '$1 != user { print $6 }' /etc/passwd | sort -u | while read -r place; do
-    for file in "$place/.ssh/authorized_keys" "$place/.ssh/authorized_keys2" "$place/.ssh/rc"; do
-      if [ -f "$file" ]; then echo "$file"; fi
+    for file in authorized_keys authorized_keys2 rc environment; do
+      if [ -e "$place/.ssh/$file" ]; then printf '%s\0' "$place/.ssh/$file"; fi
     done
   done | digests keys
   # shellcheck disable=SC2086 # each of them
-  find $root_files ! -path "/var/spool/cron/*/$user" ! -path '/var/spool/cron/atjobs/*' \
-    ! -path '/var/spool/cron/atspool/*' '(' -type f -o -type l ')' 2>/dev/null | digests file
+  find $root_files ! -path "/var/spool/cron/*/$user" ! -path '/var/spool/cron/atspool/*' ! -name .SEQ \
+    '(' -type f -o -type l ')' -print0 2>/dev/null | digests file
   set --
   for type in $local_types; do set -- "$@" -o -fstype "$type"; done
   find / '(' ! '(' -false "$@" ')' -o -path /proc -o -path /var/lib/docker -o -path /var/lib/containerd \
-    -o -path /var/lib/containers ')' -prune -o -type f -perm /6000 -exec ls -ldn '{}' + 2>/dev/null |
-    awk '{ mode = $1; owner = $3 ":" $4; for (i = 1; i <= 8; i++) sub(/^[^ ]+ +/, ""); print "set-id", $0, mode, owner }'
+    -o -path /var/lib/containers ')' -prune -o -type f -perm /6000 -printf '%U %m %U:%G %p\0' 2>/dev/null |
+    one_a_line | awk -v uids="$uids" "$within"'!within($1, uids) { sub(/^[0-9]+ /, ""); print "set-id", $0 }'
 }
 
-# Reads names, and prints each with its digest, or with where it leads.
+# Replaces the separators by line breaks, and control characters of names by question marks.
+one_a_line() {
+  tr '\000\001-\037\177' '\n[?*]'
+}
+
+# Reads names that are separated by NUL, and prints each with its digest, or with where it leads.
 digests() {
-  while read -r file; do
-    if [ -L "$file" ]; then
-      echo "$1 $file -> $(readlink "$file")"
-    else
-      echo "$1 $file $(sha256sum <"$file" 2>/dev/null | cut -c 1-16)"
-    fi
-  done
+  xargs -0 -r -n 64 /bin/sh -c '
+    kind=$1
+    shift
+    for file; do
+      if [ -L "$file" ]; then
+        state="-> $(readlink "$file")"
+      else
+        state=$(sha256sum <"$file" 2>/dev/null | cut -c 1-16)
+      fi
+      printf "%s %s %s\0" "$kind" "$file" "$state"
+    done
+  ' sh "$1" | one_a_line
 }
 
 # write_list FILE
 write_list() {
-  list_root | tr '\001-\011\013-\037\177' '?' | LC_ALL=C sort -u >"$1"
+  list_root | LC_ALL=C sort -u >"$1"
 }
 
 digest_of() {
   if [ -f "$1" ]; then sha256sum <"$1" | cut -d' ' -f1; fi
 }
 
-# Takes the list of a machine that has none.
+# Takes the list of a machine that has none. Another visit may take it at the same time, and a tenant may come
+# meanwhile: then the list is dropped.
 take_baseline() {
   if [ "$ids" != own ] || [ -f "$baseline_file" ]; then return 0; fi
-  write_list "$baseline_file.new" && mv -f "$baseline_file.new" "$baseline_file"
+  holder=$(held)
+  list=$baseline_file.new.$$
+  if write_list "$list" && [ "$(held)" = "$holder" ]; then ln "$list" "$baseline_file" 2>/dev/null || :; fi
+  rm -f "$list"
 }
 
 # Prints the lines that are gone with "-" and the new ones with "+", from the accepted list to FILE.
@@ -102,6 +124,6 @@ accept_baseline() {
     mv -f "$list" "$baseline_file"
   else
     rm -f "$list"
-    fail 65 "the list has changed since"
+    fail 82 "what root owns has changed since it was compared"
   fi
 }

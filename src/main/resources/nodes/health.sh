@@ -1,5 +1,6 @@
-# Checks the machine's hardware. Each fault is one line: "failed" or "degraded", a space, and a sentence that
-# says what to do.
+# Checks the machine's hardware. Each fault is one line: a severity, a space, and a sentence that says what to do.
+# "failed" is a fault of the hardware; "degraded" may pass; "setting" is a difference to what operators said, which
+# counts when a machine is granted only.
 
 # The driver's programs take seconds for eight cards without persistence mode; the operator's check may run a job.
 tool_seconds=20 check_seconds=60
@@ -24,10 +25,15 @@ start_of() {
 ask() {
   seconds=$1 tool=$2
   shift 2
-  answer=$mark.$tool.$$
+  answer=$mark.answer-$tool.$$
+  # On a full disk nothing is known.
+  { echo >"$answer"; } 2>/dev/null || return 125
   if [ -f "$mark.$tool.hung" ]; then
     read -r pid since when <"$mark.$tool.hung" || :
-    if [ "$when" = "$boot" ] && [ -n "$since" ] && [ "$(start_of "$pid")" = "$since" ]; then return 124; fi
+    if [ "$when" = "$boot" ] && [ -n "$since" ] && [ "$(start_of "$pid")" = "$since" ]; then
+      rm -f "$answer"
+      return 124
+    fi
     rm -f "$mark.$tool.hung"
   fi
   $apart "$@" >"$answer" 2>&1 </dev/null 9<&- &
@@ -57,6 +63,7 @@ nvidia_faults() {
   ask "$tool_seconds" nvidia-smi nvidia-smi -q -x || status=$?
   case $status in
     0 | 14) ;;
+    125) return ;;
     124)
       echo "failed nvidia-smi does not answer within $tool_seconds s: reboot the machine"
       return
@@ -70,11 +77,16 @@ nvidia_faults() {
   [ "$status" -eq 0 ] || echo "degraded a GPU's InfoROM is corrupted: replace it"
   # One record for each tag: its name and attributes, ">", the text that follows.
   awk -v RS='<' -v gpus="$gpus" -v model="$model" "$hardware"'
+    # A tenant chooses the names of processes, and MIG devices have parts of the memory.
+    /^\/(processes|mig_devices)>/ { skipped = 0 }
+    /^(processes|mig_devices)>/ { skipped = 1 }
+    skipped { next }
     {
       end = index($0, ">")
       tag = substr($0, 1, end - 1)
       text = substr($0, end + 1)
       gsub(/^[ \t\r\n]+|[ \t\r\n]+$/, "", text)
+      gsub(/[^ -~]/, "?", text)
       sub(/ .*/, "", tag)
     }
     tag == "gpu" { number = count++ }
@@ -112,19 +124,21 @@ nvidia_faults() {
 
 # Prints the faults that amd-smi shows.
 amd_faults() {
-  status=0
+  status=0 static=
   ask "$tool_seconds" amd-smi amd-smi static --asic --vram --json || status=$?
   if [ "$status" -eq 0 ]; then
-    mv -f "$answer" "$mark.amd-smi.static"
+    static=$mark.answer-static.$$
+    mv -f "$answer" "$static"
     ask "$tool_seconds" amd-smi amd-smi metric --ecc --json || status=$?
   fi
   case $status in
     0) ;;
+    125) return ;;
     124) echo "failed amd-smi does not answer within $tool_seconds s: reboot the machine" ;;
     *) echo "failed amd-smi ended with $status: $(head -n 1 "$answer" | cut -c 1-200)" ;;
   esac
   if [ "$status" -eq 0 ]; then
-    tr ',{}' '\n\n\n' <"$mark.amd-smi.static" | awk -F'"' -v gpus="$gpus" -v model="$model" "$hardware"'
+    tr ',{}' '\n\n\n' <"$static" | awk -F'"' -v gpus="$gpus" -v model="$model" "$hardware"'
       $2 == "market_name" { require_model(count++, $4) }
       $2 == "size" { sized = 1 }
       $2 == "value" && sized { sub(/^[^:]*:/, ""); require_memory(count - 1, $0 + 0); sized = 0 }
@@ -137,7 +151,7 @@ amd_faults() {
       }
     '
   fi
-  rm -f "$answer" "$mark.amd-smi.static"
+  rm -f "$answer" "${static:-$answer}"
 }
 
 # What the pool says of a machine's GPUs. The model is free text such as "H100 SXM5 80GB": its first word with a
@@ -146,21 +160,21 @@ hardware='
   function fault(severity, number, what) { print severity " GPU " number " " what }
   function plain(text) { text = tolower(text); gsub(/[^a-z0-9]/, "", text); return text }
   function require_model(number, name,   words, count, i) {
-    count = split(model, words, " ")
+    count = split(tolower(model), words, /[^a-z0-9]+/)
     for (i = 1; i <= count; i++) {
-      if (words[i] ~ /[0-9]/) {
-        if (!index(plain(name), plain(words[i]))) {
-          fault("failed", number, "is a " name ", and the pool says " model ": correct the pool or move the machine")
+      if (words[i] ~ /[0-9]/ && words[i] !~ /^[0-9]+(x|gb|gib)$/) {
+        if (!index(plain(name), words[i])) {
+          fault("setting", number, "is a " name ", and the pool says " model ": correct the pool or move the machine")
         }
         return
       }
     }
   }
   function require_memory(number, mebibytes,   words, count, i) {
-    count = split(model, words, " ")
+    count = split(tolower(model), words, /[^a-z0-9]+/)
     for (i = 1; i <= count; i++) {
-      if (toupper(words[i]) ~ /^[0-9]+GB$/ && mebibytes < (words[i] + 0) * 1000 * 1000 * 1000 / 1048576 * 0.9) {
-        fault("failed", number, "has " mebibytes " MiB of memory, and the pool says " model ": replace it")
+      if (words[i] ~ /^[0-9]+gi?b$/ && mebibytes < (words[i] + 0) * 1000 * 1000 * 1000 / 1048576 * 0.9) {
+        fault("setting", number, "has " mebibytes " MiB of memory, and the pool says " model ": correct the pool or replace it")
       }
     }
   }
@@ -188,13 +202,16 @@ kernel_faults() {
 command_faults() {
   [ -n "$check" ] || return 0
   status=0
-  BOURSE_CHECK=$1 ask "$check_seconds" check /bin/sh -c "cd / && $check" || status=$?
+  export BOURSE_CHECK="$1"
+  ask "$check_seconds" check /bin/sh -c "cd / && $check" || status=$?
   case $status in
     0) ;;
+    125) return 0 ;;
     124) echo "failed the check command did not end within $check_seconds s" ;;
     *)
-      if [ -s "$answer" ]; then
-        head -n 20 "$answer" | cut -c 1-300 | tr '\000-\011\013-\037\177' '?' | sed 's/^/failed /'
+      if grep -q '[^[:space:]]' "$answer"; then
+        grep '[^[:space:]]' "$answer" | head -n 20 | cut -c 1-300 | tr '\000-\011\013-\037\177' '?' |
+          sed 's/^/failed /'
       else
         echo "failed the check command ended with $status"
       fi
@@ -224,7 +241,7 @@ room_faults() {
   ' /proc/meminfo 2>/dev/null || :
   # shellcheck disable=SC2154 # set by the run
   if [ "${offset#-}" -gt "$clock_seconds" ]; then
-    echo "failed the clock differs by $offset s from the service's: synchronize it"
+    echo "setting the clock differs by $offset s from the service's: synchronize it"
   fi
 }
 

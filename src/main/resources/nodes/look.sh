@@ -9,6 +9,8 @@ tell_mark() {
 # nobody holds takes its first list; on a machine in use, the list could hold what its tenant put there.
 examine() {
   mkdir -p "${mark%/*}"
+  BOURSE_ALLOCATION=$(held)
+  export BOURSE_ALLOCATION
   tell_mark
   if [ -z "$(held)" ] && [ "$ids" = own ]; then
     take_baseline
@@ -16,7 +18,7 @@ examine() {
   fi
   echo "bourse-baseline:$(digest_of "$baseline_file")"
   if [ "$gpus" = off ]; then return 0; fi
-  hardware_faults held | head -n 20 | sed 's/^/bourse-fault:/'
+  hardware_faults held | grep -v '^setting ' | head -n 20 | sed 's/^/bourse-fault:/'
   if has nvidia-smi || has amd-smi || [ -n "$check" ]; then echo bourse-checked; fi
 }
 

@@ -205,7 +205,11 @@ accept() {
     hardware_faults accept
     [ "${accepted%% *}" = "$allocation" ] || room_faults
   } | head -n 20)
-  [ -z "$faults" ] || fail 79 "$(echo "$faults" | cut -d' ' -f2- | paste -sd';' -)"
+  if [ -n "$faults" ]; then
+    status=81
+    if echo "$faults" | grep -q '^failed '; then status=79; fi
+    fail "$status" "$(echo "$faults" | cut -d' ' -f2- | paste -sd';' -)"
+  fi
   echo "$allocation $boot" >"$mark.accepted"
 }
 
@@ -264,14 +268,17 @@ reclaim() {
   if [ -n "$second" ]; then carry_out "$second" || fail 72 "wipe ended with $?"; fi
   if [ -n "$uids" ]; then
     clean
-    if [ "$ids" = own ]; then verify_baseline; fi
+    digest=
+    if [ "$ids" = own ]; then
+      verify_baseline
+      digest=$(digest_of "$baseline_file")
+    fi
     look_at_clock
-    echo "$((now - cleaning_since)) $processes_ended $files_removed $objects_removed $(digest_of "$baseline_file")" \
-      >"$mark.cleaned" || :
+    echo "$((now - cleaning_since)) $processes_ended $files_removed $objects_removed $digest" >"$mark.cleaned" || :
   fi
   remember_end
-  # Answers of programs whose run was ended.
-  rm -f "$mark".*.[0-9]*
+  # Answers and lists of runs that were ended.
+  find "$state" -maxdepth 1 -name "${mark##*/}.*.[0-9]*" -mmin +10 -exec rm -f -- '{}' + || :
   rm -f "$mark.accepted" "$mark"
 }
 

@@ -14,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -56,6 +57,9 @@ final class Fleet {
    * the machine is marked for, if any.
    */
   private final Map<String, Optional<String>> lost = new HashMap<>();
+
+  /** Free machines whose last examination found a fault. */
+  private final Set<String> suspects = new HashSet<>();
 
   private boolean stopped;
   private Runnable unsubscribe = () -> {};
@@ -168,6 +172,7 @@ final class Fleet {
   private void forget(String nodeId) {
     holdingsScan.forget(nodeId);
     reachability.forget(nodeId);
+    suspects.remove(nodeId);
     orphans.forget(nodeId);
     reclaimFailures.forget(nodeId);
   }
@@ -355,19 +360,11 @@ final class Fleet {
     for (Examination examination : told) {
       Holding holding = examination.holding();
       String nodeId = holding.nodeId();
-      Node node = nodes.get(nodeId);
-      if (node != null && examination.health().isFaulty() && !allocations.containsKey(nodeId)) {
-        quarantine(node, examination.health());
-      } else if (node != null) {
-        pin(node, examination.baseline())
-            .onFailure(
-                e ->
-                    LOG.warn(
-                        "pool {}: could not store the baseline of node {}, which the next probe"
-                            + " repeats: {}",
-                        lease.pool(),
-                        nodeId,
-                        e.toString()));
+      Held held = allocations.get(nodeId);
+      String holder = held == null ? null : held.allocation().allocationId();
+      // A tenant that is gone by now may have caused what was found.
+      if (nodes.get(nodeId) != null && Objects.equals(holding.allocationId(), holder)) {
+        judge(nodeId, examination, holder == null);
       }
       if (nodes.get(nodeId) != null
           && !orphans.inWork().contains(nodeId)
@@ -380,19 +377,39 @@ final class Fleet {
 
   /** Records the handover of a machine, and its first list of what root owns. */
   private Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning) {
-    Node node = nodes.get(nodeId);
-    if (stopped || node == null || cleaning.equals(Cleaning.UNRECORDED)) {
+    if (stopped || nodes.get(nodeId) == null || cleaning.equals(Cleaning.UNRECORDED)) {
       return Future.succeededFuture();
     }
     return env.nodes()
         .record(new Handover(allocationId, nodeId, env.now(), cleaning), lease)
-        .compose(recorded -> pin(node, cleaning.baseline()));
+        .compose(recorded -> pin(nodeId, cleaning.baseline()));
   }
 
-  private Future<Void> pin(Node node, @Nullable String baseline) {
-    return baseline == null || node.machine().baseline() != null
+  private Future<Void> pin(String nodeId, @Nullable String baseline) {
+    Node node = nodes.get(nodeId);
+    return baseline == null || node == null || node.machine().baseline() != null
         ? Future.succeededFuture()
         : nodes.note(node.withBaseline(baseline));
+  }
+
+  /** A free machine with a fault is quarantined at the second examination that finds one. */
+  private void judge(String nodeId, Examination examination, boolean isFree) {
+    Health health = examination.health();
+    reachability.examined(nodeId, health, env.now());
+    if (!isFree || !health.isFaulty()) {
+      suspects.remove(nodeId);
+    } else if (!suspects.add(nodeId)) {
+      quarantine(Objects.requireNonNull(nodes.get(nodeId)), health);
+    }
+    pin(nodeId, examination.baseline())
+        .onFailure(
+            e ->
+                LOG.warn(
+                    "pool {}: could not store the baseline of node {}, which the next probe"
+                        + " repeats: {}",
+                    lease.pool(),
+                    nodeId,
+                    e.toString()));
   }
 
   private void quarantine(Node node, Health health) {

@@ -44,7 +44,7 @@ public final class HeldNodeRoutes {
             .findFirst()
             .orElseThrow(() -> ApiError.notFound("node", publicIp));
     return nodes
-        .listHandovers(held.nodeId(), held.grantedAtMillis() + 1, 1)
+        .listHandovers(held.nodeId(), held.allocationId(), 1)
         .map(
             handovers ->
                 Answer.ok(

@@ -72,7 +72,8 @@ final class Inventory {
                 unstored.remove(node.nodeId());
                 if (!node.isSameMachineAs(known)) {
                   added.add(node.nodeId());
-                } else if (known != null && known.retries() != node.retries()) {
+                }
+                if (known != null && known.retries() != node.retries()) {
                   retried.add(node.nodeId());
                 }
               }

@@ -392,7 +392,7 @@ public final class NodeService {
   /** Returns the latest handovers of a node, newest first. Refused with {@code not-found}. */
   public Future<List<JsonObject>> listHandovers(Operator operator, String nodeId) {
     return get(operator, nodeId)
-        .compose(stored -> nodes.listHandovers(nodeId, Long.MAX_VALUE, HANDOVERS))
+        .compose(stored -> nodes.listHandovers(nodeId, "", HANDOVERS))
         .map(list -> list.stream().map(Handover::forOperators).toList());
   }
 
@@ -463,7 +463,7 @@ public final class NodeService {
   private static Throwable asRefusal(Throwable e) {
     return e instanceof NodeFailure failure
         ? conflict(
-            failure.isHeldByAnother() ? "changed" : "unreachable",
+            failure.isUnfit() ? "changed" : "unreachable",
             "the machine could not be compared: " + failure.getMessage())
         : e;
   }

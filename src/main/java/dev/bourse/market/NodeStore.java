@@ -418,15 +418,19 @@ public final class NodeStore {
         List.of(lease.fence(), HANDOVER.insert(handover, "ON CONFLICT DO NOTHING")));
   }
 
-  /** A page of a node's handovers, the latest first, before this time. */
-  Future<List<Handover>> listHandovers(String nodeId, long beforeMillis, int limit) {
+  /**
+   * A node's handovers, the latest first.
+   *
+   * @param except an allocation that is left out, because its own end is not a handover before it
+   */
+  Future<List<Handover>> listHandovers(String nodeId, String except, int limit) {
     return database.read(
         """
-        SELECT %s FROM handover h WHERE h.node_id = ? AND h.cleaned_at < ?
+        SELECT %s FROM handover h WHERE h.node_id = ? AND h.allocation_id <> ?
         ORDER BY h.cleaned_at DESC, h.allocation_id LIMIT ?\
         """
             .formatted(HANDOVER.names("h")),
-        List.of(nodeId, beforeMillis, limit),
+        List.of(nodeId, except, limit),
         NodeStore::handover);
   }
 

@@ -33,6 +33,11 @@ final class Prober {
   /** How many of those may have failed to answer before, or to tell what they hold. */
   private static final int MISSING_TRIED_AT_ONCE = 2;
 
+  /** An eighth of the connections the ssh provider has by default, which grants need, too. */
+  private static final int EXAMINED_AT_ONCE = 2;
+
+  private static final int MUTE_EXAMINED_AT_ONCE = 1;
+
   /** Longest time between two commits of what was seen. */
   private static final long STORE_MILLIS = 5_000;
 
@@ -58,6 +63,14 @@ final class Prober {
   private final Clock clock;
   private final WorkQueue queue = new WorkQueue(TRIED_AT_ONCE, MISSING_TRIED_AT_ONCE);
   private final Set<String> inWork = new HashSet<>();
+
+  /**
+   * A queue of its own, because an examination takes seconds where cards are slow, and a dead
+   * machine is to be noticed meanwhile. A machine that waits is not added again.
+   */
+  private final WorkQueue examinations = new WorkQueue(EXAMINED_AT_ONCE, MUTE_EXAMINED_AT_ONCE);
+
+  private final Set<String> examining = new HashSet<>();
 
   /** Machines that answer and did not tell what they hold; each takes until a time-out. */
   private final Set<String> mute = new HashSet<>();
@@ -97,6 +110,7 @@ final class Prober {
   void stop() {
     stopped = true;
     queue.stop();
+    examinations.stop();
   }
 
   /** How many machines answered when last tried. Called on any thread. */
@@ -117,10 +131,10 @@ final class Prober {
       String nodeId = node.nodeId();
       if (Math.floorMod(nodeId.hashCode(), SLICES) == slice && inWork.add(nodeId)) {
         queue.add(
-            reachability.isUnreachable(nodeId) || mute.contains(nodeId),
+            reachability.isUnreachable(nodeId),
             () ->
                 tryOnce(nodeId)
-                    .compose(answers -> look(nodeId))
+                    .onSuccess(answers -> examine(nodeId))
                     .onComplete(done -> inWork.remove(nodeId)));
       }
     }
@@ -149,6 +163,13 @@ final class Prober {
             });
   }
 
+  private void examine(String nodeId) {
+    if (examining.add(nodeId)) {
+      examinations.add(
+          mute.contains(nodeId), () -> look(nodeId).onComplete(done -> examining.remove(nodeId)));
+    }
+  }
+
   private Future<Void> look(String nodeId) {
     Node node = nodes.get(nodeId);
     if (stopped || node == null || listener.isAsked(nodeId)) {
@@ -164,7 +185,6 @@ final class Prober {
                 mute.add(nodeId);
               } else {
                 mute.remove(nodeId);
-                reachability.examined(nodeId, examination.health(), clock.millis());
                 told.add(examination);
               }
             })

@@ -153,7 +153,7 @@ final class Reachability {
         : new Examined(
             new Health(
                 Health.State.valueOf(state),
-                reasons == null ? List.of() : List.of(reasons.split("\n"))),
+                reasons == null ? List.of() : reasons.lines().toList()),
             row.integer("health_since"));
   }
 
@@ -338,7 +338,7 @@ final class Reachability {
       String nodeId, @Nullable Examined examined, long nowMillis, List<Statement> statements) {
     Examined before = storedHealth.get(nodeId);
     if (examined == null
-        || examined.equals(before)
+        || isSameKind(examined, before)
         || !(examined.health().isFaulty() || (before != null && before.health().isFaulty()))) {
       return;
     }
@@ -364,6 +364,13 @@ final class Reachability {
             " health=" + state + reasons,
             Allocation.State.ACTIVE.name(),
             nodeId));
+  }
+
+  /** The text of a fault may change at each probe, such as a count of errors. */
+  private static boolean isSameKind(Examined examined, @Nullable Examined before) {
+    return before != null
+        && examined.health().state() == before.health().state()
+        && examined.health().reasons().size() == before.health().reasons().size();
   }
 
   private static String shown(String why) {

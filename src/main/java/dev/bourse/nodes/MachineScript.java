@@ -51,9 +51,6 @@ record MachineScript(String command, String input, int patienceSeconds) {
    */
   static final String CLEANED = "bourse-cleaned:";
 
-  /** A walk through the local file systems. */
-  private static final int REVIEW_SECONDS = 60;
-
   /** Three answers of the driver's programs, and the operator's check. */
   private static final int EXAMINE_SECONDS = 3 * 22 + 62;
 
@@ -68,6 +65,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
   private static final int LEFT_BEHIND = 78;
   private static final int FAULTY = 79;
   private static final int CHANGED = 80;
+  private static final int SUSPECT = 81;
+  private static final int CHANGED_SINCE = 82;
 
   private static final String COMMON = read("common.sh");
 
@@ -140,12 +139,12 @@ record MachineScript(String command, String input, int patienceSeconds) {
 
   /** Prints {@link #BASELINE}, the digest of the machine's list, and {@link #CHANGE} lines. */
   static MachineScript review(SshConfig config, Machine machine) {
-    return look(config, machine, null, "review_baseline", REVIEW_SECONDS);
+    return look(config, machine, null, "review_baseline", limitSeconds(config));
   }
 
   /** Accepts the machine's list if it still has this digest. */
   static MachineScript accept(SshConfig config, Machine machine, String digest) {
-    return look(config, machine, null, "accept_baseline", REVIEW_SECONDS, digest);
+    return look(config, machine, null, "accept_baseline", limitSeconds(config), digest);
   }
 
   private static MachineScript look(
@@ -169,7 +168,6 @@ record MachineScript(String command, String input, int patienceSeconds) {
       String input,
       String first,
       String second) {
-    long limitSeconds = (config.commandTimeoutMillis() + 999) / 1000;
     String request = kind + ':' + allocationId + ':' + digest(List.of(input, first, second));
     return script(
         config,
@@ -182,12 +180,16 @@ record MachineScript(String command, String input, int patienceSeconds) {
         kind,
         allocationId,
         request,
-        Long.toString(limitSeconds),
+        Integer.toString(limitSeconds(config)),
         Integer.toString(patienceSeconds),
         Integer.toString(input.getBytes(StandardCharsets.UTF_8).length),
         first,
         second,
         Long.toString(nowMillis / 1000));
+  }
+
+  private static int limitSeconds(SshConfig config) {
+    return (int) ((config.commandTimeoutMillis() + 999) / 1000);
   }
 
   /** Tells a call from one that would leave the machine otherwise. */
@@ -236,6 +238,9 @@ record MachineScript(String command, String input, int patienceSeconds) {
           NodeFailure.unfit(call + ": the machine failed its hardware check: " + printed);
       case CHANGED ->
           NodeFailure.unfit(call + ": the machine is not as it was accepted: " + printed);
+      case SUSPECT ->
+          NodeFailure.lasting(call + ": the machine failed its hardware check: " + printed);
+      case CHANGED_SINCE -> NodeFailure.unfit(call + ": " + printed);
       default -> NodeFailure.lasting(call + ": the commands ended with status " + status);
     };
   }

@@ -69,7 +69,7 @@ public interface NodeProvider {
    * Accepts what root owns on a machine.
    *
    * @param digest of the {@linkplain #reviewBaseline review} that was accepted; the call fails as
-   *     held by another if the machine changed since
+   *     unfit if the machine changed since
    */
   Future<Void> acceptBaseline(Machine machine, String digest);
 

@@ -523,7 +523,10 @@ public final class SshNodes implements NodeProvider {
   }
 
   private static List<String> faults(String output, String severity) {
-    return lines(output, MachineScript.FAULT + severity).map(SshNodes::logged).toList();
+    return lines(output, MachineScript.FAULT + severity)
+        .map(SshNodes::logged)
+        .filter(fault -> !fault.isEmpty())
+        .toList();
   }
 
   /** What a command left behind, if it ended well. */

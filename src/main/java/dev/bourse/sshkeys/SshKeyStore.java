@@ -96,14 +96,18 @@ public final class SshKeyStore {
         SshKeyStore::key);
   }
 
-  /** The lines of these keys, revoked ones too: an allocation keeps what it was granted with. */
+  /**
+   * Returns the lines of those of these keys that are not revoked: they are about to be installed.
+   */
   public Future<List<String>> listLines(List<String> keyIds) {
     if (keyIds.isEmpty()) {
       return Future.succeededFuture(List.of());
     }
     String marks = String.join(", ", Collections.nCopies(keyIds.size(), "?"));
     return database.read(
-        "SELECT public_key FROM ssh_key WHERE key_id IN (" + marks + ") ORDER BY key_id",
+        "SELECT public_key FROM ssh_key WHERE key_id IN ("
+            + marks
+            + ") AND revoked_at IS NULL ORDER BY key_id",
         new ArrayList<>(keyIds),
         row -> row.text("public_key"));
   }

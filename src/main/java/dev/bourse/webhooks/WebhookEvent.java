@@ -26,6 +26,9 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
   /** Precedes the reasons in the detail of a trail's row about a node's health. */
   private static final String REASONS = " reasons=";
 
+  /** As the contract has it. */
+  private static final int MOST_REASONS = 20;
+
   /** The source of what happens to no cluster. */
   static final String ORGANIZATION = "";
 
@@ -112,7 +115,9 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
 
   private static List<String> reasons(String detail) {
     int start = detail.indexOf(REASONS);
-    return start < 0 ? List.of() : List.of(detail.substring(start + REASONS.length()).split("; "));
+    return start < 0
+        ? List.of()
+        : List.of(detail.substring(start + REASONS.length()).split("; ", MOST_REASONS));
   }
 
   /** What a detail says of something; null when it says nothing. */

@@ -73,7 +73,7 @@ class HeldNodeApiTest {
     String nodeId = nodeAt(held);
     record(nodeId, "before", 1_000);
     record(nodeId, "latest", 2_000);
-    record(nodeId, "later", 4_102_444_800_000L);
+    record(nodeId, allocationAt(held), 4_102_444_800_000L);
 
     JsonObject told = red.caller().get(path).ok();
     assertEquals(
@@ -93,7 +93,7 @@ class HeldNodeApiTest {
     ClusterClient blue = market.blueA();
     assertEquals(404, blue.caller().get(path).status());
     assertEquals(
-        List.of("later", "latest", "before"),
+        List.of(allocationAt(held), "latest", "before"),
         ClusterClient.objects(
                 bourse
                     .operator()
@@ -106,13 +106,18 @@ class HeldNodeApiTest {
   }
 
   private static String nodeAt(String publicIp) {
+    return find("SELECT node_id AS id FROM node WHERE public_ip = ?", publicIp);
+  }
+
+  private static String allocationAt(String publicIp) {
+    return find(
+        "SELECT allocation_id AS id FROM allocation WHERE gone_at IS NULL AND public_ip = ?",
+        publicIp);
+  }
+
+  private static String find(String sql, String publicIp) {
     return RunningBourse.await(
-            bourse
-                .database()
-                .read(
-                    "SELECT node_id FROM node WHERE public_ip = ?",
-                    List.of(publicIp),
-                    row -> row.text("node_id")))
+            bourse.database().read(sql, List.of(publicIp), row -> row.text("id")))
         .get(0);
   }
 
