@@ -104,7 +104,7 @@ verify_baseline() {
   write_list "$baseline_file.now"
   changes=$(difference "$baseline_file.now" | head -n 20)
   rm -f "$baseline_file.now"
-  [ -z "$changes" ] || fail 80 "what root owns has changed: $(echo "$changes" | paste -sd';' -)"
+  [ -z "$changes" ] || fail 80 "what root owns has changed: $(printf '%s\n' "$changes" | paste -sd';' -)"
 }
 
 # Prints the digest of the machine's list and its differences to the accepted one.

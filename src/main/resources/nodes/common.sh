@@ -9,7 +9,8 @@ shift 9
 ids=$1 baseline=$2
 shift 2
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || :)
-fail() { echo "$2" >&2; exit "$1"; }
+# printf, because echo of some shells gives backslashes in names a meaning.
+fail() { printf '%s\n' "$2" >&2; exit "$1"; }
 has() { command -v "$1" >/dev/null 2>&1; }
 # Puts a program into a process group of its own, which can be ended as a whole.
 apart=setsid

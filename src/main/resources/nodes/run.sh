@@ -207,8 +207,8 @@ accept() {
   } | head -n 20)
   if [ -n "$faults" ]; then
     status=81
-    if echo "$faults" | grep -q '^failed '; then status=79; fi
-    fail "$status" "$(echo "$faults" | cut -d' ' -f2- | paste -sd';' -)"
+    if printf '%s\n' "$faults" | grep -q '^failed '; then status=79; fi
+    fail "$status" "$(printf '%s\n' "$faults" | cut -d' ' -f2- | paste -sd';' -)"
   fi
   echo "$allocation $boot" >"$mark.accepted"
 }

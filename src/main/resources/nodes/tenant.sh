@@ -122,10 +122,10 @@ end_processes() {
   kill_as "$uid" "$uid"
   while left=$(processes) && [ -n "$left" ]; do
     # shellcheck disable=SC2046 # words: the first and the last id of each range
-    kill_as $(echo "$left" | awk -v uids="$uids" "$within"'
+    kill_as $(printf '%s\n' "$left" | awk -v uids="$uids" "$within"'
       { for (i = 3; i <= NF; i++) if (within($i, uids) && !seen[$i]++ && count++ < 64) print $i, $i }
     ')
-    echo "$left" | awk '{ print $1 }' | xargs kill -s KILL 2>/dev/null || :
+    printf '%s\n' "$left" | awk '{ print $1 }' | xargs kill -s KILL 2>/dev/null || :
     if [ "$naps" -ge 3 ]; then
       disarm
       # shellcheck disable=SC2086 # ranges
@@ -133,7 +133,7 @@ end_processes() {
     fi
     look_at_clock
     [ "$now" -lt "$latest" ] ||
-      fail 71 "processes that do not end: $(echo "$left" | head -n 20 | paste -sd';' -)"
+      fail 71 "processes that do not end: $(printf '%s\n' "$left" | head -n 20 | paste -sd';' -)"
     nap
   done
 }
@@ -275,7 +275,7 @@ clean() {
     # Each name takes one line, because tr replaces control characters.
     find_ours -prune -print0 | tr '\000\001-\037\177' '\n[?*]' | sed 's/^/file /'
   } | head -n 20)
-  [ -z "$left" ] || fail 78 "left behind: $(echo "$left" | paste -sd';' -)"
+  [ -z "$left" ] || fail 78 "left behind: $(printf '%s\n' "$left" | paste -sd';' -)"
 }
 
 # Refuses a login that could become root, because the search by ids misses files and processes of root.
@@ -346,7 +346,7 @@ require_usable_login() {
 
 # Prints why a tenant may not get the login, if so.
 login_faults() {
-  why=$( (read_ids && require_usable_login) 2>&1 >/dev/null) || echo "failed $why"
+  why=$( (read_ids && require_usable_login) 2>&1 >/dev/null) || printf "failed %s\n" "$why"
 }
 
 # Gives the login a new block of ids, once for each allocation, because the tenant may be logged in when the
