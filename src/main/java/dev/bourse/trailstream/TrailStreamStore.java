@@ -9,6 +9,7 @@ import dev.bourse.audit.Chain;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.MaskedUrl;
 import dev.bourse.delivery.Schedule;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
@@ -248,7 +249,7 @@ final class TrailStreamStore {
                 "trail_stream_disable",
                 author.orgId(),
                 ""),
-            "'destination=' || destination || ' reason=" + reason + "'",
+            "'stream_id=' || stream_id || ' reason=" + reason + "'",
             "trail_stream WHERE " + live,
             author.parameters().toArray()),
         new Statement(
@@ -413,7 +414,7 @@ final class TrailStreamStore {
                 "trail_stream_disable",
                 stream.orgId(),
                 "destination=%s reason=%s"
-                    .formatted(stream.destination().text(), reason.label()))));
+                    .formatted(MaskedUrl.of(stream.destination().text()), reason.label()))));
   }
 
   private static long readsBatch(TrailStream stream) {

@@ -11,6 +11,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.MaskedUrl;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -239,7 +240,8 @@ final class WebhookStore {
                 "webhook_disable",
                 endpoint.orgId(),
                 "endpoint_id=%s url=%s reason=%s"
-                    .formatted(endpoint.endpointId(), endpoint.url(), reason.label()))));
+                    .formatted(
+                        endpoint.endpointId(), MaskedUrl.of(endpoint.url()), reason.label()))));
   }
 
   /** The actor that set an endpoint's address, as SQL. */
@@ -268,7 +270,7 @@ final class WebhookStore {
                 "webhook_disable",
                 author.orgId(),
                 ""),
-            "'endpoint_id=' || endpoint_id || ' url=' || url || ' reason=" + reason + "'",
+            "'endpoint_id=' || endpoint_id || ' reason=" + reason + "'",
             "webhook_endpoint WHERE " + live + " ORDER BY created_at, endpoint_id",
             author.parameters().toArray()),
         new Statement(

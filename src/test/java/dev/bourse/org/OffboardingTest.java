@@ -69,7 +69,7 @@ class OffboardingTest extends ExchangeFixture {
         """
         INSERT INTO webhook_endpoint (endpoint_id, org_id, url, description, kinds, created_at,
         created_by, secret_version, revision, url_by)
-        VALUES (?, 'acme', 'https://' || ? || '.example', '', '', 1, ?, 1, 1, ?)\
+        VALUES (?, 'acme', 'https://' || ? || '.example/T0k3nT0k3nT0k3nT0', '', '', 1, ?, 1, 1, ?)\
         """,
         id,
         id,
@@ -111,7 +111,7 @@ class OffboardingTest extends ExchangeFixture {
             """
             INSERT INTO trail_stream (org_id, stream_id, destination, include_reads, writes_batch,
             tries, next_try_at, secret_version, revision, created_at, created_by, destination_by)
-            VALUES ('acme', 'tst_1', 'https://of-ann.example', 0, 0, 0, 1, 1, 1, 1, 'member:bob',
+            VALUES ('acme', 'tst_1', 'https://of-ann.example?key=k', 0, 0, 0, 1, 1, 1, 1, 'member:bob',
             'member:ann')\
             """));
     statements.add(invitation("private@mail.example", "member:ann"));
@@ -156,7 +156,8 @@ class OffboardingTest extends ExchangeFixture {
     assertEquals(
         List.of("moved-by-ann", "of-ann"), each(removed.things(), "webhooks", "endpoint_id"));
     assertEquals(
-        List.of("https://of-ann.example"), each(removed.things(), "trail_streams", "destination"));
+        List.of("https://of-ann.example?key=k"),
+        each(removed.things(), "trail_streams", "destination"));
     // The key of the fixture and those of others.
     assertEquals(1 + OTHERS.size(), removed.things().getInteger("ssh_keys_left"));
     assertEquals(preview.things(), removed.things());
@@ -177,17 +178,14 @@ class OffboardingTest extends ExchangeFixture {
     assertEquals(
         List.of(
             "invitation_withdraw rule_id=jr_private@mail.example email=private@mail.example",
-            "trail_stream_disable destination=https://of-ann.example reason=author-removed",
+            "trail_stream_disable stream_id=tst_1 reason=author-removed",
             "vm_key_revoke key_id=of-ann name=k fingerprint=SHA256:of-ann",
             "vm_key_revoke key_id=of-her-token name=k fingerprint=SHA256:of-her-token",
             "vm_token_revoke token_id=t0 name=t0",
             "vm_token_revoke token_id=t1 name=t1",
             "vm_token_revoke token_id=t2 name=t2",
-            """
-            webhook_disable endpoint_id=moved-by-ann url=https://moved-by-ann.example \
-            reason=author-removed\
-            """,
-            "webhook_disable endpoint_id=of-ann url=https://of-ann.example reason=author-removed"),
+            "webhook_disable endpoint_id=moved-by-ann reason=author-removed",
+            "webhook_disable endpoint_id=of-ann reason=author-removed"),
         texts(
             """
             SELECT action || ' ' || detail FROM audit WHERE actor = 'system:offboard'

@@ -170,7 +170,7 @@ class StreamerTest extends StoreFixture {
       throws Exception {
     try (Receiver receiver = new Receiver(message -> 500)) {
       batches(2);
-      stream(receiver.url());
+      stream(receiver.url() + "/T0k3nT0k3nT0k3nT0");
       streamer();
       long begin = clock.millis();
       long tries = 0;
@@ -187,6 +187,9 @@ class StreamerTest extends StoreFixture {
       assertTrue(tries > 12, "" + tries);
       assertEquals(1, receiver.received().stream().map(Receiver.Received::id).distinct().count());
       assertEquals(List.of("failing"), texts("SELECT disabled_reason FROM trail_stream"));
+      assertEquals(
+          List.of("destination=" + receiver.url() + "/*** reason=failing"),
+          texts("SELECT detail FROM audit WHERE action = 'trail_stream_disable'"));
       assertEquals(1, count("writes_batch = 0"));
       eventually("a mail is there", () -> mails().stream().anyMatch(m -> m.contains("acme")));
       assertTrue(mails().get(0).contains("To: ann@acme.example"), mails().get(0));

@@ -425,12 +425,15 @@ class CourierTest extends StoreFixture {
                     SELECT 'm' || i, 'of-nobody', '', 0, 0, 0 FROM n\
                     """))));
     try (Receiver receiver = new Receiver(message -> 410)) {
-      endpoint("whe_1", receiver.url());
+      endpoint("whe_1", receiver.url() + "/T0k3nT0k3nT0k3nT0");
       grants(1);
       courier();
       eventually(
           "it is switched off", () -> count("webhook_endpoint WHERE disabled_at IS NOT NULL") == 1);
       assertEquals(List.of("gone"), texts("SELECT disabled_reason FROM webhook_endpoint"));
+      assertEquals(
+          List.of("endpoint_id=whe_1 url=" + receiver.url() + "/*** reason=gone"),
+          texts("SELECT detail FROM audit WHERE action = 'webhook_disable'"));
       assertEquals(1, receiver.received().size());
       assertEquals(1_000, count("outbox_mail"));
     } finally {
