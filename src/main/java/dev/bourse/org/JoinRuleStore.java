@@ -59,6 +59,10 @@ final class JoinRuleStore {
       WHERE m.org_id = join_rule.org_id AND lower(m.email) = join_rule.value))\
       """;
 
+  /** Invitations that a member sent and nobody has taken up, as SQL. */
+  static final String SENT =
+      "join_rule WHERE org_id = ? AND kind = 'email' AND created_by = ? AND " + UNCONSUMED;
+
   /** Makes a pending rule of kind domain admit; does nothing to one that does already. */
   static Statement prove(String orgId, String ruleId, String actor, long nowMillis) {
     return Statement.of(
@@ -164,10 +168,9 @@ final class JoinRuleStore {
   Future<List<String>> listInvitedBy(String orgId, String username) {
     return database.read(
         """
-        SELECT value FROM join_rule WHERE org_id = ? AND kind = 'email' AND created_by = ?
-        ORDER BY created_at, rule_id LIMIT %d\
+        SELECT value FROM %s ORDER BY created_at, rule_id LIMIT %d\
         """
-            .formatted(MAX_RULES),
+            .formatted(SENT, MAX_RULES),
         List.of(orgId, "member:" + username),
         row -> row.text("value"));
   }

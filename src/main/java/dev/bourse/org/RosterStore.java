@@ -110,11 +110,11 @@ public final class RosterStore {
   /**
    * Withdraws the invitations that a member sent and nobody has taken up, and the links mailed with
    * them, with an audit row for each invitation. One of them may be for another address of the
-   * member's own.
+   * member's own. The rules that other members consumed stay.
    */
   static List<Statement> withdrawInvitations(String orgId, String username, long nowMillis) {
     String actor = "member:" + username;
-    String sent = "join_rule WHERE org_id = ? AND kind = 'email' AND created_by = ?";
+    String sent = JoinRuleStore.SENT;
     return List.of(
         AuditStore.insertEach(
             new AuditRow(nowMillis, orgId, Offboarding.ACTOR, "invitation_withdraw", orgId, ""),

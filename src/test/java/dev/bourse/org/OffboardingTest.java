@@ -88,6 +88,16 @@ class OffboardingTest extends ExchangeFixture {
         createdBy);
   }
 
+  private static Statement signInLink(String address) {
+    return Statement.of(
+        """
+        INSERT INTO sign_in_link (link_sha256, email, org_id, person_name, return_to, made_at,
+        expires_at) VALUES (?, ?, 'acme', '', '', 1, 2)\
+        """,
+        address,
+        address);
+  }
+
   /** Adds what ann leaves, and things of others beside each. */
   private void addThings() throws Exception {
     List<Statement> statements = new ArrayList<>();
@@ -191,6 +201,29 @@ class OffboardingTest extends ExchangeFixture {
             SELECT action || ' ' || detail FROM audit WHERE actor = 'system:offboard'
             ORDER BY action, detail\
             """));
+  }
+
+  /** A rule that a member consumed goes with that member, not with the one who added it. */
+  @Test
+  void aRemovalKeepsTheInvitationsThatOthersTookUp() throws Exception {
+    addMemberWithTokens();
+    await(
+        database.commit(
+            List.of(
+                RosterStore.insert(Member.joining("acme", "bob", "Bob@acme.example", "Bob", 1)),
+                invitation("bob@acme.example", "member:ann"),
+                invitation("open@acme.example", "member:ann"),
+                signInLink("bob@acme.example"),
+                signInLink("open@acme.example"))));
+    RosterService.Removal preview = await(roster().previewRemoval("acme", "ann"));
+    await(roster().remove("operator:first", "acme", "ann"));
+
+    assertEquals(List.of("open@acme.example"), preview.invitations());
+    assertEquals(
+        List.of("rule_id=jr_open@acme.example email=open@acme.example"),
+        texts("SELECT detail FROM audit WHERE action = 'invitation_withdraw'"));
+    assertEquals(List.of("bob@acme.example"), texts("SELECT value FROM join_rule"));
+    assertEquals(List.of("bob@acme.example"), texts("SELECT email FROM sign_in_link"));
   }
 
   private void addMemberWithTokens() throws Exception {
