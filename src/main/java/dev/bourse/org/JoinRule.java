@@ -70,6 +70,11 @@ public record JoinRule(
     return kind == Kind.DOMAIN && provenAtMillis == null;
   }
 
+  /** Whether an operator approved the domain, so that the rule outlives the member who added it. */
+  boolean isApproved() {
+    return provenBy != null && provenBy.startsWith("operator:");
+  }
+
   /** The state as contracts spell it. */
   String state() {
     return isPending() ? "pending" : "active";

@@ -153,12 +153,16 @@ public final class JoinRuleService {
                         .compose(
                             isPublished ->
                                 isPublished
-                                    ? prove(actor, rule, "rule_verify")
+                                    ? prove(actor, rule, "rule_verify", JoinRuleStore::prove)
                                     : Future.failedFuture(unproven(rule)))
                     : Future.succeededFuture(rule));
   }
 
-  /** As {@link #verify}, without the DNS record: an operator knows whose the domain is. */
+  /**
+   * As {@link #verify}, without the DNS record: an operator knows whose the domain is. The approval
+   * of a rule that a member had proven is recorded too; a rule that an operator approved before is
+   * returned as it is.
+   */
   public Future<JoinRule> approve(String actor, String orgId, String ruleId) {
     return orgs.get(orgId)
         .compose(
@@ -168,12 +172,18 @@ public final class JoinRuleService {
                     : Future.failedFuture(OrgWrite.retired(orgId)))
         .compose(
             rule ->
-                rule.isPending()
-                    ? prove(actor, rule, "rule_approve")
-                    : Future.succeededFuture(rule));
+                rule.isApproved()
+                    ? Future.succeededFuture(rule)
+                    : prove(actor, rule, "rule_approve", JoinRuleStore::approve));
   }
 
-  private Future<JoinRule> prove(String actor, JoinRule rule, String action) {
+  /** A write that makes a rule of kind domain admit. */
+  @FunctionalInterface
+  private interface Proving {
+    Statement of(String orgId, String ruleId, String actor, long nowMillis);
+  }
+
+  private Future<JoinRule> prove(String actor, JoinRule rule, String action, Proving proving) {
     long now = clock.millis();
     String orgId = rule.orgId();
     OrgWrite write =
@@ -186,7 +196,7 @@ public final class JoinRuleService {
     return ownedOnce(
             rule,
             demandUnowned(rule, write)
-                .add(JoinRuleStore.prove(orgId, rule.ruleId(), actor, now))
+                .add(proving.of(orgId, rule.ruleId(), actor, now))
                 .record(now, actor, action, detail(rule))
                 .commit())
         .compose(stored -> OrgWrite.inForce(getDomain(orgId, rule.ruleId())));

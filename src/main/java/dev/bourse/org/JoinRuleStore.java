@@ -76,6 +76,20 @@ final class JoinRuleStore {
         ruleId);
   }
 
+  /**
+   * Records that an operator approves a domain, whose rule admits from now on if it was pending.
+   * Does nothing to a rule that an operator approved before.
+   */
+  static Statement approve(String orgId, String ruleId, String actor, long nowMillis) {
+    return Statement.of(
+        """
+        UPDATE join_rule SET proven_at = COALESCE(proven_at, ?), proven_by = ?
+        WHERE org_id = ? AND rule_id = ? AND kind = 'domain'
+        AND (proven_at IS NULL OR proven_by NOT LIKE 'operator:%')\
+        """,
+        nowMillis, actor, orgId, ruleId);
+  }
+
   /** Gives a retired organization's domains back. */
   static Statement release(String orgId) {
     return Statement.of(

@@ -41,9 +41,7 @@ class DomainOwnershipTest extends StoreFixture {
     await(database.commit(statements));
   }
 
-  @Test
-  void ofClaimsAtTheSameMomentOneIsProven() throws Exception {
-    addClaims();
+  private JoinRuleService rules() {
     Invitations none =
         new Invitations() {
           @Override
@@ -54,9 +52,14 @@ class DomainOwnershipTest extends StoreFixture {
             return Future.succeededFuture();
           }
         };
-    JoinRuleService rules =
-        new JoinRuleService(
-            database, clock, new Random(1), none, new DomainProof(vertx, Optional.empty(), 1));
+    return new JoinRuleService(
+        database, clock, new Random(1), none, new DomainProof(vertx, Optional.empty(), 1));
+  }
+
+  @Test
+  void ofClaimsAtTheSameMomentOneIsProven() throws Exception {
+    addClaims();
+    JoinRuleService rules = rules();
     List<Future<JoinRule>> all = new ArrayList<>();
     for (int i = 0; i < CLAIMS; i++) {
       all.add(rules.approve("operator:first", "org-" + i, "jr_" + i));
@@ -68,6 +71,22 @@ class DomainOwnershipTest extends StoreFixture {
         .filter(Future::failed)
         .forEach(each -> assertEquals("owned", reason((ApiError) each.cause())));
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM audit WHERE action = 'rule_approve'"));
+  }
+
+  @Test
+  void anOperatorsApprovalOfAProvenDomainIsRecordedAndOutlivesItsAuthor() throws Exception {
+    addClaims();
+    await(database.commit(List.of(JoinRuleStore.prove("org-0", "jr_0", "member:m", 7))));
+    JoinRule approved = await(rules().approve("operator:first", "org-0", "jr_0"));
+    assertEquals("operator:first", approved.provenBy());
+    assertEquals(7L, approved.provenAtMillis());
+    assertEquals(approved, await(rules().approve("operator:second", "org-0", "jr_0")));
+    assertEquals(
+        List.of("operator:first"), texts("SELECT actor FROM audit WHERE action = 'rule_approve'"));
+
+    await(database.commit(JoinRuleStore.suspend("org-0", "m", clock.millis())));
+    assertEquals(List.of(7L), integers("SELECT proven_at FROM join_rule WHERE proven_at > 0"));
+    assertEquals(List.of(), texts("SELECT detail FROM audit WHERE action = 'rule_suspend'"));
   }
 
   private static @Nullable Object reason(ApiError refusal) {
