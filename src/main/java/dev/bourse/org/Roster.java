@@ -42,6 +42,7 @@ record Roster(List<ShownMember> members, List<JoinRule> rules, List<JoinRule> in
                 person.active() && member.suspendedAtMillis() == null,
                 person.lastLoginAtMillis()));
       }
+      carried.add(Text.folded(member.email()));
       carried.add(
           Text.folded(person == null || person.email().isEmpty() ? username : person.email()));
     }
@@ -54,8 +55,9 @@ record Roster(List<ShownMember> members, List<JoinRule> rules, List<JoinRule> in
   }
 
   /**
-   * Whether a member carries the address: known addresses and, of members whose address is not
-   * known, usernames, which are an address or the part of one before its {@code @}.
+   * Whether a member carries the address: the addresses that members joined with, those that the
+   * directory tells and, of members of whom it tells none, usernames, which are an address or the
+   * part of one before its {@code @}.
    */
   private static boolean isConsumed(String address, Set<String> carried) {
     int at = address.lastIndexOf('@');
