@@ -12,6 +12,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -72,14 +73,18 @@ public final class OperatorTokenService {
             actor,
             now,
             expiresAtMillis);
-    return commit(
-            token.tokenId(),
-            List.of(
-                OperatorTokenStore.lock(),
-                OperatorTokenStore.demandFewer(MAX_LIVE, now),
-                AccessStore.insert(token, () -> OperatorTokenStore.nameTaken(name)),
-                minting(token)))
-        .map(loaded -> new Minted(token, secret));
+    List<Statement> statements = new ArrayList<>(demandingRoom(now));
+    statements.add(AccessStore.insert(token, () -> OperatorTokenStore.nameTaken(name)));
+    statements.add(minting(token));
+    return commit(token.tokenId(), statements).map(loaded -> new Minted(token, secret));
+  }
+
+  /**
+   * Rejects the commit with {@code conflict} when {@link #MAX_LIVE} tokens are live. They go first
+   * in the commit, and need a store with at least one token, whose row is the lock.
+   */
+  public static List<Statement> demandingRoom(long nowMillis) {
+    return List.of(OperatorTokenStore.lock(), OperatorTokenStore.demandFewer(MAX_LIVE, nowMillis));
   }
 
   /** The row that records a mint. */

@@ -13,8 +13,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Every live operator's token, in memory; there are as many as people who run the platform. */
 public final class Operators implements Mirror {
@@ -108,12 +110,27 @@ public final class Operators implements Mirror {
     return new Operator(token.tokenId(), token.name(), token.reach(), Operator.SCHEME);
   }
 
+  /** True if the text is a token that operators can use now. */
+  public boolean isLive(String text) {
+    return TokenSecret.parse(text)
+        .flatMap(presented -> Optional.ofNullable(matching(presented)))
+        .filter(token -> !isExpired(token))
+        .isPresent();
+  }
+
+  private @Nullable OperatorToken matching(TokenSecret presented) {
+    OperatorToken token = byId.get(presented.tokenId());
+    return token != null
+            && MessageDigest.isEqual(
+                HexFormat.of().parseHex(token.secretSha256()), presented.sha256())
+        ? token
+        : null;
+  }
+
   /** What is known of a token; refused as {@link #authenticate} refuses. */
   OperatorToken find(TokenSecret presented) {
-    OperatorToken token = byId.get(presented.tokenId());
-    if (token == null
-        || !MessageDigest.isEqual(
-            HexFormat.of().parseHex(token.secretSha256()), presented.sha256())) {
+    OperatorToken token = matching(presented);
+    if (token == null) {
       throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
     }
     if (isExpired(token)) {

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BinaryOperator;
 
 /**
@@ -79,19 +80,25 @@ final class KeysFile {
     }
   }
 
-  boolean tellsOperatorToken() throws IOException {
-    return read().containsKey("operator_token");
+  Optional<String> operatorToken() throws IOException {
+    return Optional.ofNullable(read().getString("operator_token"));
   }
 
-  /** Tells an operator's token, which goes before the organizations. */
-  void noteOperatorToken(String token) throws IOException {
+  /**
+   * Tells an operator's token, which goes before the organizations.
+   *
+   * @return what the file told before
+   */
+  JsonObject noteOperatorToken(String token) throws IOException {
     JsonObject content = read();
+    JsonObject before = content.copy();
     JsonObject first = new JsonObject();
     if (content.containsKey("base_url")) {
       first.put("base_url", content.remove("base_url"));
     }
     content.remove("operator_token");
     write(first.put("operator_token", token).mergeIn(content));
+    return before;
   }
 
   /**

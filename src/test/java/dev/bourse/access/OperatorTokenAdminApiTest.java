@@ -3,6 +3,8 @@ package dev.bourse.access;
 import static dev.bourse.testing.RunningBourse.await;
 import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.audit.AuditRow;
@@ -16,6 +18,8 @@ import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SteppingClock;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -25,6 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -144,6 +149,91 @@ public class OperatorTokenAdminApiTest {
     } finally {
       (again == null ? early : again).close();
     }
+  }
+
+  /** A replica's folder keeps the old token, and a restored one tells none. */
+  @Test
+  void aStartTellsTheNewestSharedTokenThatIsLiveInThePlaceOfOneThatIsNot() throws IOException {
+    String key = "secret.key=" + "0123456789abcdef".repeat(4);
+    RunningBourse service = RunningBourse.demo(key);
+    try {
+      String old = service.operatorToken();
+      service = service.restartedWith(key, "access.mint-operator=true");
+      String next = service.operatorToken();
+      JsonObject dana = minted(service.operator(), "dana");
+      revoke(service.operator(), token(service, "first")).ok();
+
+      tell(service, old);
+      service = service.restartedWith(key);
+      assertEquals(next, service.operatorToken());
+
+      tell(service, dana.getString("token"));
+      service = service.restartedWith(key);
+      assertEquals(dana.getString("token"), service.operatorToken());
+
+      minted(service.operator(), "erin");
+      revoke(service.operator(), token(service, "first-2")).ok();
+      tell(service, null);
+      service = service.restartedWith(key);
+      assertNull(told(service).getString("operator_token"), "all that is shared is revoked");
+
+      service = service.restartedWith(key, "access.mint-operator=true");
+      revoke(service.operator(), dana).ok();
+      tell(service, dana.getString("token"));
+      service = service.restartedWith(key);
+      assertEquals(dana.getString("token"), service.operatorToken(), "an operator put it there");
+    } finally {
+      service.close();
+    }
+  }
+
+  @Test
+  void aStartThatFindsAsManyTokensAsMayBeLiveMintsNone() throws IOException {
+    for (int i = 1; i < OperatorTokenService.MAX_LIVE; i++) {
+      minted(first, "t" + i);
+    }
+    JsonObject before = told(bourse);
+    bourse = bourse.restartedWith("access.mint-operator=true");
+    assertEquals(before.getString("operator_token"), told(bourse).getString("operator_token"));
+    assertEquals(
+        List.of((long) OperatorTokenService.MAX_LIVE),
+        await(
+            bourse
+                .database()
+                .read(
+                    "SELECT COUNT(*) AS counted FROM operator_token",
+                    List.of(),
+                    row -> row.integer("counted"))));
+    revoke(bourse.operator(), token(bourse, "t1")).ok();
+    bourse = bourse.restartedWith("access.mint-operator=true");
+    assertNotEquals(before.getString("operator_token"), bourse.operatorToken());
+    bourse.operator().get(OPERATORS).ok();
+  }
+
+  private static JsonObject token(RunningBourse service, String name) {
+    return new JsonObject()
+        .put(
+            "token_id",
+            await(
+                    service
+                        .database()
+                        .read(
+                            "SELECT token_id FROM operator_token WHERE name = ?",
+                            List.of(name),
+                            row -> row.text("token_id")))
+                .get(0));
+  }
+
+  private static JsonObject told(RunningBourse service) throws IOException {
+    return new JsonObject(Files.readString(service.data().resolve("operator.json")));
+  }
+
+  private static void tell(RunningBourse service, @Nullable String token) throws IOException {
+    JsonObject content = told(service);
+    content.remove("operator_token");
+    Files.writeString(
+        service.data().resolve("operator.json"),
+        (token == null ? content : content.put("operator_token", token)).encode());
   }
 
   @Test
