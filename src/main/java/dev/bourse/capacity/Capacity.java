@@ -54,13 +54,18 @@ public final class Capacity {
       this(actor, maxGpus, pricePerGpuHour, release, expectedVersion, Conditions.KEPT);
     }
 
-    /** True if the write changes nothing of what stands but lowers the GPUs, or repeats them. */
+    /**
+     * True if the write lowers or repeats the GPUs and changes nothing else. It may clear the
+     * minimum, because fewer GPUs than the minimum are rejected while it stands.
+     */
     private boolean onlyLowers(@Nullable Declaration standing) {
       return standing != null
           && maxGpus <= standing.maxGpus()
           && (pricePerGpuHour == null || pricePerGpuHour.compareTo(price(standing)) == 0)
           && release.isEmpty()
-          && conditions.equals(Conditions.KEPT);
+          && !(conditions.minGpus() instanceof Setting.To<Integer>)
+          && conditions.untilMillis() instanceof Setting.Kept<Long>
+          && conditions.maxSpendUsd() instanceof Setting.Kept<BigDecimal>;
     }
   }
 
@@ -74,8 +79,8 @@ public final class Capacity {
     if (order.expectedVersion() == null && !order.onlyLowers(standing)) {
       throw ApiError.of(
           ErrorCode.BAD_REQUEST,
-          "expected_version is missing; only a write that lowers max_gpus and changes nothing else"
-              + " may leave it out");
+          "expected_version is missing; only a write that does nothing but lower max_gpus and"
+              + " clear min_gpus may leave it out");
     }
     if (order.maxGpus() % pool.gpusPerNode() != 0) {
       throw ApiError.badField(

@@ -18,6 +18,7 @@ import static dev.bourse.capacity.Sample.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
@@ -417,6 +418,28 @@ class CapacityTest {
   }
 
   @Test
+  void aLoweringBelowTheMinimumClearsItWithoutAVersion() {
+    Conditions atLeast16 = new Conditions(new Setting.To<>(16), Setting.kept(), Setting.kept());
+    Cluster three = active(3);
+    Cluster before =
+        Capacity.declare(
+                three,
+                new Capacity.Declare(
+                    Sample.ACTOR, 24, null, Optional.empty(), three.version(), atLeast16),
+                TERMS,
+                LATER)
+            .next();
+    long then = LATER + CADENCE;
+    refused(ErrorCode.BAD_REQUEST, () -> Capacity.declare(before, bare(8, null), TERMS, then));
+    Conditions cleared = new Conditions(new Setting.Cleared<>(), Setting.kept(), Setting.kept());
+    Capacity.Declare lower =
+        new Capacity.Declare(Sample.ACTOR, 8, null, Optional.empty(), null, cleared);
+    Declaration after = declaration(Capacity.declare(before, lower, TERMS, then).next());
+    assertEquals(8, after.maxGpus());
+    assertNull(after.minGpus());
+  }
+
+  @Test
   void whateverElseAWriteChangesItNeedsAVersion() {
     Cluster standing = active(3);
     Capacity.Declare lower = bare(8, null);
@@ -433,7 +456,14 @@ class CapacityTest {
                 null,
                 Optional.empty(),
                 null,
-                new Conditions(Setting.kept(), new Setting.Cleared<>(), Setting.kept())))) {
+                new Conditions(Setting.kept(), new Setting.Cleared<>(), Setting.kept())),
+            new Capacity.Declare(
+                lower.actor(),
+                8,
+                null,
+                Optional.empty(),
+                null,
+                new Conditions(new Setting.To<>(8), Setting.kept(), Setting.kept())))) {
       String detail =
           refused(ErrorCode.BAD_REQUEST, () -> Capacity.declare(standing, order, TERMS, LATER))
               .detail();
