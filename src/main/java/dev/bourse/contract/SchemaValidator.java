@@ -242,13 +242,13 @@ public final class SchemaValidator {
 
   private @Nullable SchemaViolation ofText(String text) {
     // Length comes first: no pattern sees more than its contract allows. Characters are counted
-    // only
-    // where the number of char values does not tell already.
+    // only where the number of char values does not tell already. Tag characters are checked here
+    // because engines of patterns do not agree on how a class names characters beyond U+FFFF.
     int length =
         text.length() > 2L * mostLength ? text.length() : text.codePointCount(0, text.length());
     return length >= leastLength
             && length <= mostLength
-            && (pattern == null || pattern.matcher(text).matches())
+            && (pattern == null || (pattern.matcher(text).matches() && !Text.hasTags(text)))
         ? null
         : SchemaViolation.of(text, schema);
   }

@@ -40,7 +40,7 @@ public final class Text {
     return text.replaceAll("\\p{Cc}", "?");
   }
 
-  /** The value with control characters replaced and cut to a length fit for one line. */
+  /** Replaces control and invisible characters, and cuts the value to the length of one line. */
   public static String shown(String value) {
     StringBuilder shown = new StringBuilder(Math.min(value.length(), MAX_SHOWN) + 1);
     for (int i = 0; i < value.length(); i++) {
@@ -48,9 +48,41 @@ public final class Text {
         return shown.append('…').toString();
       }
       char c = value.charAt(i);
-      shown.append(Character.isISOControl(c) || Character.isSurrogate(c) ? '?' : c);
+      shown.append(isInvisible(c) || Character.isSurrogate(c) ? '?' : c);
     }
     return shown.toString();
+  }
+
+  /**
+   * True for control characters and for characters that change or hide what people see: joiners,
+   * direction marks, fillers and tags. Two names that differ only in these look equal. The patterns
+   * of the contracts exclude the same ones up to U+FFFF.
+   */
+  public static boolean isInvisible(int codePoint) {
+    return Character.isISOControl(codePoint)
+        || codePoint == 0xad
+        || codePoint == 0x34f
+        || codePoint == 0x61c
+        || codePoint == 0x115f
+        || codePoint == 0x1160
+        || codePoint == 0x180e
+        || (codePoint >= 0x200b && codePoint <= 0x200f)
+        || (codePoint >= 0x2028 && codePoint <= 0x202e)
+        || (codePoint >= 0x2060 && codePoint <= 0x206f)
+        || codePoint == 0x3164
+        || codePoint == 0xfeff
+        || codePoint == 0xffa0
+        || (codePoint >= 0xfff9 && codePoint <= 0xfffb)
+        || isTag(codePoint);
+  }
+
+  /** True if the text has tag characters, U+E0000 to U+E007F, which hide text in text. */
+  public static boolean hasTags(String text) {
+    return text.codePoints().anyMatch(Text::isTag);
+  }
+
+  private static boolean isTag(int codePoint) {
+    return codePoint >= 0xe0000 && codePoint <= 0xe007f;
   }
 
   /** Whether every store can hold the text: no U+0000, which PostgreSQL refuses, no half pair. */

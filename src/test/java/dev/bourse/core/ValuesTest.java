@@ -75,6 +75,16 @@ class ValuesTest {
     assertEquals("??", Text.shown("\uD83D\uDE00"));
   }
 
+  /** Names of members come from a sign-in provider, which no contract checks. */
+  @Test
+  void shownTextHasNoInvisibleCharacters() {
+    for (int c : new int[] {0xad, 0x34f, 0x115f, 0x1160, 0x200b, 0x202e, 0x3164, 0xfeff, 0xffa0}) {
+      assertEquals("dana?", Text.shown("dana" + Character.toString(c)), Integer.toHexString(c));
+    }
+    assertEquals("dana??", Text.shown("dana" + Character.toString(0xe0041)));
+    assertEquals("Gr\u00fc\u00dfe, \u5c71\u7530", Text.shown("Gr\u00fc\u00dfe, \u5c71\u7530"));
+  }
+
   @Test
   void aPageKnowsWhetherMoreFollows() {
     assertEquals(new Page<>(List.of(1, 2), true), Page.of(List.of(1, 2, 3), 2));
