@@ -65,13 +65,18 @@ digests() {
   ' sh "$1" | one_a_line
 }
 
-# write_list FILE
-write_list() {
-  list_root | LC_ALL=C sort -u >"$1"
+# Needs no room on the disk, because a reclaim has to work without.
+current_list() {
+  list_root | LC_ALL=C sort -u
 }
 
 digest_of() {
   if [ -f "$1" ]; then sha256sum <"$1" | cut -d' ' -f1; fi
+}
+
+# write_list FILE LIST
+write_list() {
+  { printf '%s\n' "$2" >"$1"; } 2>/dev/null
 }
 
 # Takes the list of a machine that has none. Another visit may take it at the same time, and a tenant may come
@@ -79,51 +84,51 @@ digest_of() {
 take_baseline() {
   if [ "$ids" != own ] || [ -f "$baseline_file" ]; then return 0; fi
   holder=$(held)
-  list=$baseline_file.new.$$
-  if write_list "$list" && [ "$(held)" = "$holder" ]; then ln "$list" "$baseline_file" 2>/dev/null || :; fi
-  rm -f "$list"
+  list=$(current_list)
+  if write_list "$baseline_file.new.$$" "$list" && [ "$(held)" = "$holder" ]; then
+    ln "$baseline_file.new.$$" "$baseline_file" 2>/dev/null || :
+  fi
+  rm -f "$baseline_file.new.$$"
 }
 
-# Prints the lines that are gone with "-" and the new ones with "+", from the accepted list to FILE.
+# Reads a list, and prints the lines of the accepted list that it lacks with "-", and its other lines with "+".
 difference() {
-  if [ -f "$baseline_file" ]; then
-    LC_ALL=C comm -23 "$baseline_file" "$1" | sed 's/^/-/'
-    LC_ALL=C comm -13 "$baseline_file" "$1" | sed 's/^/+/'
-  else
-    sed 's/^/+/' "$1"
-  fi
+  accepted=$baseline_file
+  [ -f "$accepted" ] || accepted=/dev/null
+  awk '
+    list == "accepted" { lines[$0]; next }
+    $0 in lines { delete lines[$0]; next }
+    { print "+" $0 }
+    END { for (line in lines) print "-" line }
+  ' list=accepted "$accepted" list=now - | LC_ALL=C sort
 }
 
 # Fails unless the machine's list is the accepted one. The service does not know a digest before the machine's
 # first list.
 verify_baseline() {
-  if [ -z "$baseline" ]; then take_baseline; fi
+  if [ -z "$baseline" ]; then
+    take_baseline
+    [ -f "$baseline_file" ] || return 0
+  fi
   [ -f "$baseline_file" ] || fail 80 "the list that was accepted is missing: review and accept the machine's list"
   [ -z "$baseline" ] || [ "$(digest_of "$baseline_file")" = "$baseline" ] ||
     fail 80 "the list that was accepted was replaced: review and accept the machine's list"
-  write_list "$baseline_file.now"
-  changes=$(difference "$baseline_file.now" | head -n 20)
-  rm -f "$baseline_file.now"
+  changes=$(current_list | difference | head -n 20)
   [ -z "$changes" ] || fail 80 "what root owns has changed: $(printf '%s\n' "$changes" | paste -sd';' -)"
 }
 
 # Prints the digest of the machine's list and its differences to the accepted one.
 review_baseline() {
-  list=$baseline_file.review.$$
-  write_list "$list"
-  echo "bourse-baseline:$(digest_of "$list")"
-  difference "$list" | head -n 1000 | sed 's/^/bourse-change:/'
-  rm -f "$list"
+  list=$(current_list)
+  echo "bourse-baseline:$(printf '%s\n' "$list" | sha256sum | cut -d' ' -f1)"
+  printf '%s\n' "$list" | difference | head -n 1000 | sed 's/^/bourse-change:/'
 }
 
 # accept_baseline DIGEST: accepts the machine's list if it still has the digest.
 accept_baseline() {
-  list=$baseline_file.review.$$
-  write_list "$list"
-  if [ "$(digest_of "$list")" = "$1" ]; then
-    mv -f "$list" "$baseline_file"
-  else
-    rm -f "$list"
+  list=$(current_list)
+  [ "$(printf '%s\n' "$list" | sha256sum | cut -d' ' -f1)" = "$1" ] ||
     fail 82 "what root owns has changed since it was compared"
-  fi
+  write_list "$baseline_file.new.$$" "$list" || fail 73 "the list cannot be written"
+  mv -f "$baseline_file.new.$$" "$baseline_file"
 }
