@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param quarantinedAtMillis since when it waits for an operator, null when it does not
  * @param uncleanAfter the allocation it could not be cleaned after, when that is why it waits; then
  *     cleaning it ends the wait too
- * @param failure the reason, for operators, why it was last not prepared or not cleaned; null after
- *     a success
+ * @param failure the reason, for operators, why it was last not prepared, not cleaned or found
+ *     faulty; null after a success
  * @param retries how often operators had its work taken up again
  * @param generation how often an operator said that the machine is another than it was
  * @param isUnreachable whether it did not answer when it was last tried
@@ -122,18 +122,15 @@ public record Node(
             why);
   }
 
-  /** The same with the first list of what root owns on its machine. */
+  /** Returns the node with the first baseline of its machine. */
   Node withBaseline(String digest) {
-    return new Node(
+    return copy(
         machine.withBaseline(digest),
-        cordoned,
         failures,
         usableAfterMillis,
         quarantinedAtMillis,
         uncleanAfter,
         failure,
-        retries,
-        generation,
         isUnreachable);
   }
 
@@ -164,16 +161,13 @@ public record Node(
   Node found(boolean unreachable) {
     return unreachable == isUnreachable
         ? this
-        : new Node(
+        : copy(
             machine,
-            cordoned,
             failures,
             usableAfterMillis,
             quarantinedAtMillis,
             uncleanAfter,
             failure,
-            retries,
-            generation,
             unreachable);
   }
 
@@ -183,8 +177,20 @@ public record Node(
       @Nullable Long quarantinedAt,
       @Nullable String unclean,
       @Nullable String why) {
+    return copy(machine, failed, usableAfter, quarantinedAt, unclean, why, isUnreachable);
+  }
+
+  /** Only operators change the other components, in the row. */
+  private Node copy(
+      Machine on,
+      int failed,
+      long usableAfter,
+      @Nullable Long quarantinedAt,
+      @Nullable String unclean,
+      @Nullable String why,
+      boolean unreachable) {
     return new Node(
-        machine,
+        on,
         cordoned,
         failed,
         usableAfter,
@@ -193,6 +199,6 @@ public record Node(
         why,
         retries,
         generation,
-        isUnreachable);
+        unreachable);
   }
 }
