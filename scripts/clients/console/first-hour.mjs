@@ -280,7 +280,7 @@ async function giveBack(founder) {
   await hands.press(page.getByRole("link", { name: CLUSTER }));
   await heading(page, CLUSTER);
   await hands.fill(page.getByLabel("GPUs wanted"), "0");
-  await page.getByText("Takes 1 node away").waitFor();
+  await page.getByText("This node is taken back at once").waitFor();
   await hands.press(button(page, "Declare"));
   await hands.press(button(page, "Release everything"));
   await until("nothing to be held", async () => (await rows(page).count()) === 0);

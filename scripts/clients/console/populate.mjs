@@ -87,7 +87,7 @@ async function organization() {
 async function endpoint(alice) {
   const { endpoint_id: id } = await alice("POST", "/api/console/webhooks", {
     url: "http://localhost:9/bourse",
-    description: "pages whoever is on duty",
+    description: "pages the on-call engineer",
     kinds: ["notice", "reclaim"],
   });
   await alice("POST", `/api/console/webhooks/${id}/test`);

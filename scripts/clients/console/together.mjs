@@ -71,6 +71,8 @@ async function conflict(alice, bob) {
   await bob.page.waitForFunction(() => document.querySelector("#field-max_gpus").value === "32");
   await gpus(alice.page).fill("16");
   await declare(alice.page).click();
+  // Fewer GPUs are asked for first, even where no node goes.
+  await alice.page.getByRole("dialog").getByRole("button", { name: /^(Declare anyway|Release)/ }).click();
   await wanted(bob.page, 16);
   bob.quiet();
   await alice.close();
@@ -121,6 +123,8 @@ async function conditions({ page, settled, quiet }) {
   assert.ok(inAll > 50 && inAll <= 56, `${inAll} is no hour of 16 GPUs at 3.50`);
   assert.equal((await declaredNow()).min_gpus, null, "a preview writes nothing");
   await declare(page).click();
+  // An end takes all nodes, so it is asked for.
+  await page.getByRole("dialog").getByRole("button", { name: "Declare anyway" }).click();
   await page.locator(".figure", { hasText: "Budget" }).filter({ hasText: "since" }).getByText("$150.00").waitFor();
   const set = await declaredNow();
   assert.deepEqual(
@@ -151,12 +155,15 @@ async function notice({ page, settled, quiet, close }) {
   await settled();
   const field = page.getByRole("spinbutton", { name: /^Notice/ });
   const save = page.getByRole("button", { name: "Save terms" });
+  const change = page.getByRole("dialog").getByRole("button", { name: "Change the terms" });
   await field.fill("90000");
   await save.click();
+  await change.click();
   await page.locator(".figure", { hasText: "Notice" }).getByText("1 min 30 s").waitFor();
   assert.equal((await pool()).notice_ms, 90_000);
   await field.fill("");
   await save.click();
+  await change.click();
   await page.locator(".figure", { hasText: "Notice" }).getByText("as the service").waitFor();
   assert.equal((await pool()).notice_ms, null);
   quiet();

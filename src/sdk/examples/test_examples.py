@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import shutil
@@ -117,6 +118,23 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(("ready", "training.json"), (item["status"], item["filename"]))
         training.kill()
         self.rival.declare(max_gpus=0)
+
+    def test_training_on_a_node_saves_at_a_notice_and_goes_on_after_a_drill(self) -> None:
+        notice, checkpoint = self.folder / "notice.json", self.folder / "training.json"
+        facts = {"id": "drill-1", "state": "given", "reason": "drill", "reclaim_at": "2026-03-01T10:02:00.000Z"}
+        with mock.patch.dict(os.environ, {"BOURSE_NOTICE": str(notice)}):
+            training = self.start("train_on_node.py", "--checkpoint", str(checkpoint), "--steps", "100000")
+            self.line(training, "training from step 0")
+            notice.write_text(json.dumps({**facts, "drill": True}))
+            self.line(training, r"saved step \d+: drill at 10:02:00")
+            notice.write_text(json.dumps({**facts, "drill": True, "state": "withdrawn"}))
+            notice.write_text(json.dumps({**facts, "drill": False, "id": "outbid-1", "reason": "outbid"}))
+            saved = self.line(training, r"saved step (\d+): outbid")
+            self.assertEqual(75, training.wait(timeout=30))
+            notice.unlink()
+            again = self.start("train_on_node.py", "--checkpoint", str(checkpoint), "--steps", str(int(saved[1]) + 3))
+            self.line(again, f"training from step {saved[1]}")
+            self.line(again, "done: ")
 
     def test_a_notice_given_while_none_could_be_heard_is_heard_later(self) -> None:
         asked: List[object] = []

@@ -231,7 +231,7 @@ class App extends Component {
     location.assign('/operator/');
   }
 
-  /** Those that whoever is signed in has a use for; any other, asked for by its address, shows its refusal. */
+  /** The pages in the navigation of the signed-in reader. The address of any other page shows a refusal. */
   ownPages() {
     return this.session?.site ? pages.filter((page) => page.isOfSite) : pages;
   }
@@ -271,6 +271,17 @@ function leave(event) {
     menu.open = false;
   }
 }
+
+/** A key that is held down repeats: it sends a form once, and does not answer the question that follows. */
+addEventListener(
+  'keydown',
+  (event) => {
+    if (event.key === 'Enter' && event.repeat && !(event.target instanceof HTMLTextAreaElement)) {
+      event.preventDefault();
+    }
+  },
+  { capture: true },
+);
 
 document.querySelector('bourse-app')?.replaceChildren();
 customElements.define('bourse-app', App);

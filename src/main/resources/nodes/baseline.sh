@@ -6,16 +6,21 @@ baseline_file=$mark.baseline
 # Configuration by which a login, or a program of root's, starts or gets rights. Files of packages in /usr and
 # /lib are not in it, because an upgrade of packages would change them on every machine.
 root_files='/etc/ssh /etc/sudoers /etc/sudoers.d /etc/pam.d /etc/security /etc/crontab /etc/cron.d /etc/cron.hourly
-/etc/cron.daily /etc/cron.weekly /etc/cron.monthly /var/spool/cron /etc/ld.so.preload /etc/ld.so.conf
+/etc/cron.daily /etc/cron.weekly /etc/cron.monthly /var/spool/cron /var/spool/at /etc/ld.so.preload /etc/ld.so.conf
 /etc/ld.so.conf.d /etc/systemd/system /etc/systemd/user /usr/local/lib/systemd /usr/local/bin /usr/local/sbin
 /etc/init.d /etc/rc.local /etc/rc.d /etc/udev/rules.d /etc/modules /etc/modules-load.d /etc/modprobe.d
 /etc/environment /etc/environment.d /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/shells
 /etc/hosts.equiv /etc/update-motd.d /etc/polkit-1 /etc/apt/apt.conf.d /etc/logrotate.d /root/.bashrc /root/.profile
 /root/.bash_profile /root/.bash_login /root/.zshrc'
 
+# What the list covers. A list that an older release accepted lacks this line, and is compared without the kinds of
+# lines that came later, so that an upgrade quarantines no machine.
+coverage='covers capabilities at'
+
 # Prints a line for each thing: its kind, its name and its state. A name may have any characters, so names are
 # separated by NUL until control characters are replaced. Without the tenant's login and files, whose ids change.
 list_root() {
+  echo "$coverage"
   (read_ids) 2>/dev/null && read_ids
   awk -F: -v user="$user" '
     $1 != user && ($3 == 0 || $2 != "x" || $7 !~ /(nologin|false|sync|shutdown|halt)$/) {
@@ -28,20 +33,41 @@ list_root() {
       if [ -n "$password" ]; then digest=$(printf %s "$password" | sha256sum | cut -c 1-16); fi
       printf 'password %s %s\n' "$login" "$digest"
     done
-  awk -F: -v user="$user" '$1 != user && $4 != "" { print "group", $1, $3, $4 }' /etc/group
+  awk -F: -v user="$user" -v organization="$organization" '
+    $1 != user && $1 != organization && $4 != "" { print "group", $1, $3, $4 }
+  ' /etc/group
   awk -F: -v user="$user" '$1 != user { print $6 }' /etc/passwd | sort -u | while read -r place; do
     for file in authorized_keys authorized_keys2 rc environment; do
       if [ -e "$place/.ssh/$file" ]; then printf '%s\0' "$place/.ssh/$file"; fi
     done
   done | digests keys
   # shellcheck disable=SC2086 # each of them
-  find $root_files ! -path "/var/spool/cron/*/$user" ! -path '/var/spool/cron/atspool/*' ! -name .SEQ \
+  find $root_files ! -path "/var/spool/cron/*/$user" ! -path '/var/spool/cron/atspool/*' \
+    ! -path '/var/spool/at/spool/*' ! -name .SEQ \
     '(' -type f -o -type l ')' -print0 2>/dev/null | digests file
   set --
   for type in $local_types; do set -- "$@" -o -fstype "$type"; done
-  find / '(' ! '(' -false "$@" ')' -o -path /proc -o -path /var/lib/docker -o -path /var/lib/containerd \
-    -o -path /var/lib/containers ')' -prune -o -type f -perm /6000 -printf '%U %m %U:%G %p\0' 2>/dev/null |
-    one_a_line | awk -v uids="$uids" "$within"'!within($1, uids) { sub(/^[0-9]+ /, ""); print "set-id", $0 }'
+  # One walk: names of programs go to the standard output, and set-id files to another descriptor.
+  {
+    set_id=$({
+      find / '(' ! '(' -false "$@" ')' -o -path /proc -o -path /var/lib/docker -o -path /var/lib/containerd \
+        -o -path /var/lib/containers ')' -prune -o -type f '(' -perm /6000 \
+        -fprintf /proc/self/fd/3 '%U %m %U:%G %p\0' , -perm /111 -print0 ')' 2>/dev/null | capabilities >&4
+    } 3>&1 | one_a_line)
+  } 4>&1
+  printf '%s\n' "$set_id" |
+    awk -v uids="$uids" "$within"'NF && !within($1, uids) { sub(/^[0-9]+ /, ""); print "set-id", $0 }'
+}
+
+# Reads names that are separated by NUL, and prints each that has capabilities. They count only on files that can be
+# run, which bounds the number of names. A name with a line break takes two lines.
+capabilities() {
+  if has getcap; then
+    xargs -0 -r -n 512 getcap 2>/dev/null | tr '\001-\011\013-\037\177' '[?*]' | sed 's/^/capability /' || :
+  else
+    cat >/dev/null
+    echo 'capability unknown: install getcap'
+  fi
 }
 
 # Replaces the separators by line breaks, and control characters of names by question marks.
@@ -95,9 +121,10 @@ take_baseline() {
 difference() {
   accepted=$baseline_file
   [ -f "$accepted" ] || accepted=/dev/null
-  awk '
-    list == "accepted" { lines[$0]; next }
+  awk -v coverage="$coverage" '
+    list == "accepted" { lines[$0]; if ($0 == coverage) covered = 1; next }
     $0 in lines { delete lines[$0]; next }
+    !covered && ($1 == "covers" || $1 == "capability" || $2 ~ "^/var/spool/at/") { next }
     { print "+" $0 }
     END { for (line in lines) print "-" line }
   ' list=accepted "$accepted" list=now - | LC_ALL=C sort

@@ -6,12 +6,15 @@ export BOURSE_NODE="$6"
 gpus=$7 model=$8 check=$9
 shift 9
 # "own" gives the login ids of its own for each grant. The digest of the accepted list of what root owns, if known.
-ids=$1 baseline=$2
-shift 2
+# The directory in which the tenant's programs read of notices. "root" if tenants may become root, otherwise "login".
+ids=$1 baseline=$2 run=$3 tenants=$4
+shift 4
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || :)
 # printf, because echo of some shells gives backslashes in names a meaning.
 fail() { printf '%s\n' "$2" >&2; exit "$1"; }
 has() { command -v "$1" >/dev/null 2>&1; }
+# Without flock, two runs that start in the same moment may both think they are alone.
+has flock || flock() { :; }
 # Puts a program into a process group of its own, which can be ended as a whole.
 apart=setsid
 has setsid || apart=

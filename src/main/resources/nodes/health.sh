@@ -1,13 +1,18 @@
 # Checks the machine's hardware. Each fault is one line: a severity, a space, and a sentence that says what to do.
 # "failed" is a fault of the hardware; "degraded" may pass; "setting" is a difference to what operators said, which
-# counts when a machine is granted only.
+# counts when a machine is granted only. A tenant is not billed for a node that is "failed", so on a machine that a
+# tenant holds a fault that the tenant may have caused is "degraded": $doubtful is the severity of such faults. A
+# tenant without root rights can exhaust memory, processes and the disk, and keep a program of the driver from ending.
 
 # The driver's programs take seconds for eight cards without persistence mode; the operator's check may run a job.
 tool_seconds=20 check_seconds=60
 
 # The number of the first GPU fault in a list that a reset or a reboot clears, and that programs of a tenant
-# cannot cause: memory errors, a card off the bus, links, the firmware. Codes of the NVIDIA driver.
-fatal_xids='48 62 64 74 79 95 119 120 136 140 143'
+# cannot cause: memory errors, a card off the bus, links. Codes of the NVIDIA driver.
+fatal_xids='48 62 64 74 79 95 136 140 143'
+
+# Faults that a reset clears, too, and that a program of a tenant may cause: the firmware does not answer.
+doubtful_xids='119 120'
 
 # Clocks further apart than this make certificates and signed requests fail.
 clock_seconds=30
@@ -65,22 +70,32 @@ nvidia_faults() {
     0 | 14) ;;
     125) return ;;
     124)
-      echo "failed nvidia-smi does not answer within $tool_seconds s: reboot the machine"
+      echo "$doubtful nvidia-smi does not answer within $tool_seconds s: reboot the machine"
       return
       ;;
     *)
-      echo "failed nvidia-smi ended with $status: $(head -n 1 "$answer" | cut -c 1-200)"
+      echo "$doubtful nvidia-smi ended with $status: $(head -n 1 "$answer" | cut -c 1-200)"
       rm -f "$answer"
       return
       ;;
   esac
+  # GPUs are missing at the end of an answer that did not fit on the disk.
+  if ! tail -n 1 "$answer" | grep -q '</nvidia_smi_log>'; then
+    echo "$doubtful the answer of nvidia-smi has no end: make room on the disk"
+    rm -f "$answer"
+    return
+  fi
   [ "$status" -eq 0 ] || echo "degraded a GPU's InfoROM is corrupted: replace it"
-  # One record for each tag: its name and attributes, ">", the text that follows.
-  awk -v RS='<' -v gpus="$gpus" -v model="$model" "$hardware"'
-    # A tenant chooses the names of processes, and MIG devices have parts of the memory.
-    /^\/(processes|mig_devices)>/ { skipped = 0 }
-    /^(processes|mig_devices)>/ { skipped = 1 }
-    skipped { next }
+  # One record for each tag: its name and attributes, ">", the text that follows. The file is read twice. A tenant
+  # chooses the names of processes, which nvidia-smi prints as they are, so a name can end its section and add parts of
+  # a GPU. The number of GPUs stands before all names, and no GPU has two sections: if more sections end, a name has
+  # tags, and each fault is one that the tenant may have caused.
+  awk -v RS='<' -v gpus="$gpus" -v model="$model" -v doubtful="$doubtful" "$hardware"'
+    NR == FNR && /^attached_gpus>/ && attached == "" { attached = substr($0, 15) + 0 }
+    NR == FNR { ended += /^\/processes>/; is_forged = ended > attached; next }
+    # MIG devices have parts of the memory.
+    skipped { if (index($0, "/" skipped ">") == 1) skipped = ""; next }
+    /^(processes|mig_devices)>/ { skipped = substr($0, 1, index($0, ">") - 1); next }
     {
       end = index($0, ">")
       tag = substr($0, 1, end - 1)
@@ -103,13 +118,13 @@ nvidia_faults() {
       fault("failed", number, "has no spare memory rows left: replace it")
     }
     tag == "gpu_recovery_action" && text != "None" && text !~ /N\/A/ {
-      fault("failed", number, "asks for a recovery action: " text)
+      fault(doubtful, number, "asks for a recovery action: " text)
     }
     tag ~ /_hw_(slowdown|thermal_slowdown|power_brake_slowdown)$/ && text == "Active" && !slow[number]++ {
       fault("degraded", number, "is slowed down by its hardware: check its cooling and its power supply")
     }
     text ~ /GPU is lost|requires reset|^ERR!$|Unknown Error/ && !lost[number]++ {
-      fault("failed", number, "does not answer (" text "): reboot the machine")
+      fault(text ~ /GPU is lost/ ? "failed" : doubtful, number, "does not answer (" text "): reboot the machine")
     }
     END {
       for (number in errors) {
@@ -118,7 +133,7 @@ nvidia_faults() {
       }
       require_count(count)
     }
-  ' "$answer"
+  ' "$answer" "$answer"
   rm -f "$answer"
 }
 
@@ -134,9 +149,13 @@ amd_faults() {
   case $status in
     0) ;;
     125) return ;;
-    124) echo "failed amd-smi does not answer within $tool_seconds s: reboot the machine" ;;
-    *) echo "failed amd-smi ended with $status: $(head -n 1 "$answer" | cut -c 1-200)" ;;
+    124) echo "$doubtful amd-smi does not answer within $tool_seconds s: reboot the machine" ;;
+    *) echo "$doubtful amd-smi ended with $status: $(head -n 1 "$answer" | cut -c 1-200)" ;;
   esac
+  if [ "$status" -eq 0 ] && [ "$(tr -cd '[{' <"$static" | wc -c)" -ne "$(tr -cd ']}' <"$static" | wc -c)" ]; then
+    status=1
+    echo "$doubtful the answer of amd-smi has no end: make room on the disk"
+  fi
   if [ "$status" -eq 0 ]; then
     tr ',{}' '\n\n\n' <"$static" | awk -F'"' -v gpus="$gpus" -v model="$model" "$hardware"'
       $2 == "market_name" { require_model(count++, $4) }
@@ -157,7 +176,8 @@ amd_faults() {
 # What the pool says of a machine's GPUs. The model is free text such as "H100 SXM5 80GB": its first word with a
 # digit stands in the product's name, and a word such as 80GB says the memory, of which drivers keep some.
 hardware='
-  function fault(severity, number, what) { print severity " GPU " number " " what }
+  function report(severity, what) { print (is_forged && severity == "failed" ? doubtful : severity) " " what }
+  function fault(severity, number, what) { report(severity, "GPU " number " " what) }
   function plain(text) { text = tolower(text); gsub(/[^a-z0-9]/, "", text); return text }
   function require_model(number, name,   words, count, i) {
     count = split(tolower(model), words, /[^a-z0-9]+/)
@@ -180,25 +200,28 @@ hardware='
   }
   function require_count(count) {
     if (gpus + 0 > 0 && count != gpus) {
-      print "failed the driver sees " (count + 0) " of " gpus " GPUs: reseat or replace the missing one"
+      report("failed", "the driver sees " (count + 0) " of " gpus " GPUs: reseat or replace the missing one")
     }
   }
 '
 
-# A process chooses its name, of at most 15 characters, which the kernel may write at the start of a line.
+# A process chooses its name, of at most 15 characters, which the kernel may write at the start of a line, also after
+# a line feed: dmesg writes the time before each message of the kernel only.
 kernel_faults() {
-  { dmesg 2>/dev/null || :; } | awk -v fatal=" $fatal_xids " '
-    match($0, /NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): [0-9]+/) && $0 ~ /^(<[0-9]+>)?(\[ *[0-9.]+\] )?NVRM: Xid/ {
+  { dmesg 2>/dev/null || :; } | awk -v fatal=" $fatal_xids " -v maybe=" $doubtful_xids " -v doubtful="$doubtful" '
+    match($0, /NVRM: Xid \(PCI:[0-9a-fA-F:.]+\): [0-9]+/) && $0 ~ /^(<[0-9]+>)?\[ *[0-9]+\.[0-9]+\] NVRM: Xid/ {
       split(substr($0, RSTART, RLENGTH), part, "): ")
       sub(/.*PCI:/, "", part[1])
-      if (index(fatal, " " part[2] " ") && !told[part[1] part[2]]++) {
-        print "failed the driver reported Xid " part[2] " for the GPU at " part[1] ": reboot the machine"
+      severity = index(fatal, " " part[2] " ") ? "failed" : index(maybe, " " part[2] " ") ? doubtful : ""
+      if (severity != "" && !told[part[1] part[2]]++) {
+        print severity " the driver reported Xid " part[2] " for the GPU at " part[1] ": reboot the machine"
       }
     }
   '
 }
 
-# Prints the faults that the operator's command shows: each line it prints if it fails.
+# Prints the faults that the operator's command shows: each line it prints if it fails. What the command looks at is
+# not known here, so its faults are doubtful.
 command_faults() {
   [ -n "$check" ] || return 0
   status=0
@@ -207,13 +230,13 @@ command_faults() {
   case $status in
     0) ;;
     125) return 0 ;;
-    124) echo "failed the check command did not end within $check_seconds s" ;;
+    124) echo "$doubtful the check command did not end within $check_seconds s" ;;
     *)
       if grep -q '[^[:space:]]' "$answer"; then
         grep '[^[:space:]]' "$answer" | head -n 20 | cut -c 1-300 | tr '\000-\011\013-\037\177' '?' |
-          sed 's/^/failed /'
+          sed "s/^/$doubtful /"
       else
-        echo "failed the check command ended with $status"
+        echo "$doubtful the check command ended with $status"
       fi
       ;;
   esac
@@ -247,6 +270,8 @@ room_faults() {
 
 # hardware_faults WHEN: prints the machine's faults; WHEN tells the operator's command "accept" or "held".
 hardware_faults() {
+  doubtful=failed
+  if [ "$1" = held ] && [ -n "$(held)" ]; then doubtful=degraded; fi
   if has nvidia-smi; then nvidia_faults; fi
   if has amd-smi; then amd_faults; fi
   kernel_faults

@@ -1,16 +1,17 @@
 kind=$1 allocation=$2 request=$3 limit=$4 patience=$5 bytes=$6 first=$7 second=$8
 # A visit gets the service's time; the other phases get the difference of the machine's clock to it.
 offset=$9
+# The ids that a grant gives the login, and its organization.
+shift 9
+own_id=$1 organization_id=$2
 export BOURSE_ALLOCATION="$allocation"
 dir=${keys%/*} name=${keys##*/} state=${mark%/*} lock=$mark.lock
-# Without flock, two runs that start in the same moment may both think they are alone.
-has flock || flock() { :; }
 
 # Runs this program again in the place of this shell.
 become() {
   exec $apart /bin/sh -c 'eval "$1"' bourse "$program" "$1" "$keys" "$mark" "$user" \
-    "$BOURSE_NODE" "$gpus" "$model" "$check" "$ids" "$baseline" "$kind" "$allocation" "$request" "$limit" 0 \
-    "$bytes" "$first" "$second" "$offset"
+    "$BOURSE_NODE" "$gpus" "$model" "$check" "$ids" "$baseline" "$run" "$tenants" "$kind" "$allocation" "$request" \
+    "$limit" 0 "$bytes" "$first" "$second" "$offset" "$own_id" "$organization_id"
 }
 
 # Who is at work, as far as it is written down.
@@ -173,7 +174,7 @@ remove_keys() {
 
 # What a command leaves running is not at work on the machine any more.
 carry_out() {
-  (cd / && exec /bin/sh -c "$1") </dev/null 9<&-
+  (cd / && exec /bin/sh -c "$1") </dev/null 8<&- 9<&-
 }
 
 # A call may come late, when the machine is another's by now.
@@ -217,13 +218,18 @@ accept() {
 provision() {
   if [ "$bytes" -eq 0 ] && [ "$(held)" = "$allocation" ] && [ -s "$keys" ]; then return 0; fi
   read_ids
+  # An earlier release leaves these at a reclaim.
+  if [ -z "$(held)" ]; then remove_notices; fi
   echo "$allocation" >"$mark.new"
   mv -f "$mark.new" "$mark"
   if [ "$ids" = own ]; then give_ids; fi
   if [ -n "$home" ]; then hand_over_home; fi
+  if open_run; then offer_registrations || :; fi
   if [ -n "$first" ]; then
     carry_out "$first" || fail 70 "prepare ended with $?"
   fi
+  # Again, because the command may have changed the login.
+  require_plain_login
   accept
   take_baseline
   if ! enter_keys_directory; then
@@ -247,6 +253,7 @@ provision() {
 # something, so the tenant's ids are searched for after them.
 reclaim() {
   rm -f "$mark.cleaned"
+  end_notices
   look_at_clock
   cleaning_since=$now
   # The keys are removed even if the ids are refused.
@@ -263,6 +270,7 @@ reclaim() {
     remove_jobs
     end_processes
   fi
+  remove_notices
   if [ -n "$first" ]; then carry_out "$first" || fail 71 "end-sessions ended with $?"; fi
   remove_keys || fail 73 "the keys cannot be removed"
   if [ -n "$second" ]; then carry_out "$second" || fail 72 "wipe ended with $?"; fi

@@ -1,10 +1,17 @@
 # Gives the tenant's login its user and group ids, ends and removes everything that has one of them, and
 # verifies that nothing is left. No other tenant of the machine ever has the same ids, so every process and
-# file with one of them is the tenant's.
+# file with one of them is the tenant's. Only tenants of the same organization share a group id, one at a time.
 
-# Blocks of 65,536 ids, as systemd gives them to containers (0x00080000 to 0x6FFFFFFF). The first id of
-# a block is the login's user and group id, the others are subordinate to it.
-block_size=65536 first_block=8 last_block=28671
+# Below it are the machine's own accounts; from it on, the service assigns ids to logins and organizations.
+first_own_id=65536
+
+# Blocks of 65,536 subordinate ids, above those (0x10000000 to 0x6FFFFFFF, where systemd has containers).
+block_size=65536 first_block=4096 last_block=28671
+
+# The group of the tenant's organization. The file has its id while the group exists, because another group of that
+# name is not the service's, and its files are not the tenant's.
+organization=bourse-org
+group_file=$mark.group
 
 # File systems of this machine. A walk into a shared one would take hours, and find files of others.
 local_types='ext2 ext3 ext4 xfs btrfs zfs f2fs jfs bcachefs tmpfs ramfs devtmpfs overlay mqueue hugetlbfs'
@@ -32,7 +39,8 @@ read_ids() {
   for first_id in $uids $gids; do
     [ "$first_id" -gt 0 ] || fail 77 "the ids of $user include root's: correct /etc/subuid and /etc/subgid"
   done
-  if [ "$uid" -ge $((first_block * block_size)) ]; then gids="$uid $uid $gids"; fi
+  if [ "$uid" -ge "$first_own_id" ] && [ "$(id -g "$user")" = "$uid" ]; then gids="$uid $uid $gids"; fi
+  if [ -s "$group_file" ]; then gids="$gids $(cat "$group_file") $(cat "$group_file")"; fi
   home=$(getent passwd "$user" | cut -d: -f6)
   case $home in
     /?*/?*) ;;
@@ -228,7 +236,11 @@ empty_home() {
     chown root:root "$home"
     # chmod clears the set-id bits of a directory only if the mode has five digits.
     chmod 00700 "$home"
-    find "$home" -mindepth 1 -maxdepth 1 -exec rm -rf --one-file-system -- '{}' + || :
+    # A shared file system that is mounted in the home directory keeps its files. rm alone would take the mount
+    # point, because it compares with the file system of its argument.
+    set -- -false
+    for type in $local_types; do set -- "$@" -o -fstype "$type"; done
+    find "$home" -mindepth 1 -maxdepth 1 '(' "$@" ')' -exec rm -rf --one-file-system -- '{}' + || :
     # The next tenant's files would inherit an access list; a new directory has none.
     case $(ls -ld "$home") in
       ??????????+*)
@@ -276,10 +288,38 @@ clean() {
     find_ours -prune -print0 | tr '\000\001-\037\177' '\n[?*]' | sed 's/^/file /'
   } | head -n 20)
   [ -z "$left" ] || fail 78 "left behind: $(printf '%s\n' "$left" | paste -sd';' -)"
+  leave_organization
 }
 
-# Refuses a login that could become root, because the search by ids misses files and processes of root.
+# Removes the group, last, because a search that is repeated has to know its id.
+leave_organization() {
+  [ -s "$group_file" ] || return 0
+  if grep -q "^$organization:[^:]*:$(cat "$group_file"):" /etc/group; then
+    groupdel "$organization" || fail 78 "left behind: group $organization"
+  fi
+  rm -f "$group_file"
+}
+
+# Through each of these sockets, devices and files a login that may write to it becomes root.
+ways_to_root='/run/docker.sock /run/podman/podman.sock /run/containerd/containerd.sock /run/k3s/containerd/containerd.sock
+/run/crio/crio.sock /run/buildkit/buildkitd.sock /run/incus/unix.socket /var/lib/incus/unix.socket
+/var/lib/lxd/unix.socket /var/snap/lxd/common/lxd/unix.socket /dev/mem /dev/kmem /dev/sd[a-z] /dev/vd[a-z]
+/dev/xvd[a-z] /dev/nvme[0-9]n[0-9] /dev/dm-[0-9] /etc /etc/passwd /etc/shadow /etc/sudoers /etc/sudoers.d /etc/pam.d
+/etc/cron.d /etc/crontab /etc/systemd/system /etc/ld.so.preload /etc/ssh /root /usr/bin /usr/sbin /usr/local/bin
+/usr/local/sbin'
+
+# Prints the first of these that the login may write to, with its rights: access lists and closed folders count.
+way_to_root() {
+  # shellcheck disable=SC2016,SC2086 # for the login's shell; each of them
+  setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups --inh-caps=-all -- /bin/sh -c '
+    for way; do if [ -w "$way" ]; then echo "$way" && exit; fi; done
+  ' sh $ways_to_root 2>/dev/null </dev/null 9<&- || :
+}
+
+# Refuses a login that could become root, because the search by ids misses files and processes of root. In a pool
+# of root tenants it may, and the machine gets a new image after each.
 require_plain_login() {
+  if [ "$tenants" = root ] || ! id "$user" >/dev/null 2>&1; then return 0; fi
   for group in $(id -Gn "$user"); do
     case $group in
       root | sudo | wheel | admin | adm | staff | disk | kmem | shadow | docker | podman | lxd | incus | incus-admin | \
@@ -291,6 +331,15 @@ require_plain_login() {
   if has sudo && LC_ALL=C sudo -n -l -U "$user" 2>/dev/null | grep -q 'may run the following'; then
     fail 77 "the login $user could become root: sudo lets it run commands"
   fi
+  if grep -Eqs "^[^#]*permit[^#]* $user( |\$)" /etc/doas.conf; then
+    fail 77 "the login $user could become root: doas lets it run commands"
+  fi
+  if grep -Eqs "^[^#]*[[:space:]]$user([[:space:]]|\$)" /etc/security/capability.conf; then
+    fail 77 "the login $user could become root: /etc/security/capability.conf gives it capabilities"
+  fi
+  way=
+  if has setpriv; then way=$(way_to_root); fi
+  if [ -n "$way" ]; then fail 77 "the login $user could become root: it may write to $way"; fi
 }
 
 # Denies cron and at, because jobs would start during the cleaning and after it.
@@ -307,58 +356,90 @@ deny_jobs() {
 
 set_ids() {
   if grep -q "^$user:" /etc/group; then
-    groupmod -g "$lowest" "$user" || return 1
+    groupmod -g "$own_id" "$user" || return 1
   else
-    groupadd -g "$lowest" "$user" || return 1
+    groupadd -g "$own_id" "$user" || return 1
   fi
-  usermod -u "$lowest" -g "$lowest" "$user" || return 1
+  usermod -u "$own_id" -g "$own_id" "$user" || return 1
   for map in uid gid; do
     [ -f "/etc/sub$map" ] || continue
     sed -n "s/^$user://p" "/etc/sub$map" | while IFS=: read -r from count; do
       usermod "--del-sub${map}s" "$from-$((from + count - 1))" "$user" || return 1
     done
-    usermod "--add-sub${map}s" "$((lowest + 1))-$highest" "$user" || return 1
+    usermod "--add-sub${map}s" "$lowest-$highest" "$user" || return 1
   done
-  [ "$(id -u "$user")" = "$lowest" ] || return 1
+  [ "$(id -u "$user")" = "$own_id" ] || return 1
   # An entry may name the login by its user id, and give it ids of others.
-  uid=$lowest
+  uid=$own_id
   for map in uid gid; do
-    [ ! -f "/etc/sub$map" ] || [ "$(subordinate "/etc/sub$map")" = "$((lowest + 1)) $highest" ] || return 1
+    [ ! -f "/etc/sub$map" ] || [ "$(subordinate "/etc/sub$map")" = "$lowest $highest" ] || return 1
   done
 }
 
-# Refuses a login that cannot be given ids of its own, and sets $block, $lowest and $highest to its next block.
+# Makes the login a member of its organization's group. A reclaim removes all files of that group, so its id must
+# not be another's.
+join_organization() {
+  holder=$(getent group "$organization_id" | cut -d: -f1)
+  [ "${holder:-$organization}" = "$organization" ] ||
+    fail 77 "the group id $organization_id is that of $holder: set nodes.ssh.id-range to ids that the machines do not use"
+  gid=$(getent group "$organization" | cut -d: -f3)
+  [ "${gid:-$organization_id}" = "$organization_id" ] || fail 77 "the group $organization has the id $gid: remove it"
+  if awk -F: -v gid="$organization_id" '$4 == gid { found = 1 } END { exit !found }' /etc/passwd; then
+    fail 77 "the group id $organization_id is that of a login: set nodes.ssh.id-range to ids that the machines do not use"
+  fi
+  echo "$organization_id" >"$group_file.new"
+  mv -f "$group_file.new" "$group_file"
+  [ -n "$gid" ] || groupadd -g "$organization_id" "$organization" || return 1
+  usermod -a -G "$organization" "$user" || return 1
+  case " $(id -G "$user") " in
+    *" $organization_id "*) ;;
+    *) return 1 ;;
+  esac
+}
+
+# Refuses a login that cannot be given ids of its own, and sets $block, $lowest and $highest to its next block of
+# subordinate ids.
 require_usable_login() {
   [ -n "$uid" ] && grep -q "^$user:" /etc/passwd ||
     fail 77 "the login $user is not in /etc/passwd, so it cannot be given ids of its own"
   require_plain_login
   [ ! -L "$home" ] || fail 77 "$home is a symbolic link: make it a directory"
+  if [ ! -s "$group_file" ] && getent group "$organization" >/dev/null; then
+    fail 77 "the group $organization exists: remove it, because the service makes a group of that name for each grant"
+  fi
   block=$(cat "$mark.block" 2>/dev/null || :)
-  block=${block:-$((first_block - 1))}
-  if [ $((uid / block_size)) -gt "$block" ]; then block=$((uid / block_size)); fi
+  # An earlier release counted from below.
+  if [ "${block:-0}" -lt "$first_block" ]; then block=$((first_block - 1)); fi
+  for id in $uids; do
+    if [ $((id / block_size)) -gt "$block" ]; then block=$((id / block_size)); fi
+  done
   block=$((block + 1))
   [ "$block" -le "$last_block" ] || fail 77 "all blocks of ids are used up: reinstall the machine"
   lowest=$((block * block_size)) highest=$((block * block_size + block_size - 1))
-  awk -v low="$lowest" -v high="$highest" '
+  awk -v low="$first_own_id" -v high="$highest" '
     $1 <= low && high < $1 + $3 { found = 1 } END { exit !found }
   ' /proc/self/uid_map || fail 77 "this machine has no user ids up to $highest"
 }
 
 # Prints why a tenant may not get the login, if so.
 login_faults() {
-  why=$( (read_ids && require_usable_login) 2>&1 >/dev/null) || printf "failed %s\n" "$why"
+  why=$( (read_ids && { [ "$tenants" = root ] || require_usable_login; }) 2>&1 >/dev/null) || printf "failed %s\n" "$why"
 }
 
-# Gives the login a new block of ids, once for each allocation, because the tenant may be logged in when the
-# call is repeated. On a machine without a block yet, it first cleans up after tenants with the old ids.
+# Gives the login its ids, once for each allocation, because the tenant may be logged in when the call is
+# repeated. On a machine without a block yet, it first cleans up after tenants with the old ids.
 give_ids() {
   if [ "$(cat "$mark.ids" 2>/dev/null)" = "$allocation $uid" ]; then return 0; fi
+  # After a tenant with root rights the machine gets a new image, so its login may keep the ids that it has.
+  if [ "$tenants" = root ] && ! (require_usable_login) 2>/dev/null; then return 0; fi
+  [ -n "$own_id" ] || fail 77 "the service assigned no ids"
   require_usable_login
   deny_jobs
   [ -f "$mark.ids" ] || clean
   echo "$block" >"$mark.block.new"
   mv -f "$mark.block.new" "$mark.block"
   set_ids || fail 77 "the ids of $user cannot be changed"
+  join_organization || fail 77 "the login $user cannot be made a member of a group"
   echo "$allocation $uid" >"$mark.ids.new"
   mv -f "$mark.ids.new" "$mark.ids"
 }

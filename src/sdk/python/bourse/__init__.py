@@ -14,7 +14,11 @@ from bourse.client import KEEP, Client
 from bourse.errors import BourseError
 from bourse.events import Event
 from bourse.hold import Hold, Node
+from bourse.notices import NodeNotice, NoticeWatch, read_notice
 
 __version__ = "0.1.0"
 
-__all__ = ["KEEP", "BourseError", "Client", "Event", "Hold", "Node", "Retry", "Stream", "errors", "models", "seconds"]
+__all__ = [
+    "KEEP", "BourseError", "Client", "Event", "Hold", "Node", "NodeNotice", "NoticeWatch", "Retry", "Stream", "errors",
+    "models", "read_notice", "seconds",
+]  # fmt: skip

@@ -34,6 +34,7 @@ from bourse._times import instant, moment, seconds
 from bourse.checkpoints import Download, Progress, Upload, download, upload
 from bourse.events import Event, follow
 from bourse.hold import Hold
+from bourse.notices import NodeNotice
 
 State = TypeVar("State")
 
@@ -106,6 +107,7 @@ class Client(Operations):
         min_gpus: Optional[int] = KEEP,
         until: Union[str, datetime, timedelta, None] = KEEP,
         max_spend_usd: Optional[float] = KEEP,
+        auto_swap: bool = KEEP,
         release: Iterable[str] = KEEP,
     ) -> models.CapacityState:
         """Declares what a cluster wants, whoever else writes it, and answers the state that came of it.
@@ -133,6 +135,7 @@ class Client(Operations):
                 ("min_gpus", min_gpus),
                 ("until", until),
                 ("max_spend_usd", max_spend_usd),
+                ("auto_swap", auto_swap),
                 ("release", release),
             )
             if value is not KEEP
@@ -303,6 +306,7 @@ class Client(Operations):
         all_or_nothing: bool = True,
         wait: Union[str, float, timedelta] = "15m",
         take_over: bool = False,
+        on_notice: Optional[Callable[[NodeNotice], None]] = None,
     ) -> Hold:
         """Holds GPUs for the time of a `with`:
 
@@ -315,6 +319,9 @@ class Client(Operations):
         more: its nodes go when the lease is over, and cost nothing beyond it. The cluster must not declare
         anything yet, unless `take_over` replaces what stands. `all_or_nothing` waits for all GPUs before any
         is billed (`min_gpus`).
+
+        On a node, `on_notice` is called from a thread when the node says that it will be taken back, or will not
+        after all; elsewhere `events` tells.
         """
         return Hold(
             self,
@@ -325,6 +332,7 @@ class Client(Operations):
             wait=seconds(wait),
             all_or_nothing=all_or_nothing,
             take_over=take_over,
+            on_notice=on_notice,
         )
 
     # Events.

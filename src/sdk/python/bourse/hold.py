@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Type, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Type, Union, cast
 
 from bourse import errors, models
 from bourse._times import instant, moment
+from bourse.notices import NodeNotice, NoticeWatch
 
 if TYPE_CHECKING:
     from bourse.client import Client
@@ -55,6 +56,7 @@ class Hold:
         wait: float,
         all_or_nothing: bool,
         take_over: bool,
+        on_notice: Optional[Callable[[NodeNotice], None]] = None,
     ) -> None:
         if lease < LEASE_LEAST:
             raise ValueError(f"a lease of {lease:g} s is too short to be renewed in time; expected {LEASE_LEAST:g} s or more")
@@ -64,6 +66,7 @@ class Hold:
         self._gpus, self._max_price = gpus, float(max_price)
         self._lease, self._wait = lease, wait
         self._all_or_nothing, self._take_over = all_or_nothing, take_over
+        self._watch = None if on_notice is None else NoticeWatch(on_notice)
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._state: Optional[models.CapacityState] = None
@@ -120,8 +123,10 @@ class Hold:
         self._cluster = state["cluster"]
         self._declare(begin=True)
         self._thread = threading.Thread(target=self._renew, name=f"bourse-hold-{self._cluster}", daemon=True)
-        self._thread.start()
         try:
+            self._thread.start()
+            if self._watch is not None:
+                self._watch.__enter__()
             self._await_nodes()
         except BaseException as e:
             self._give_back(e)
@@ -207,7 +212,10 @@ class Hold:
 
     def _give_back(self, error: Optional[BaseException]) -> None:
         self._ended.set()
-        if self._thread is not None:
+        if self._watch is not None:
+            # Does not wait for an on_notice that runs, because the nodes are billed until they are given back.
+            self._watch.end()
+        if self._thread is not None and self._thread.ident is not None:
             self._thread.join()
 
         def change(state: models.CapacityState) -> Dict[str, Any]:

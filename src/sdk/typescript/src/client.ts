@@ -98,6 +98,7 @@ export interface Declared {
   min_gpus?: number | null;
   until?: string | Date | number | null;
   max_spend_usd?: number | null;
+  auto_swap?: boolean;
   release?: string[];
 }
 

@@ -1,5 +1,6 @@
 import type { CapacityState, Client, Declared } from "./client.js";
 import { ApiError, ClusterInUse, HoldLost, NotGivenBack, NotGranted } from "./errors.js";
+import { type NodeNotice, watchNotices } from "./notices.js";
 
 export interface HoldOptions {
   gpus: number;
@@ -13,6 +14,8 @@ export interface HoldOptions {
   wait?: string | number;
   /** Replace a declaration that stands on the cluster. */
   takeOver?: boolean;
+  /** On a node, called when it says that it will be taken back, or will not after all; elsewhere `events` tells. */
+  onNotice?: (notice: NodeNotice) => void | Promise<void>;
 }
 
 /** A node that is held: where to log in. */
@@ -162,8 +165,10 @@ export async function hold<T>(client: Client, options: HoldOptions, work: (nodes
         });
     }, (lease / 3) * 1000);
   };
+  const endWatch = options.onNotice ? watchNotices(options.onNotice) : (): void => undefined;
   const giveBack = async (): Promise<void> => {
     ended = true;
+    endWatch();
     clearTimeout(timer);
     await renewal;
     try {

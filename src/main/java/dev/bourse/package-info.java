@@ -1,135 +1,180 @@
 /**
- * Bourse, a GPU-capacity exchange: one way in, one way through (see the package of each part).
+ * Bourse, a GPU-capacity exchange in one process. The text of each package says what it is and why.
+ *
+ * <p><b>A request.</b> An {@code EdgeVerticle} runs on each event loop and accepts connections. The
+ * {@code RequestRouter}, built from the contracts, finds the operation. The {@code RequestPipeline}
+ * then checks the caller, its scope and budget, the media type and the body against the schema, in
+ * the order that the contracts state, and calls the operation, which a feature's {@code Routes}
+ * bound by its name. A read answers from snapshots in memory. A write goes to the feature's {@code
+ * Service}.
+ *
+ * <p><b>A write to a cluster.</b> The cluster's owner, one of the {@code ClusterVerticle}s, takes
+ * the command from the cluster's mailbox, computes the next state by pure code and commits it with
+ * its trail row in one piece. {@code ConfirmingDatabase} judges the caller once more before that.
+ * The update names the revision it was computed from, so that of two processes one wins. The
+ * engine's writer puts commits that wait together into one transaction. After the commit the owner
+ * publishes the new snapshot and the answer is sent.
+ *
+ * <p><b>A tick.</b> The {@code MarketVerticle} that holds a pool's lease reads all snapshots and
+ * machines at one moment. {@code Tick} turns them into bids, {@code Auction} clears them, and the
+ * result is stored: first the prices, then an order for each cluster that gains or loses nodes,
+ * carried out by the clusters' owners as commands. {@code Fleet} sees the new allocations and puts
+ * the work on machines into the {@code WorkPool}: to prepare a machine for a grant, or to clean it
+ * after a reclaim.
+ *
+ * <p><b>A change of another process.</b> Each group of commits on PostgreSQL ends with a row of the
+ * commit log, which names what it changed. The {@code CommitLogReader} of every other process reads
+ * the rows in the order of each sender, and {@code Replication} has the mirrors read the named rows
+ * again. Owners of clusters do so in the cluster's mailbox. A gap in the log, or a number that goes
+ * back, means that changes were missed or that the database was set back: then everything is
+ * compared.
  *
  * <p>Glossary:
  *
  * <dl>
  *   <dt>access control
- *   <dd>what authenticates callers: organizations' and operators' tokens, members, signing keys
+ *   <dd>authenticates callers: tokens of organizations and operators, members, sessions, signing
+ *       keys
  *   <dt>account
- *   <dd>what is stored of an organization's money; a ledger account is one side of a transaction
+ *   <dd>the stored money of an organization; a ledger account is one side of a transaction
  *   <dt>activity
- *   <dd>what a tenant reads of its clusters' past: declarations, and what was done to them
+ *   <dd>the past of an organization's clusters, which its tenants read: declarations, grants,
+ *       notices, reclaims
  *   <dt>alert
- *   <dd>what a cluster wanted to be told of and has come, told once
+ *   <dd>a threshold that a cluster set and that was crossed; reported once per crossing
+ *   <dt>allocation
+ *   <dd>a node that a cluster holds, from grant to reclaim
  *   <dt>announcement
- *   <dd>what a member says of a file before its bytes come; reserves storage and a place
+ *   <dd>the description of a file that a member sends before its bytes; reserves storage and the
+ *       name
  *   <dt>any-origin path
  *   <dd>a path whose answers pages of any origin may read (CORS)
  *   <dt>assets
- *   <dd>the scripts, the style sheet and the icon that pages load, under one address for all
+ *   <dd>the scripts, the style sheet and the icon of pages, at one address with a digest
  *   <dt>balance
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
  *   <dt>budget
- *   <dd>requests a minute that a token or a client address may make; a declaration's is what it may
- *       cost before it lapses
- *   <dt>change feed
- *   <dd>rows that tell the other processes of a store what a commit changed of what they hold
+ *   <dd>requests per minute of a token or a client address; a declaration's is the cost at which it
+ *       ends
  *   <dt>change set
- *   <dd>one change of a checkpoint with all that follows from it, for one commit
+ *   <dd>one change of a checkpoint with its consequences, for one commit
  *   <dt>circuit breaker
  *   <dd>stops calls to another service for a while after one has failed
  *   <dt>cluster event
- *   <dd>what happened to a cluster, as a type; an entry of activity is one with its actor
+ *   <dd>one kind of event of a cluster; an entry of the activity adds the actor
+ *   <dt>commit log
+ *   <dd>one row for each group of commits on a shared store; it settles unknown outcomes and lists
+ *       the changes that other processes must apply
  *   <dt>confirm token
- *   <dd>what a tool's preview gives and its confirm takes, once and for the same arguments
+ *   <dd>the result of a tool's preview, which its confirmation takes once and for the same
+ *       arguments
  *   <dt>confirmed time
- *   <dd>a clock's time once it has gone on long enough to be believed in what cannot be undone
+ *   <dd>a clock's time after it agreed with the monotonic clock for long enough; only it allows
+ *       what cannot be undone
  *   <dt>conflict reason
- *   <dd>the <code>reason</code> a <code>conflict</code> about a checkpoint carries
+ *   <dd>the <code>reason</code> in a <code>conflict</code> about a checkpoint
  *   <dt>contract
- *   <dd>an OpenAPI document; it is the authority on the interface that it describes
+ *   <dd>an OpenAPI document, the authority on the interface that it describes
  *   <dt>error format
- *   <dd>how an operation encodes refusals: JSON, an HTML page, or OAuth's fields
+ *   <dd>how an operation encodes errors: JSON, an HTML page, or OAuth's fields
  *   <dt>event loop
  *   <dd>a thread of Vert.x that serves some of the connections and must never block
  *   <dt>exchange
  *   <dd>one request and its answer, on the event loop of its connection
  *   <dt>gang
- *   <dd>a cluster that declares the fewest GPUs it can use: it holds as many or none
+ *   <dd>a cluster with a minimum of GPUs: it holds at least as many, or none
  *   <dt>guard
- *   <dd>how many rows a statement must change; else the commit fails with the refusal it carries
+ *   <dd>the number of rows that a statement must change; otherwise the commit fails with the
+ *       guard's refusal
  *   <dt>guide
- *   <dd>a text about one subject, served at {@code /docs/guides} as a page and as Markdown
+ *   <dd>a text about one subject, served below {@code /docs/guides} as a page and as Markdown
  *   <dt>holdings scan
- *   <dd>asking the machines of a pool which allocation each is prepared for
+ *   <dd>asks the machines of a pool for which allocation each is prepared
  *   <dt>lapse
- *   <dd>the end of a declaration by itself: its time has come, or its budget is spent
+ *   <dd>the end of a declaration by itself, at its time or when its budget is spent
  *   <dt>limit
- *   <dd>a bulkhead: how much of one kind of work runs, waits and is one owner's
+ *   <dd>a bulkhead: how much of one kind of work runs and waits, in all and for one owner
+ *   <dt>manifest
+ *   <dd>the content of a set: its files with path, length and digest
  *   <dt>MCP
  *   <dd>the Model Context Protocol, by which language models call the exchange as tools
- *   <dt>manifest
- *   <dd>a set's content: it names the set's files, each with path, length and digest
  *   <dt>membership
  *   <dd>an organization that a proven e-mail address may enter, as a member or by a join rule
  *   <dt>metadata
- *   <dd>what is told of a file besides its bytes: title, name, type, length, digest
+ *   <dd>the description of a stored file: title, name, type, length, digest
  *   <dt>mirror
- *   <dd>what a process holds in memory of the store, kept in step with it
+ *   <dd>a part of the store that a process holds in memory and keeps in step
  *   <dt>notice
- *   <dd>how long before a rival takes a node its holder is told; a billing hold has one of its own
+ *   <dd>the time between the loss of a seat to a higher bid and the reclaim of the node; a billing
+ *       hold has one of its own
  *   <dt>occupancy
- *   <dd>how much of its connections and memory the process has given to clients
+ *   <dd>the connections and memory that clients use
  *   <dt>operator commands
- *   <dd>what operators and billing do to a cluster, carried out by its owner
+ *   <dd>changes by operators and by billing to a cluster, carried out by its owner
  *   <dt>owner
- *   <dd>the one verticle that carries out commands on a cluster, one at a time
+ *   <dd>the one verticle that carries out the commands on a cluster, one at a time
  *   <dt>participation
- *   <dd>what the auction may do for a cluster: bid, keep, lose everything, or nothing
+ *   <dd>how the auction treats a cluster: it bids, keeps its nodes, loses all of them, or takes no
+ *       part
  *   <dt>preview
- *   <dd>what a declaration, or a pool's next tick, would do, computed without doing it
+ *   <dd>the effect of a declaration or of a pool's next tick, computed without writing
  *   <dt>prober
- *   <dd>tries every machine of a pool once an interval
+ *   <dd>tries each machine of a pool once per interval
  *   <dt>publication
  *   <dd>the one commit that makes the bytes of an upload readable
  *   <dt>quote
- *   <dd>what a pool last published; a bid quote is what a bid would win that nobody has made
+ *   <dd>the last published prices of a pool; a bid quote is the result of a bid that nobody has
+ *       made
  *   <dt>reachability
- *   <dd>which machines answered when they were last tried, and when
+ *   <dd>which machines answered at the last try, and when
  *   <dt>reassignment
- *   <dd>taking a machine from one allocation to the next, safely against late calls
+ *   <dd>takes a machine from one allocation to the next, safely against late calls
  *   <dt>recipe
- *   <dd>what a program does for one purpose, with a command, in {@code /AGENTS.md}
+ *   <dd>the steps of a program for one purpose, in {@code /AGENTS.md}
  *   <dt>reference
- *   <dd>the pages at {@code /docs/reference} that are made from the contracts
+ *   <dd>the pages below {@code /docs/reference}, made from the contracts
  *   <dt>replace policy
- *   <dd>whether a new file may take the place of one that is there
+ *   <dd>whether a new file may take the name of another one
  *   <dt>request pipeline
- *   <dd>what a routed request passes before its operation: caller, scope, budget, media type, body
+ *   <dd>the checks before an operation runs: caller, scope, budget, media type, body
  *   <dt>retry policy
- *   <dd>how often, and after how long a wait, a transfer is tried again
+ *   <dd>how often and after which pauses a transfer is repeated
  *   <dt>schema validator
- *   <dd>a schema of a contract, compiled, that accepts a value or names its first violation
+ *   <dd>a compiled schema of a contract, which accepts a value or names its first violation
  *   <dt>secret key
- *   <dd>what processes of a store are given to encrypt the secrets they share in it
+ *   <dd>the key with which the processes of a store encrypt the secrets that they share in it
  *   <dt>security scheme
- *   <dd>a kind of credential that contracts name: apiToken, memberToken, memberSession, mcpToken,
+ *   <dd>a kind of credential of the contracts: apiToken, memberToken, memberSession, mcpToken,
  *       operatorToken, operatorSession
  *   <dt>service context
- *   <dd>what every part of one service works with: settings, clock, randomness, metrics
+ *   <dd>the common parts of one service: settings, clock, randomness, metrics
  *   <dt>set
- *   <dd>a folder's files as one checkpoint: announced by their digests, readable all at once
+ *   <dd>the files of a folder as one checkpoint, announced by their digests and readable all at
+ *       once
+ *   <dt>settled cluster
+ *   <dd>a retired cluster without nodes, hold, rank or end; it leaves memory and is read when it is
+ *       named
  *   <dt>shell
  *   <dd>the one page at every address of the console, whose scripts show what the address names
  *   <dt>shutdown hooks
- *   <dd>what ends the parts of a service, in the reverse order of their start
+ *   <dd>stop the parts of a service in the reverse order of their start
  *   <dt>snapshot
- *   <dd>an immutable state of a cluster as published, with the terms in force for it
+ *   <dd>an immutable, published state of a cluster, with the terms in force for it
  *   <dt>tick
  *   <dd>one clearing of a pool's market
  *   <dt>timeline
- *   <dd>the change points that a cluster's bill follows from
+ *   <dd>the change points from which a cluster's bill follows; of PostgreSQL, the number that a
+ *       promotion raises
  *   <dt>token limits
- *   <dd>how far the declarations of one token or application may go
+ *   <dd>bounds on the declarations of one token or application
  *   <dt>watermark
  *   <dd>the hour up to which usage is posted to the ledger
  *   <dt>whole store
- *   <dd>all rows of all tables, as operators' commands export, import and check them
+ *   <dd>all rows of all tables, for the commands that export, import and check them
  *   <dt>work pool
- *   <dd>runs work on machines, bounded, and retries what failed after growing waits
+ *   <dd>runs work on machines, bounded, and repeats what failed after growing pauses
  *   <dt>world file
- *   <dd>lists pools, machines and organizations that a store is seeded with
+ *   <dd>pools, machines and organizations with which a store is seeded
  * </dl>
  */
 @NullMarked

@@ -1,17 +1,15 @@
 import { html, nothing } from 'lit';
 import { CallError, call } from '../lib/client.js';
-import { count, dollars, utc } from '../lib/format.js';
+import { dollars, utc } from '../lib/format.js';
+import { declarationQuestion, isRefusal, lossText, soon, unseenQuestion } from '../lib/losses.js';
 import { CONDITIONS, conditionFields, conditionLabel, conditionText, saidOf, unsaid } from './conditions.js';
-import { confirm } from './dialog.js';
+import { askFirst } from './dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 import { Element, at, figure } from './parts.js';
 import { toast } from './toast.js';
 
 /** After the last key: long enough to type a figure, short enough to feel live. */
 const TYPING_MILLIS = 250;
-
-/** How often a write that came too soon after another is sent again by itself. */
-const RESENDS = 2;
 
 const PRICE = 'max_price_per_gpu_hour';
 
@@ -59,8 +57,7 @@ class Declaration extends Element {
   static properties = {
     state: { attribute: false },
     base: { state: true },
-    preview: { state: true },
-    previewFault: { state: true },
+    seen: { state: true },
     isLooking: { state: true },
   };
 
@@ -70,22 +67,25 @@ class Declaration extends Element {
     this.state = null;
     /** @type {any} the cluster as it was when the form was filled from it */
     this.base = null;
-    /** @type {any} */
-    this.preview = null;
-    /** @type {Error | null} */
-    this.previewFault = null;
+    /** @type {{body: string, preview: any, fault: Error | null} | null} what the last preview said, and of what */
+    this.seen = null;
     this.isLooking = false;
-    this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [], ...unsaid() });
+    this.form = new Form(this, { max_gpus: '', [PRICE]: '', release: [], auto_swap: false, ...unsaid() });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     /** @type {AbortController | null} */
     this.looking = null;
+    /** @type {AbortController | null} */
+    this.sending = null;
+    /** What the form held when it was sent. */
+    this.sent = '';
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
     clearTimeout(this.timer);
     this.looking?.abort();
+    this.sending?.abort();
   }
 
   /** @override @param {Map<string, unknown>} changes */
@@ -115,8 +115,19 @@ class Declaration extends Element {
       Number(typed.max_gpus) !== Number(values.max_gpus) ||
       Number(typed[PRICE]) !== Number(values[PRICE]) ||
       String([...typed.release].sort()) !== String([...values.release].sort()) ||
+      typed.auto_swap !== values.auto_swap ||
       Object.keys(saidOf(typed)).length > 0
     );
+  }
+
+  /** Whether there is something to declare that is not in force. */
+  get isChanged() {
+    return !this.base.declared || this.isTouched();
+  }
+
+  /** Whether the form holds enough to be previewed. */
+  get isFull() {
+    return this.form.values.max_gpus !== '' && this.form.values[PRICE] !== '';
   }
 
   /** Somebody else changed what the form was filled from, and the form has changes of its own. */
@@ -125,7 +136,7 @@ class Declaration extends Element {
   }
 
   body() {
-    const { max_gpus: gpus, release } = this.form.values;
+    const { max_gpus: gpus, release, auto_swap } = this.form.values;
     const held = heldAddresses(this.state);
     const price = this.form.values[PRICE];
     return {
@@ -134,6 +145,7 @@ class Declaration extends Element {
       expected_version: this.base.version,
       release: release.filter((/** @type {string} */ address) => held.includes(address)),
       cluster: this.state.cluster,
+      auto_swap,
       ...saidOf(this.form.values),
     };
   }
@@ -146,17 +158,18 @@ class Declaration extends Element {
 
   async lookNow() {
     this.looking?.abort();
-    if (this.form.values.max_gpus === '' || this.form.values[PRICE] === '' || this.isContested) {
+    if (!this.isFull || !this.isChanged || this.isContested) {
+      this.seen = null;
       return;
     }
+    const body = this.body();
     const looking = new AbortController();
     this.looking = looking;
     this.isLooking = true;
     try {
-      const preview = await call('previewCapacity', { body: this.body(), signal: looking.signal });
+      const preview = await call('previewCapacity', { body, signal: looking.signal });
       if (!looking.signal.aborted) {
-        this.preview = preview;
-        this.previewFault = null;
+        this.seen = { body: JSON.stringify(body), preview, fault: null };
         this.pointAt(preview.would_refuse && new CallError(422, preview.would_refuse));
       }
     } catch (failure) {
@@ -167,8 +180,7 @@ class Declaration extends Element {
       if (wait) {
         this.look(wait * 1000);
       } else {
-        this.preview = null;
-        this.previewFault = /** @type {Error} */ (failure);
+        this.seen = { body: JSON.stringify(body), preview: null, fault: /** @type {Error} */ (failure) };
         this.pointAt(failure instanceof CallError ? failure : null);
       }
     } finally {
@@ -178,65 +190,121 @@ class Declaration extends Element {
     }
   }
 
-  /** Shows what a preview says of the minimum, the end or the budget at its field, too. @param {CallError | null} refusal */
+  /** Shows what a preview says of a field at that field, too. @param {CallError | null} refusal */
   pointAt(refusal) {
-    const { errors } = this.form;
-    for (const name of CONDITIONS) {
-      if (refusal?.field === name) {
-        errors[name] = refusal.detail;
-      } else {
-        delete errors[name];
-      }
-    }
+    const field = this.form.fieldOf(refusal, FIELD_OF_CODE);
+    this.form.errors = refusal && field ? { [field]: refusal.detail } : {};
     this.requestUpdate();
   }
 
+  /** Fills the form with what is declared, and sends nothing that is not sent yet. */
+  discard() {
+    this.sending?.abort();
+    this.fill(this.state);
+  }
+
+  /**
+   * Sends what the form holds, after a question if something is lost by it. The preview that the question shows is of the
+   * same body, and is repeated right before the body is sent.
+   */
   async send() {
-    const victims = this.preview && !this.preview.would_refuse ? this.preview.victims : [];
-    const body = this.body();
-    if (victims.length > 0) {
-      const isAll = body.max_gpus === 0;
-      await confirm({
-        title: isAll ? `Release everything of ${this.state.cluster}?` : `Release ${count(victims.length, 'node')}?`,
-        text: html`<p>${victims.length === 1 ? 'This node is' : 'These nodes are'} taken back at once. What is stored on
-            ${victims.length === 1 ? 'it' : 'them'} is lost:</p>
-          <ul class="plain mono">${victims.map((/** @type {string} */ address) => html`<li>${address}</li>`)}</ul>`,
-        action: isAll ? 'Release everything' : `Release ${count(victims.length, 'node')}`,
-        danger: true,
-        work: () => this.declare(body),
-      });
-    } else {
-      await this.form.submit(() => this.declare(body), FIELD_OF_CODE);
+    if (this.form.busy) {
+      return;
+    }
+    if (!this.isChanged) {
+      toast('This is in force already.');
+      return;
+    }
+    clearTimeout(this.timer);
+    this.looking?.abort();
+    const body = Object.freeze(this.body());
+    const sending = new AbortController();
+    this.sending = sending;
+    this.sent = JSON.stringify(this.form.values);
+    await askFirst(
+      {
+        ask: (signal) => this.compared(sending, () => this.question(body, sending, signal)),
+        work: () => this.compared(sending, () => this.declare(body)),
+        form: this.form,
+        fieldOfCode: FIELD_OF_CODE,
+      },
+      sending.signal,
+    );
+  }
+
+  /** Whether nothing was typed since the form was sent. */
+  get isAsSent() {
+    return JSON.stringify(this.form.values) === this.sent;
+  }
+
+  /**
+   * What to ask before a body is sent; null if nothing is lost by it.
+   * @param {any} body
+   * @param {AbortController} sending
+   * @param {AbortSignal} signal
+   */
+  async question(body, sending, signal) {
+    try {
+      const preview = await call('previewCapacity', { body, signal: soon(signal) });
+      if (preview.would_refuse) {
+        throw new CallError(409, preview.would_refuse);
+      }
+      this.endIfTyped(sending);
+      this.seen = { body: JSON.stringify(body), preview, fault: null };
+      return declarationQuestion(this.base, body, preview);
+    } catch (failure) {
+      if (signal.aborted || sending.signal.aborted || isRefusal(failure) || !this.isFull) {
+        throw failure;
+      }
+      this.endIfTyped(sending);
+      return unseenQuestion(this.state, body, failure);
+    }
+  }
+
+  /** Ends the sending if something was typed during the check. @param {AbortController} sending */
+  endIfTyped(sending) {
+    if (!sending.signal.aborted && !this.isAsSent) {
+      toast('The form changed during the check. Nothing was declared.');
+      sending.abort();
+      this.look();
+    }
+    sending.signal.throwIfAborted();
+  }
+
+  /**
+   * Does what compares versions; shows both sides if somebody else changed the declaration meanwhile.
+   * @template T
+   * @param {AbortController} sending
+   * @param {() => Promise<T>} work
+   */
+  async compared(sending, work) {
+    try {
+      return await work();
+    } catch (failure) {
+      if (failure instanceof CallError && failure.code === 'version-mismatch') {
+        const state = await call('readCapacity', { query: { cluster: this.state.cluster }, quiet: true });
+        this.dispatchEvent(new CustomEvent('declared', { detail: state }));
+        if (state.version !== this.base.version) {
+          // The page shows both sides from now on, which replaces the refusal.
+          sending.abort();
+        }
+      }
+      throw failure;
     }
   }
 
   /** @param {any} body */
   async declare(body) {
-    for (let sent = 0; ; sent++) {
-      try {
-        const state = await call('declareCapacity', { body });
-        this.fill(state);
-        this.dispatchEvent(new CustomEvent('declared', { detail: state }));
-        toast('Declared.');
-        return;
-      } catch (failure) {
-        const refusal = failure instanceof CallError ? failure : null;
-        if (refusal?.answer.reason === 'cadence' && sent < RESENDS) {
-          // Writes keep a distance; the same one will do in a moment.
-          await new Promise((resolve) => setTimeout(resolve, refusal.answer.retry_after_s * 1000));
-          continue;
-        }
-        if (refusal?.code === 'version-mismatch') {
-          const state = await call('readCapacity', { query: { cluster: this.state.cluster }, quiet: true });
-          this.dispatchEvent(new CustomEvent('declared', { detail: state }));
-          if (state.version !== this.base.version) {
-            // Both sides are shown from now on; that says it better than the refusal.
-            return;
-          }
-        }
-        throw failure;
-      }
+    const state = await call('declareCapacity', { body });
+    if (this.isAsSent) {
+      this.fill(state);
+    } else {
+      // What was typed meanwhile stays.
+      this.base = state;
+      this.look();
     }
+    this.dispatchEvent(new CustomEvent('declared', { detail: state }));
+    toast('Declared.');
   }
 
   /** @override */
@@ -273,12 +341,19 @@ class Declaration extends Element {
           })}
         </div>
         ${conditionFields(form, { names: CONDITIONS, declared: state.declared, gpusPerNode: state.gpus_per_node, changed: () => this.look() })}
+        ${field(form, {
+          name: 'auto_swap',
+          label: 'Swap failed nodes',
+          type: 'checkbox',
+          hint: 'A node with a fault of its hardware, or without an answer, is replaced without a request. It stays until its replacement is active.',
+          changed: () => this.look(),
+        })}
         ${this.release()}
         ${formFault(form)}
         <div class="actions">
           ${submitButton(form, 'Declare', { disabled: this.isContested || !state.writes_armed })}
           ${this.isTouched()
-            ? html`<button type="button" class="quiet" @click=${() => this.fill(state)}>Discard changes</button>`
+            ? html`<button type="button" class="quiet" @click=${() => this.discard()}>Discard changes</button>`
             : nothing}
         </div>
         ${state.declared
@@ -337,6 +412,9 @@ class Declaration extends Element {
               ? nothing
               : html`<tr><th scope="row">${conditionLabel(name)}</th><td class="number">${inForce}</td><td class="number">${wished}</td></tr>`;
           })}
+          ${theirs.auto_swap === mine.auto_swap
+            ? nothing
+            : html`<tr><th scope="row">Swap failed nodes</th><td class="number">${theirs.auto_swap ? 'yes' : 'no'}</td><td class="number">${mine.auto_swap ? 'yes' : 'no'}</td></tr>`}
         </tbody>
       </table>
       <div class="actions">
@@ -352,26 +430,30 @@ class Declaration extends Element {
   }
 
   outcome() {
-    const { preview, state } = this;
-    if (this.previewFault) {
-      return html`<p class="notice bad">${this.previewFault.message}</p>`;
-    }
+    const { state } = this;
     if (this.isContested) {
       return html`<p class="muted">Choose first which declaration to go on from.</p>`;
     }
-    if (!preview) {
+    if (!this.isFull || !this.isChanged) {
+      return html`<p class="muted">Change the declaration to see what that would do.</p>`;
+    }
+    const body = this.body();
+    if (this.seen?.body !== JSON.stringify(body)) {
       return html`<div class="skeleton" aria-hidden="true"><i></i><i></i><i></i></div>`;
+    }
+    const { preview, fault } = this.seen;
+    if (fault) {
+      return html`<p class="notice bad">${fault.message}</p>`;
     }
     if (preview.would_refuse) {
       return html`<div class="notice bad" id="refusal"><p>It would be refused: ${preview.would_refuse.detail}</p>
         <p>${remedy(preview.would_refuse)} <code class="faint">${preview.would_refuse.error}</code></p></div>`;
     }
-    const most = Number(this.form.values.max_gpus) * Number(this.form.values[PRICE]);
     return html`<dl class="figures-row">
         ${figure('Costs an hour', dollars(preview.cost_per_hour), preview.clearing_price_per_gpu_hour === null
           ? 'nobody would hold a node'
           : `at ${dollars(preview.clearing_price_per_gpu_hour)} a GPU`)}
-        ${figure('At most', dollars(most), 'an hour, at the ceiling')}
+        ${figure('At most', dollars(body.max_gpus * body[PRICE]), 'an hour, at the ceiling')}
         ${preview.worst_case_usd === null ? nothing : figure('In all', dollars(preview.worst_case_usd), 'at most, until it ends')}
         ${CONDITIONS.filter((name) => preview.state.declared[name] !== null).map((name) =>
           figure(conditionLabel(name), conditionText(name, preview.state.declared)),
@@ -387,19 +469,12 @@ class Declaration extends Element {
             ? 'The minimum would not be won at this ceiling; a higher one could win it. Until then nothing is granted.'
             : 'There are not as many nodes to win as the minimum asks for, whatever the ceiling. Until then nothing is granted.'}</p>`
         : nothing}
-      ${!preview.minimum_missed && preview.nodes_unfilled > 0 && preview.admission_price_per_gpu_hour !== null && preview.admission_price_per_gpu_hour > Number(this.form.values[PRICE])
+      ${!preview.minimum_missed && preview.nodes_unfilled > 0 && preview.admission_price_per_gpu_hour !== null && preview.admission_price_per_gpu_hour > body[PRICE]
         ? html`<p class="notice warn">Rivals bid more: ${dollars(preview.admission_price_per_gpu_hour)} would be admitted at the next tick.</p>`
         : !preview.paused && !preview.minimum_missed && preview.nodes_unfilled > 0
           ? html`<p class="notice warn">There is not enough for all of it now, or the spend limit does not allow more. The rest stays pending, and is tried again by itself.</p>`
           : nothing}
-      ${preview.victims.length > 0
-        ? html`<div class="notice bad" id="victims"><p><b>Takes ${count(preview.victims.length, 'node')} away</b>, with what is stored there:</p>
-            <p class="mono">${preview.victims.join(' ')}</p></div>`
-        : nothing}
-      ${preview.noticed.length > 0
-        ? html`<div class="notice warn" id="noticed"><p><b>${count(preview.noticed.length, 'node')} under notice</b>: rivals bid more, and ${preview.noticed.length === 1 ? 'it goes' : 'they go'} when the notice is over.</p>
-            <p class="mono">${preview.noticed.join(' ')}</p></div>`
-        : nothing}
+      ${preview.losses.length + preview.unprotected.length > 0 ? html`<div class="notice bad" id="losses">${lossText(preview)}</div>` : nothing}
       ${state.billing_hold && state.billing_hold_enforced ? html`<p class="notice warn">Under a billing hold nothing new is granted.</p>` : nothing}
       <p class="hint">If nobody else does anything before the next tick.</p>`;
   }
@@ -412,6 +487,7 @@ function declared(state) {
     max_gpus: String(state.declared?.max_gpus ?? state.gpus_per_node),
     [PRICE]: String(price),
     release: [...state.nominations],
+    auto_swap: state.declared?.auto_swap ?? false,
     ...unsaid(),
   };
 }

@@ -42,15 +42,24 @@ export class Form {
   }
 
   /**
+   * The field of this form that a refusal is about; '' if there is none.
+   * @param {unknown} failure
+   * @param {Record<string, string>} [fieldOfCode] the field of a code whose words name none
+   */
+  fieldOf(failure, fieldOfCode = {}) {
+    const field = failure instanceof CallError ? (fieldOfCode[failure.code] ?? failure.field) : '';
+    return field in this.values ? field : '';
+  }
+
+  /**
    * Shows a refusal at the field that it names, or above the form.
    * @param {unknown} failure
    * @param {Record<string, string>} [fieldOfCode] the field of a code whose words name none
    */
   refuse(failure, fieldOfCode = {}) {
-    const refusal = failure instanceof CallError ? failure : null;
-    const field = refusal ? (fieldOfCode[refusal.code] ?? refusal.field) : '';
-    if (refusal && field in this.values) {
-      this.errors = { [field]: refusal.detail };
+    const field = this.fieldOf(failure, fieldOfCode);
+    if (field) {
+      this.errors = { [field]: /** @type {CallError} */ (failure).detail };
       this.failure = null;
     } else {
       this.failure = /** @type {Error} */ (failure);

@@ -54,6 +54,24 @@ export function badge(word, tone = 'calm') {
   return html`<span class="badge ${tone}">${word}</span>`;
 }
 
+/** How bad a node's health is. */
+const HEALTH = /** @type {Record<string, 'good' | 'warn' | 'bad' | 'calm'>} */ ({
+  ok: 'good',
+  degraded: 'warn',
+  failed: 'bad',
+  unknown: 'calm',
+});
+
+/**
+ * The health of a node, with its reasons. The page imports countdown.js.
+ * @param {{ state: string, since: string, reasons: string[] }} found
+ */
+export function health(found) {
+  return html`<span>${badge(found.state, HEALTH[found.state])}
+    ${found.state === 'unknown' ? nothing : html`<span class="small">since <bourse-ago at=${found.since}></bourse-ago></span>`}
+    ${found.reasons.map((reason) => html`<br /><span class="small">${reason}</span>`)}</span>`;
+}
+
 /**
  * A figure and what it is.
  * @param {string} label

@@ -1,8 +1,9 @@
 import { html, nothing } from 'lit';
 import { call } from '../lib/client.js';
-import { duration, micros, roughly } from '../lib/format.js';
+import { dollars, duration, micros, roughly } from '../lib/format.js';
+import { isRefusal, reasonOf, soon } from '../lib/losses.js';
 import { Element, at, figure } from './parts.js';
-import { confirm } from './dialog.js';
+import { askFirst, confirm } from './dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 import { toast } from './toast.js';
 
@@ -22,12 +23,15 @@ class SpendLimit extends Element {
     this.form = new Form(this, { limit_usd: '' });
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
+    /** @type {AbortController | null} */
+    this.left = null;
   }
 
   /** @override */
   disconnectedCallback() {
     super.disconnectedCallback();
     clearTimeout(this.timer);
+    this.left?.abort();
   }
 
   /** @param {string} value */
@@ -53,13 +57,52 @@ class SpendLimit extends Element {
     }
   }
 
+  /** Sets the limit; where it stops what runs, once the reader has agreed. */
   async set() {
     clearTimeout(this.timer);
-    const set = await this.form.submit(() => call('setSpendLimit', { body: { limit_usd: Number(this.form.values.limit_usd) } }));
-    if (set) {
-      this.stands(set);
-      toast('The limit is in force from the next tick on');
+    const { limit_usd: typed } = this.form.values;
+    const body = Object.freeze({ limit_usd: typed === '' ? NaN : Number(typed) });
+    const left = new AbortController();
+    this.left = left;
+    await askFirst({ ask: (signal) => this.question(body, typed, left, signal), work: () => this.send(body), form: this.form }, left.signal);
+  }
+
+  /**
+   * What to ask before a limit is set; null if it stops nothing.
+   * @param {{limit_usd: number}} body
+   * @param {string} typed
+   * @param {AbortController} left
+   * @param {AbortSignal} signal
+   * @returns {Promise<import('./dialog.js').Asked | null>}
+   */
+  async question(body, typed, left, signal) {
+    const asked = { title: `Limit the month to ${dollars(body.limit_usd)}?`, action: 'Set the limit', danger: true };
+    try {
+      const tried = await call('readSpendLimit', { query: { limit_usd: body.limit_usd }, signal: soon(signal) });
+      if (this.form.values.limit_usd !== typed) {
+        toast('The form changed during the check. No limit was set.');
+        left.abort();
+      }
+      return tried.reached
+        ? { ...asked, text: html`<p>${roughly(tried.month_usage_micros)} are used this month. ${course(tried)}</p>`, losses: `reached, ${tried.enforced}` }
+        : null;
+    } catch (failure) {
+      if (signal.aborted || isRefusal(failure)) {
+        throw failure;
+      }
+      return {
+        ...asked,
+        text: html`<p>The month’s usage cannot be read now: ${reasonOf(failure)} If the usage is above the limit, no more nodes are granted,
+          and the held nodes are reclaimed.</p>`,
+        losses: 'unknown',
+      };
     }
+  }
+
+  /** @param {{limit_usd: number}} body */
+  async send(body) {
+    this.stands(await call('setSpendLimit', { body }));
+    toast('The limit is in force from the next tick on');
   }
 
   async clear() {

@@ -63,7 +63,7 @@ export async function edit(endpoint) {
     return html`<form method="dialog" novalidate @submit=${send}>
       <h2>${endpoint ? 'Change the endpoint' : 'Add an endpoint'}</h2>
       ${field(current, { name: 'url', label: 'Address', required: true, autofocus: true, placeholder: 'https://hooks.example.com/bourse', hint: 'Where events are sent: https, without a port.' })}
-      ${field(current, { name: 'description', label: 'Description', placeholder: 'pages whoever is on duty' })}
+      ${field(current, { name: 'description', label: 'Description', placeholder: 'pages the on-call engineer' })}
       <fieldset><legend>It is told when</legend>
         ${KINDS.map((kind) => field(current, { name: kind.name, type: 'checkbox', label: kind.text, hint: html`<span class="mono">${kind.name}</span>` }))}
       </fieldset>

@@ -85,13 +85,28 @@ export function day(moment) {
   return at ? DAY.format(at) : NONE;
 }
 
-/** The time of day to the second today, the day before that. @param {Moment} moment */
+/** The time of day to the second, after the day if that is not today. @param {Moment} moment */
 export function clock(moment) {
   const at = date(moment);
   if (!at) {
     return NONE;
   }
-  return at.toDateString() === new Date().toDateString() ? CLOCK.format(at) : SHORT_DAY.format(at);
+  return at.toDateString() === new Date().toDateString() ? CLOCK.format(at) : `${SHORT_DAY.format(at)}, ${CLOCK.format(at)}`;
+}
+
+/**
+ * When several things happen: "at 08:37:00", "the first at 08:37:00" if they differ or some are unknown, '' if none is
+ * known.
+ * @param {(string | null)[]} moments
+ */
+export function firstAt(moments) {
+  const known = moments.filter((one) => one !== null).sort((a, b) => Date.parse(a) - Date.parse(b));
+  if (known.length === 0) {
+    return '';
+  }
+  const first = clock(known[0]);
+  const isSame = known.length === moments.length && clock(known[known.length - 1]) === first;
+  return `${isSame ? 'at' : 'the first at'} ${first}`;
 }
 
 /** The time of day to the second, in the reader's time zone. @param {Moment} moment */

@@ -241,7 +241,7 @@ export class Upload {
 
   /** @param {Error} failure */
   fail(failure) {
-    // Whoever goes on asks first how many bytes the server has.
+    // A resumed upload first asks how many bytes the server has.
     this.asked = false;
     if (failure instanceof CallError && [404, 408, 410, 422].includes(failure.status)) {
       // The server has withdrawn it: there is nothing to go on with.

@@ -1,9 +1,10 @@
 import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
-import { micros, roughly } from '../lib/format.js';
+import { dollars, micros, roughly } from '../lib/format.js';
+import { soon } from '../lib/losses.js';
 import { at, badge, empty, figure, tabs } from '../components/parts.js';
-import { confirm, dialogHost, openDialog } from '../components/dialog.js';
+import { askFirst, confirm, dialogHost, openDialog } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
@@ -64,7 +65,8 @@ class Organization extends Page {
     const base = `/operator/organizations/${org.org_id}`;
     return html`
       <p class="muted"><span class="mono">${org.org_id}</span> · ${org.kind === 'public_research' ? 'public research' : 'standard'} ·
-        at most ${org.max_clusters} clusters · since ${at(org.created_at)} ${org.retired_at ? badge('retired', 'warn') : nothing}
+        at most ${org.max_clusters} clusters · ${org.gid ? `group id ${org.gid} · ` : ''}since ${at(org.created_at)}
+        ${org.retired_at ? badge('retired', 'warn') : nothing}
         · <a href=${`/operator/trail?org=${org.org_id}`}>Trail</a></p>
       ${tabs('Parts of this page', TABS.map(({ show, text }) => ({ href: show ? `${base}?show=${show}` : base, text, current: show === tab })))}
       ${billing ? this.billing(billing) : tab === 'clusters' ? this.clusters(rows) : tab === 'members' ? this.members(rows) : this.tokens(rows)}`;
@@ -97,9 +99,63 @@ class Organization extends Page {
       </form>`;
   }
 
+  /**
+   * Asks before money is booked or limited, with the balance and the usage as they are then. Without a sum the service
+   * says what it expects.
+   * @param {Form} form
+   * @param {string} sum the name of its field
+   * @param {(billing: any) => import('../components/dialog.js').Asked} question
+   * @param {() => Promise<unknown>} work
+   */
+  async askForMoney(form, sum, question, work) {
+    if (form.values[sum] === '') {
+      await form.submit(work);
+      return false;
+    }
+    const typed = JSON.stringify(form.values);
+    const left = new AbortController();
+    this.atEnd(() => left.abort());
+    return askFirst(
+      {
+        ask: async (signal) => {
+          const billing = await call('readBilling', { path: this.path, signal: soon(signal) });
+          if (JSON.stringify(form.values) !== typed) {
+            toast('The form changed during the check. Nothing was booked.');
+            left.abort();
+          }
+          return question(billing);
+        },
+        work,
+        form,
+      },
+      left.signal,
+    );
+  }
+
   async setLimit() {
-    const set = await this.limit.submit(() => call('limitBilling', { path: this.path, body: { limit_usd: Number(this.limit.values.limit_usd) } }));
-    if (set) {
+    const { limit_usd: typed } = this.limit.values;
+    const limit = typed === '' ? NaN : Number(typed);
+    const path = this.path;
+    const done = await this.askForMoney(
+      this.limit,
+      'limit_usd',
+      (billing) => {
+        const isUsed = limit * 1e6 <= billing.month_usage_micros;
+        return {
+          title: `Limit ${this.heading} to ${dollars(limit)} a month?`,
+          text: html`<p>${roughly(billing.month_usage_micros)} are used in ${billing.month}. ${isUsed
+            ? billing.spend_limit_enforced
+              ? html`<strong>It is granted nothing any more, and its nodes are reclaimed.</strong>`
+              : 'The limit is reached, but spend limits are not enforced now.'
+            : ''}</p>`,
+          action: 'Set limit',
+          danger: isUsed,
+          losses: JSON.stringify([isUsed, billing.spend_limit_enforced]),
+        };
+      },
+      () => call('limitBilling', { path, body: { limit_usd: limit } }),
+    );
+    if (done) {
       this.limit.reset({ limit_usd: '' });
       toast('The spend limit is set');
       await this.refresh();
@@ -121,10 +177,30 @@ class Organization extends Page {
   /** @param {'creditBilling' | 'payBilling'} operation */
   async book(operation) {
     const { values } = this.money;
-    const body = { amount_usd: Number(values.amount_usd), idempotency_key: values.idempotency_key, ...(values.memo ? { memo: values.memo } : {}) };
-    if (await this.money.submit(() => call(operation, { path: this.path, body }))) {
+    const amount = values.amount_usd === '' ? NaN : Number(values.amount_usd);
+    const body = { amount_usd: amount, idempotency_key: values.idempotency_key, ...(values.memo ? { memo: values.memo } : {}) };
+    const path = this.path;
+    const { title, text, action, done: booked } = bookingWords(operation, amount, this.heading);
+    const done = await this.askForMoney(
+      this.money,
+      'amount_usd',
+      ({ balance_micros: balance }) => {
+        const after = balance + amount * 1e6;
+        return {
+          title,
+          text: html`<p>${text} Its balance is ${roughly(balance)} now and ${roughly(after)} after it.
+              ${after < 0 && after < balance ? html`<strong>A negative balance can put the organization on hold.</strong>` : nothing}</p>
+            <p>An entry of the ledger cannot be deleted; another entry corrects it.</p>`,
+          action,
+          danger: amount < 0,
+          losses: String(after < 0),
+        };
+      },
+      () => call(operation, { path, body }),
+    );
+    if (done) {
       this.money.reset({ amount_usd: '', memo: '', idempotency_key: crypto.randomUUID() });
-      toast(operation === 'creditBilling' ? 'The credit is booked' : 'The payment is booked');
+      toast(booked);
       await this.refresh();
     }
   }
@@ -226,6 +302,23 @@ class Organization extends Page {
       await this.refresh();
     }
   }
+}
+
+/**
+ * How a booking reads: a negative credit is money taken.
+ * @param {'creditBilling' | 'payBilling'} operation
+ * @param {number} amount
+ * @param {string} org
+ */
+function bookingWords(operation, amount, org) {
+  const sum = dollars(Math.abs(amount));
+  if (operation === 'payBilling') {
+    const minus = amount < 0 ? '-' : '';
+    return { title: `Book a payment of ${minus}${sum} for ${org}?`, text: 'The organization paid this sum.', action: 'Book the payment', done: 'The payment is booked' };
+  }
+  return amount < 0
+    ? { title: `Debit ${org} ${sum}?`, text: 'A negative credit takes money from the organization.', action: `Debit ${sum}`, done: 'The debit is booked' }
+    : { title: `Book a credit of ${sum} for ${org}?`, text: 'The organization gets this sum without a payment.', action: 'Book the credit', done: 'The credit is booked' };
 }
 
 /** Both limits where there are two, and whether they are acted upon. @param {any} billing */

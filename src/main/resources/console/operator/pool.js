@@ -2,14 +2,15 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
 import { duration } from '../lib/format.js';
+import { soon } from '../lib/losses.js';
 import { at, badge, empty, figure } from '../components/parts.js';
-import { confirm } from '../components/dialog.js';
+import { askFirst, confirm } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
 
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'calm'>} */
-const TONES = { free: 'good', held: 'good', unreachable: 'bad', quarantined: 'bad', 'backing-off': 'warn', reclaiming: 'warn', cordoned: 'warn' };
+const TONES = { free: 'good', held: 'good', unreachable: 'bad', quarantined: 'bad', 'backing-off': 'warn', reclaiming: 'warn', reimaging: 'warn', cordoned: 'warn' };
 
 const TERMS = ['reserve_price_per_gpu_hour', 'max_price_cap_per_gpu_hour'];
 const NOTICE = 'notice_ms';
@@ -20,6 +21,8 @@ class Pool extends Page {
   constructor() {
     super();
     this.form = new Form(this, {});
+    /** @type {any} the pool as it was when the form was filled from it */
+    this.base = null;
   }
 
   /** @override */
@@ -48,6 +51,7 @@ class Pool extends Page {
 
   /** @param {any} pool */
   begin(pool) {
+    this.base = pool;
     this.form.reset(Object.fromEntries([...TERMS, NOTICE, ...SWITCHES].map((name) => [name, pool[name] ?? ''])));
   }
 
@@ -58,11 +62,12 @@ class Pool extends Page {
       ${pool.paused ? html`<p class="notice bad" role="status">The market is paused by ${pool.paused_by}, because: ${pool.pause_reason}. It grants and takes nothing.</p>` : nothing}
       <dl class="figures-row">
         ${figure('GPUs of a node', pool.gpus_per_node, `${pool.gpu_vendor} ${pool.gpu_model ?? ''}`)}
+        ${figure('Tenants', pool.tenants === 'root' ? 'root' : 'login only', pool.tenants === 'root' ? 'a new image after each' : 'cleaned after each')}
         ${figure('Notice', pool.notice_ms === null ? 'as the service' : pool.notice_ms === 0 ? 'none' : duration(pool.notice_ms), 'before a rival takes a node')}
         ${figure('Free', count('free'))}${figure('Held', count('held'))}
         ${figure('Quarantined', count('quarantined'))}${figure('Unreachable', count('unreachable'))}
       </dl>
-      ${this.session.site ? nothing : this.terms(pool)}
+      ${this.session.site ? nothing : this.terms()}
       <section class="sheet" aria-labelledby="nodes"><div class="sheet-head"><h2 id="nodes">Nodes</h2>
         <button type="button" class="quiet small" @click=${() => this.refresh()}>Read again</button></div>
         <bourse-table caption="Nodes" ?search=${nodes.length > 8} ?more=${Boolean(next)} @more=${() => this.more()} .rows=${nodes}
@@ -71,9 +76,9 @@ class Pool extends Page {
       </section>`;
   }
 
-  /** An operator of one site keeps its machines, not the terms of its markets. @param {any} pool */
-  terms(pool) {
-    return html`<form class="sheet" @submit=${onSubmit(() => this.save(pool))}><h2>Terms</h2>
+  /** The terms, which an operator of one site cannot change. */
+  terms() {
+    return html`<form class="sheet" @submit=${onSubmit(() => this.save())}><h2>Terms</h2>
       <div class="fields-row">
         ${field(this.form, { name: 'reserve_price_per_gpu_hour', label: 'Reserve price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'Nothing is sold below it.' })}
         ${field(this.form, { name: 'max_price_cap_per_gpu_hour', label: 'Highest price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'No bid may name more.' })}
@@ -87,8 +92,8 @@ class Pool extends Page {
     </form>`;
   }
 
-  /** @param {any} pool */
-  async save(pool) {
+  async save() {
+    const { base: pool } = this;
     const { values } = this.form;
     /** @type {Record<string, unknown>} */
     const body = {};
@@ -110,12 +115,31 @@ class Pool extends Page {
       toast('These are the terms already');
       return;
     }
-    const saved = await this.form.submit(() => call('updatePool', { path: { pool: pool.name }, body: /** @type {any} */ (body) }));
-    if (saved) {
-      this.begin(saved);
-      this.data = { ...this.data, pool: saved };
-      toast('The terms are saved');
-    }
+    const typed = JSON.stringify(values);
+    const left = new AbortController();
+    this.atEnd(() => left.abort());
+    await askFirst(
+      {
+        ask: async (signal) => {
+          const now = await call('readPool', { path: { pool: pool.name }, signal: soon(signal) });
+          if (JSON.stringify(this.form.values) !== typed) {
+            toast('The form changed during the check. Nothing was saved.');
+            left.abort();
+          }
+          return termsQuestion(now, body);
+        },
+        work: async () => {
+          const saved = await call('updatePool', { path: { pool: pool.name }, body: /** @type {any} */ (body) });
+          if (JSON.stringify(this.form.values) === typed) {
+            this.begin(saved);
+          }
+          this.data = { ...this.data, pool: saved };
+          toast('The terms are saved');
+        },
+        form: this.form,
+      },
+      left.signal,
+    );
   }
 
   /** @returns {import('../components/table.js').Column[]} */
@@ -167,7 +191,7 @@ class Pool extends Page {
         title: node.cordoned ? `Grant ${node.node_id} again?` : `Grant ${node.node_id} no more?`,
         text: node.cordoned
           ? html`<p>It takes part in the market from the next tick.</p>`
-          : html`<p>Whoever holds it keeps it. It is granted to nobody else until it is uncordoned.</p>`,
+          : html`<p>Its holder keeps it. It is not granted again until it is uncordoned.</p>`,
         action: node.cordoned ? 'Uncordon' : 'Cordon',
         work: () => call('updateNode', { path, body: { cordoned: !node.cordoned } }),
       })}>${node.cordoned ? 'Uncordon' : 'Cordon'}</button>
@@ -187,6 +211,26 @@ class Pool extends Page {
       await this.refresh();
     }
   }
+}
+
+/**
+ * @param {any} pool as it is now
+ * @param {Record<string, any>} body
+ * @returns {import('../components/dialog.js').Asked}
+ */
+function termsQuestion(pool, body) {
+  const changes = Object.entries(body).map(([name, value]) => [name, `${pool[name] ?? 'none'} to ${value ?? 'none'}`]);
+  return {
+    title: `Change the terms of ${pool.name}?`,
+    text: html`<p>They are in force for everybody in the pool from the next tick on:</p>
+      <ul class="plain">${changes.map(([name, change]) => html`<li><span class="mono">${name}</span>: ${change}</li>`)}</ul>
+      ${body.reserve_price_per_gpu_hour > pool.reserve_price_per_gpu_hour
+        ? html`<p><strong>Clusters whose ceiling is under the reserve price lose their nodes</strong>, with what is stored there.</p>`
+        : nothing}`,
+    action: 'Change the terms',
+    danger: true,
+    losses: JSON.stringify(changes),
+  };
 }
 
 customElements.define('bourse-pool', Pool);

@@ -117,7 +117,7 @@ class Review extends Page {
         }
       });
       return html`<form @submit=${send}><h2>Reject ${review.checkpoint.filename}?</h2>
-        <p>It stays with its organization. Whoever published it reads the reason.</p>
+        <p>It stays with its organization. Its publisher reads the reason.</p>
         ${field(current, { name: 'reason', label: 'Reason', type: 'textarea', required: true, autofocus: true })}
         ${formFault(current)}
         <div class="actions">${submitButton(current, 'Reject', { danger: true })}

@@ -74,7 +74,7 @@ class Account extends Page {
   async end(session) {
     const done = await confirm({
       title: `Sign out ${session.browser}?`,
-      text: html`<p>It was last used ${at(session.last_used_at, 'ago')}${session.address ? html` from <span class="mono">${session.address}</span>` : nothing}. Whoever uses it has to sign in again.</p>`,
+      text: html`<p>It was last used ${at(session.last_used_at, 'ago')}${session.address ? html` from <span class="mono">${session.address}</span>` : nothing}. Its browser has to sign in again.</p>`,
       action: 'Sign it out',
       danger: true,
       work: () => call('endSession', { path: { session_id: session.session_id } }),

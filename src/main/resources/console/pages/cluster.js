@@ -2,9 +2,10 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { CallError, call } from '../lib/client.js';
 import { Follower } from '../lib/events.js';
-import { clock, count, dollars, whole } from '../lib/format.js';
-import { at, badge, empty, figure, tabs } from '../components/parts.js';
+import { clock, count, dollars, firstAt, whole } from '../lib/format.js';
+import { at, badge, empty, figure, health, tabs } from '../components/parts.js';
 import { confirm } from '../components/dialog.js';
+import { confirmSwap } from '../components/swap.js';
 import { toast } from '../components/toast.js';
 import '../components/alerts.js';
 import '../components/chart.js';
@@ -219,7 +220,7 @@ class ClusterPage extends Page {
             : html`<p class="notice" id="pending">${pending} pending: granted at a next tick, as the pool allows.</p>`
         : nothing}
       ${declared && leaving(state).length > 0
-        ? html`<p class="notice bad" id="leaving">${count(leaving(state).length, 'node')} ${leaving(state).length === 1 ? 'goes' : 'go'} at ${clock(leaving(state)[0].reclaim_at)} unless you raise your
+        ? html`<p class="notice bad" id="leaving">${count(leaving(state).length, 'node')} ${leaving(state).length === 1 ? 'goes' : 'go'} ${firstAt(leaving(state).map((/** @type {any} */ one) => one.reclaim_at))} unless you raise your
             ceiling of ${dollars(declared.max_price_per_gpu_hour)}${pool.admission_price_per_gpu_hour === null ? '.' : ` above ${dollars(pool.admission_price_per_gpu_hour)}.`}</p>`
         : nothing}
       ${this.warning && declared
@@ -234,6 +235,10 @@ class ClusterPage extends Page {
     return html`<bourse-table caption="Nodes" .rows=${state.allocations} .columns=${this.nodeColumns(state)}
         .key=${(/** @type {any} */ node) => `node-${node.public_ip ?? node.slot}`}
         .empty=${empty('No node is held', state.declared?.max_gpus > 0 ? 'They come at a tick of the market.' : 'Declare how many GPUs you want, and the most you pay.')}></bourse-table>
+      ${state.allocations.some((/** @type {any} */ node) => node.state === 'active')
+        ? html`<p><button type="button" class="quiet tiny" @click=${() => this.drill()}>Start drill</button>
+            <span class="hint">Tells the programs on the nodes of a notice, and takes no node.</span></p>`
+        : nothing}
       ${Object.keys(state.environment.storage).length > 0 && state.allocations.length > 0
         ? html`<p class="hint">${Object.entries(state.environment.storage).map(([name, path]) => html`${name}: <code>${path}</code> `)}</p>`
         : nothing}`;
@@ -249,6 +254,10 @@ class ClusterPage extends Page {
         cell: (node) => html`<span>${badge(node.state, node.state === 'active' ? 'good' : node.state === 'reclaiming' ? 'bad' : 'calm')}
           ${node.reclaim_at ? html`<span class="small">goes in <bourse-countdown until=${node.reclaim_at} over="a moment"></bourse-countdown></span>` : nothing}
           ${node.swap ? badge('swapping', 'warn') : nothing} ${state.nominations.includes(node.public_ip) ? badge('goes first') : nothing}</span>`,
+      },
+      {
+        title: 'Health',
+        cell: (node) => health(node.health),
       },
       { title: 'Granted', cell: (node) => html`<bourse-ago at=${node.granted_at}></bourse-ago>` },
       { title: 'Protected', cell: (node) => (node.protected_until ? html`<bourse-countdown until=${node.protected_until} over="not any more"></bourse-countdown>` : html`<span class="faint">–</span>`) },
@@ -273,17 +282,22 @@ class ClusterPage extends Page {
     ];
   }
 
-  /** @param {string} node */
-  async swap(node) {
+  async drill() {
     const done = await confirm({
-      title: `Swap ${node} for another machine?`,
-      text: html`<p>Another machine is granted first. Once it is active, ${node} is taken back and what is stored on it is lost.
-        Without a replacement within an hour it stays.</p>`,
-      action: 'Swap',
-      danger: true,
-      work: () => call('swapNode', { body: { node, cluster: this.cluster } }),
+      title: `Start a drill on ${this.cluster}?`,
+      text: html`<p>The programs on all active nodes are told that their node is taken back in two minutes: they save and stop as before a
+        real reclaim. No node is taken. After two minutes the notice is withdrawn.</p>`,
+      action: 'Start drill',
+      work: () => call('drillNodes', { body: { cluster: this.cluster } }),
     });
     if (done) {
+      toast(`The nodes of ${this.cluster} are being told.`);
+    }
+  }
+
+  /** @param {string} node */
+  async swap(node) {
+    if (await confirmSwap(node, this.cluster)) {
       toast(`${node} is being swapped.`);
       this.refresh();
     }

@@ -2,9 +2,10 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
 import { count, dollars } from '../lib/format.js';
+import { reasonOf, soon } from '../lib/losses.js';
 import { navigate } from '../lib/router.js';
 import { at, badge, empty, tabs } from '../components/parts.js';
-import { confirm, dialogHost, openDialog } from '../components/dialog.js';
+import { askFirst, dialogHost, openDialog } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
@@ -58,7 +59,9 @@ class Clusters extends Page {
 
   /** @param {any} cluster */
   async retire(cluster) {
-    if (await retireCluster(cluster)) {
+    const left = new AbortController();
+    this.atEnd(() => left.abort());
+    if (await retireCluster(cluster, left.signal)) {
       toast(`${cluster.name} is retired`);
       this.refresh();
     }
@@ -215,20 +218,60 @@ function describeCluster(cluster) {
   });
 }
 
-/** @param {any} cluster */
-function retireCluster(cluster) {
-  const held = cluster.held_nodes;
-  return confirm({
+/**
+ * What a cluster holds now, by its nodes' names or addresses.
+ * @param {any} cluster
+ * @param {AbortSignal} signal
+ * @returns {Promise<string[]>}
+ */
+async function nodesOf(cluster, signal) {
+  if (cluster.kind !== 'vm') {
+    return (await call('readK8sCluster', { path: { name: cluster.name }, signal: soon(signal) })).planned_release;
+  }
+  const { allocations } = await call('readCapacity', { query: { cluster: cluster.name }, signal: soon(signal) });
+  return allocations
+    .filter((/** @type {any} */ one) => one.state !== 'reclaiming')
+    .map((/** @type {any} */ one) => one.public_ip ?? 'a node without an address yet');
+}
+
+/** @param {any} cluster @param {AbortSignal} left aborted when the page is left */
+async function retireCluster(cluster, left) {
+  let held = 0;
+  try {
+    return await askFirst(
+      {
+        ask: async (signal) => {
+          const nodes = await nodesOf(cluster, signal);
+          held = nodes.length;
+          return retireQuestion(cluster, nodes);
+        },
+        work: () => call('retireConsoleCluster', { path: { cluster: cluster.name }, query: held > 0 ? { give_back: 'true' } : {} }),
+      },
+      left,
+    );
+  } catch (failure) {
+    toast(`${cluster.name} is not retired, because what it holds cannot be read now: ${reasonOf(failure)}`);
+    return false;
+  }
+}
+
+/** @param {any} cluster @param {string[]} nodes @returns {import('../components/dialog.js').Asked} */
+function retireQuestion(cluster, nodes) {
+  const held = nodes.length;
+  return {
     title: `Retire ${cluster.name}?`,
     text: html`
-      ${held > 0 ? html`<p><strong>${count(held, 'node')} ${held === 1 ? 'is' : 'are'} reclaimed at once, with all that is on ${held === 1 ? 'it' : 'them'}.</strong></p>` : nothing}
+      ${held > 0
+        ? html`<p><strong>${count(held, 'node')} ${held === 1 ? 'is' : 'are'} reclaimed at once, with all that is on ${held === 1 ? 'it' : 'them'}:</strong></p>
+            <ul class="plain mono">${nodes.map((node) => html`<li>${node}</li>`)}</ul>`
+        : nothing}
       <p>Nothing can be declared for it any more, and its name is never used again. Tokens bound to it can only read.
       Its activity, history and bills stay.</p>`,
     action: held > 0 ? `Give back ${count(held, 'node')} and retire` : 'Retire the cluster',
     danger: true,
     typed: cluster.name,
-    work: () => call('retireConsoleCluster', { path: { cluster: cluster.name }, query: held > 0 ? { give_back: 'true' } : {} }),
-  });
+    losses: JSON.stringify([...nodes].sort()),
+  };
 }
 
 customElements.define('bourse-clusters', Clusters);

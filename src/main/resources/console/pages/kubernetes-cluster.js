@@ -2,14 +2,18 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { CallError, call } from '../lib/client.js';
 import { dollars, whole } from '../lib/format.js';
+import { bidQuestion, isRefusal, soon } from '../lib/losses.js';
 import { why, wishOfK8s } from '../lib/why.js';
-import { at, badge, empty, figure } from '../components/parts.js';
+import { at, badge, empty, figure, health } from '../components/parts.js';
 import { ENDINGS, conditionFields, conditionLabel, conditionText, saidOf, unsaid } from '../components/conditions.js';
-import { confirm } from '../components/dialog.js';
+import { askFirst } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
 import '../components/countdown.js';
+
+/** The field that a refusal is about, where its words do not begin with one. */
+const FIELD_OF_CODE = { 'price-above-maximum': 'limit_price_per_gpu_hour', 'price-precision': 'limit_price_per_gpu_hour', 'bid-too-low': 'limit_price_per_gpu_hour' };
 
 /** A tick of most pools: what a bid brought is there by then. */
 const AGAIN_MILLIS = 10_000;
@@ -25,6 +29,10 @@ class KubernetesCluster extends Page {
     this.version = 0;
     /** @type {any} what stands since somebody else changed it, while the form holds something else */
     this.theirs = null;
+    /** @type {AbortController | null} */
+    this.sending = null;
+    /** What the form held when it was sent, and of which cluster. */
+    this.sent = '';
   }
 
   /** @override */
@@ -34,6 +42,7 @@ class KubernetesCluster extends Page {
 
   connectedCallback() {
     super.connectedCallback();
+    this.atEnd(() => this.sending?.abort());
     this.every(AGAIN_MILLIS, () => this.refresh());
   }
 
@@ -71,50 +80,97 @@ class KubernetesCluster extends Page {
       Object.keys(saidOf(form.values)).length > 0;
   }
 
+  /** The form as it is sent. */
+  body() {
+    const { values } = /** @type {Form} */ (this.form);
+    return {
+      cluster: this.data.cluster.cluster,
+      limit_price_per_gpu_hour: values.limit_price_per_gpu_hour === '' ? NaN : Number(values.limit_price_per_gpu_hour),
+      // An empty size keeps the one that stands.
+      ...(values.max_gpus === '' ? {} : { max_gpus: Number(values.max_gpus) }),
+      expected_version: this.version,
+      ...saidOf(values),
+    };
+  }
+
+  /** What the form holds, and of which cluster. */
+  get typed() {
+    return JSON.stringify([this.params.cluster, this.form?.values]);
+  }
+
+  /**
+   * Sends the bid, after a question if something is lost by it. The cluster is read before the question, and again right
+   * before the bid is sent.
+   */
   async bid() {
     const form = /** @type {Form} */ (this.form);
-    const { cluster } = this.data;
-    const gpus = Number(form.values.max_gpus);
-    if (gpus < (cluster.bid?.max_gpus ?? 0)) {
-      const sure = await confirm({
-        title: `Lower ${cluster.cluster} to ${whole(gpus)} GPUs?`,
-        text: html`<p>Nodes over that are reclaimed at once, with all that is on them.</p>`,
-        action: 'Lower the bid',
-        danger: true,
-        work: async () => {},
-      });
-      if (!sure) {
-        return;
-      }
+    if (form.busy) {
+      return;
     }
-    const state = await form.submit(
-      async () => {
-        try {
-          return await call('writeBid', {
-            body: {
-              cluster: cluster.cluster,
-              limit_price_per_gpu_hour: Number(form.values.limit_price_per_gpu_hour),
-              max_gpus: gpus,
-              expected_version: this.version,
-              ...saidOf(form.values),
-            },
-          });
-        } catch (failure) {
-          if (failure instanceof CallError && failure.code === 'version-mismatch') {
-            this.theirs = await call('readK8sCluster', { path: { name: cluster.cluster } });
-            return null;
-          }
-          throw failure;
-        }
-      },
-      { 'price-above-maximum': 'limit_price_per_gpu_hour', 'price-precision': 'limit_price_per_gpu_hour', 'bid-too-low': 'limit_price_per_gpu_hour' },
+    if (this.data.cluster.bid && !this.isTouched()) {
+      toast('This is in force already');
+      return;
+    }
+    const body = Object.freeze(this.body());
+    const sending = new AbortController();
+    this.sending = sending;
+    this.sent = this.typed;
+    await askFirst(
+      { ask: (signal) => this.question(body, sending, signal), work: () => this.send(body, sending), form, fieldOfCode: FIELD_OF_CODE },
+      sending.signal,
     );
-    if (state) {
-      form.reset(typed(state));
+  }
+
+  /**
+   * What to ask before a bid is sent; null if nothing is lost by it.
+   * @param {any} body
+   * @param {AbortController} sending
+   * @param {AbortSignal} signal
+   */
+  async question(body, sending, signal) {
+    const { now, failure } = await this.lookAgain(signal);
+    if (!sending.signal.aborted && this.typed !== this.sent) {
+      toast('The form changed during the check. Nothing was bid.');
+      sending.abort();
+    }
+    if (!sending.signal.aborted && now.version !== body.expected_version) {
+      this.theirs = now;
+      sending.abort();
+    }
+    sending.signal.throwIfAborted();
+    return bidQuestion(now, body, failure);
+  }
+
+  /** The cluster as it is; as it was shown last, and why, if it cannot be read now. @param {AbortSignal} signal */
+  async lookAgain(signal) {
+    const { cluster } = this.data;
+    try {
+      return { now: await call('readK8sCluster', { path: { name: cluster.cluster }, signal: soon(signal), quiet: true }), failure: null };
+    } catch (failure) {
+      if (signal.aborted || isRefusal(failure)) {
+        throw failure;
+      }
+      return { now: { ...cluster, version: this.version }, failure };
+    }
+  }
+
+  /** @param {any} body @param {AbortController} sending */
+  async send(body, sending) {
+    try {
+      const state = await call('writeBid', { body });
+      if (this.typed === this.sent) {
+        this.form?.reset(typed(state));
+      }
       this.version = state.version;
       this.theirs = null;
       toast('The bid counts from the next tick on');
       this.refresh();
+    } catch (failure) {
+      if (failure instanceof CallError && failure.code === 'version-mismatch') {
+        this.theirs = await call('readK8sCluster', { path: { name: body.cluster } });
+        sending.abort();
+      }
+      throw failure;
     }
   }
 
@@ -206,6 +262,7 @@ const NODES = [
     cell: (row) => html`${badge(row.state, /** @type {any} */ ({ active: 'good', provisioning: 'calm', reclaiming: 'warn' })[row.state])}
       ${row.reclaim_at ? html`<span class="small">goes in <bourse-countdown until=${row.reclaim_at} over="a moment"></bourse-countdown></span>` : nothing}`,
   },
+  { title: 'Health', value: (row) => row.health.state, cell: (row) => health(row.health) },
   { title: 'Granted', value: (row) => row.granted_at, cell: (row) => at(row.granted_at) },
   {
     title: 'Protected for',

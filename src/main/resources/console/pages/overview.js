@@ -93,7 +93,7 @@ function row(cluster, outlook) {
 function firstSteps(rows, keys) {
   return empty(
     rows.length === 0 ? 'Begin with a key and a cluster' : 'Add an ssh key',
-    html`${keys.length === 0 ? 'Nodes of VM clusters let in whoever has a key that is registered here before they are granted. ' : ''}
+    html`${keys.length === 0 ? 'Add an SSH key before you request nodes; it is installed when they start. ' : ''}
       ${rows.length === 0 ? 'A cluster bids for nodes in one pool. It costs nothing until you declare how many GPUs it wants, and up to what price.' : ''}`,
     html`${keys.length === 0 ? html`<a class="button" href="/console/ssh-keys">Add an ssh key</a> ` : nothing}
       ${rows.length === 0 ? html`<a class="button" href="/console/clusters">Make a cluster</a>` : nothing}`,

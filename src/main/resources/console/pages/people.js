@@ -6,6 +6,7 @@ import { navigate, setQuery } from '../lib/router.js';
 import { at, badge, empty, tabs } from '../components/parts.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { confirm, dialogHost, openDialog } from '../components/dialog.js';
+import { confirmSwap } from '../components/swap.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
 import '../components/copy.js';
@@ -150,15 +151,10 @@ class People extends Page {
     const swaps = {};
     await openDialog((/** @type {() => void} */ close, redraw) => {
       const swap = async (/** @type {any} */ node) => {
-        swaps[node.public_ip] = 'swapping…';
-        redraw();
-        try {
-          await call('swapNode', { body: { node: node.public_ip, cluster: node.cluster } });
+        if (await confirmSwap(node.public_ip, node.cluster)) {
           swaps[node.public_ip] = 'swap requested';
-        } catch (fault) {
-          swaps[node.public_ip] = fault instanceof Error ? fault.message : String(fault);
+          redraw();
         }
-        redraw();
       };
       return html`<form method="dialog">
         <h2>${member.name} was removed</h2>

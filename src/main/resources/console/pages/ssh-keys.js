@@ -93,7 +93,7 @@ class SshKeys extends Page {
   view(/** @type {any} */ { keys, clusters, needsWrite }) {
     return html`
       <bourse-table caption="SSH keys" .columns=${this.columns()} .rows=${keys} .key=${(/** @type {any} */ row) => row.key_id} ?search=${keys.length > 8}
-        .empty=${empty('No key yet', 'Nodes of VM clusters let in whoever has a key that is registered before they are granted. Without one, nothing can be declared.')}></bourse-table>
+        .empty=${empty('No key yet', 'Add an SSH key before you request nodes; it is installed when they start. Without a key nothing can be declared.')}></bourse-table>
       <form class="sheet" aria-labelledby="add-key" @submit=${onSubmit(() => this.add())}>
         <h2 id="add-key">Add a key</h2>
         <p class="muted">Installed on every node granted from now on. Nodes that are held already stay as they are.</p>

@@ -318,6 +318,7 @@ final class ArchitectureTest {
                   "io.vertx.pgclient..",
                   "io.vertx.sqlclient..",
                   "io.netty..",
+                  "jdk.net..",
                   "org.slf4j")),
           entry(
               "access",

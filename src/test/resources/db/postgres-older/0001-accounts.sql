@@ -4,4 +4,3 @@ CREATE TABLE account (
   revision BIGINT NOT NULL,
   balance BIGINT
 );
-ALTER TABLE migration ADD COLUMN serves_from INTEGER;

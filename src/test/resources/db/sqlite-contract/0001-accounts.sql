@@ -4,4 +4,3 @@ CREATE TABLE account (
   revision INTEGER NOT NULL,
   balance INTEGER
 );
-ALTER TABLE migration ADD COLUMN serves_from INTEGER;

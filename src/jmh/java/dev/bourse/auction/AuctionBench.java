@@ -67,10 +67,15 @@ public class AuctionBench {
       declared[skewed(random)]++;
     }
     bidders = new ArrayList<>();
+    // In no order of price or name, and one after the other in memory, as a tick makes them.
+    List<Integer> arrivals = new ArrayList<>();
     for (int i = 0; i < CLUSTERS; i++) {
+      arrivals.add(i);
+    }
+    Collections.shuffle(arrivals, random);
+    for (int i : arrivals) {
       bidders.add(bidder(random, i, held[i], declared[i]));
     }
-    Collections.shuffle(bidders, random);
     List<FreeNode> free = new ArrayList<>();
     for (int i = HELD; i < NODES; i++) {
       String excluded = random.nextInt(100) == 0 ? org(random.nextInt(ORGS)) : null;

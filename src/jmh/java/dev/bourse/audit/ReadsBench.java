@@ -87,7 +87,7 @@ public final class ReadsBench {
                   vertx,
                   folder.resolve("bourse.db"),
                   SqliteConfig.defaults(),
-                  "db/sqlite",
+                  "db/schema",
                   Clock.systemUTC())),
           reads);
     } else {
@@ -101,7 +101,7 @@ public final class ReadsBench {
                 PostgresDatabase.open(
                     vertx,
                     PostgresConfig.defaults(PostgresUrl.parse(server.newDatabase()), ""),
-                    "db/postgres",
+                    "db/schema",
                     Clock.systemUTC(),
                     new Random())),
             reads);

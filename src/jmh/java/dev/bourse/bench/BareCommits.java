@@ -48,7 +48,7 @@ public final class BareCommits {
       statement.execute("PRAGMA journal_mode = WAL");
       statement.execute("PRAGMA synchronous = FULL");
       statement.execute("PRAGMA foreign_keys = ON");
-      statement.execute("PRAGMA cache_size = -65536");
+      statement.execute("PRAGMA cache_size = -8192");
       statement.execute("PRAGMA wal_autocheckpoint = 8192");
       try (ResultSet rows = statement.executeQuery("SELECT name, revision FROM cluster")) {
         while (rows.next()) {

@@ -91,6 +91,11 @@ public final class EdgeBenchServer {
       }
 
       @Override
+      public Future<Void> confirm(@Nullable String header, long sinceNanos) {
+        return Future.succeededFuture();
+      }
+
+      @Override
       public boolean isAgents(@Nullable String header) {
         return true;
       }

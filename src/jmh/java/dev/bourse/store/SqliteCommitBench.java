@@ -98,7 +98,7 @@ public class SqliteCommitBench {
       try (java.sql.Statement statement = connection.createStatement()) {
         statement.execute("PRAGMA journal_mode = WAL");
         statement.execute("PRAGMA synchronous = FULL");
-        statement.execute("PRAGMA cache_size = -65536");
+        statement.execute("PRAGMA cache_size = -8192");
         statement.execute("PRAGMA wal_autocheckpoint = 8192");
         for (Statement create : BenchSchema.create()) {
           statement.execute(create.sql());

@@ -3,6 +3,7 @@ package dev.bourse.access;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
+import io.vertx.core.Future;
 import org.jspecify.annotations.Nullable;
 
 /** Authenticates bearer tokens of every kind; the shape of a token says which kind it is. */
@@ -24,22 +25,51 @@ public final class BearerAuthenticator implements Authenticator {
 
   @Override
   public Caller authenticate(@Nullable String authorizationHeader) {
+    String token = token(authorizationHeader);
+    if (token.startsWith(JWT_BEGIN)) {
+      return members.authenticate(token);
+    }
+    TokenSecret presented = parse(token);
+    return switch (presented.kind()) {
+      case ORGANIZATION -> tokens.authenticate(presented);
+      case OPERATOR -> operators.authenticate(presented);
+    };
+  }
+
+  @Override
+  public Future<Void> confirm(@Nullable String authorizationHeader, long sinceNanos) {
+    try {
+      requireInForce(token(authorizationHeader));
+      return Future.succeededFuture();
+    } catch (ApiError revoked) {
+      return Future.failedFuture(revoked);
+    }
+  }
+
+  private void requireInForce(String token) {
+    if (token.startsWith(JWT_BEGIN)) {
+      members.requireInForce(token);
+      return;
+    }
+    TokenSecret presented = parse(token);
+    switch (presented.kind()) {
+      case ORGANIZATION -> tokens.requireInForce(presented);
+      case OPERATOR -> operators.requireInForce(presented);
+    }
+  }
+
+  private static String token(@Nullable String authorizationHeader) {
     if (authorizationHeader == null) {
       throw unauthorized("missing Authorization header; expected 'Bearer <token>'");
     }
     if (!authorizationHeader.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
       throw unauthorized("the Authorization header is not of the form 'Bearer <token>'");
     }
-    String token = authorizationHeader.substring(SCHEME.length()).trim();
-    if (token.startsWith(JWT_BEGIN)) {
-      return members.authenticate(token);
-    }
-    TokenSecret presented =
-        TokenSecret.parse(token).orElseThrow(() -> unauthorized("the token is malformed"));
-    return switch (presented.kind()) {
-      case ORGANIZATION -> tokens.authenticate(presented);
-      case OPERATOR -> operators.authenticate(presented);
-    };
+    return authorizationHeader.substring(SCHEME.length()).trim();
+  }
+
+  private static TokenSecret parse(String token) {
+    return TokenSecret.parse(token).orElseThrow(() -> unauthorized("the token is malformed"));
   }
 
   @Override

@@ -7,11 +7,15 @@ import java.util.List;
 
 /**
  * Makes a commit fail if its caller was removed, suspended or revoked after the request was
- * authenticated. Without it, a request in flight during a removal leaves something behind.
+ * authenticated. It is for what a removal takes away with the caller: without it, a request in
+ * flight during the removal leaves something behind. All other audited writes are judged before
+ * they are carried out, which may be a second late.
  */
 public final class CallerGuard {
   private static final String MEMBER = "member:";
   private static final String TOKEN = "token:";
+  private static final String LIVE_ORG =
+      "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL AND ";
 
   private CallerGuard() {}
 
@@ -28,10 +32,11 @@ public final class CallerGuard {
           lock(orgId),
           Statement.guarded(
               () -> ApiError.of(ErrorCode.FORBIDDEN, "you were removed or suspended just now"),
-              """
-              UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL AND EXISTS
-              (SELECT 1 FROM member WHERE org_id = ? AND username = ? AND suspended_at IS NULL)\
-              """,
+              LIVE_ORG
+                  + """
+                  EXISTS (SELECT 1 FROM member WHERE org_id = ? AND username = ?
+                  AND suspended_at IS NULL)\
+                  """,
               orgId,
               orgId,
               actor.substring(MEMBER.length())));
@@ -40,11 +45,11 @@ public final class CallerGuard {
       return List.of(
           lock(orgId),
           Statement.guarded(
-              () -> ApiError.of(ErrorCode.UNAUTHORIZED, "the token is unknown or revoked"),
-              """
-              UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL
-              AND NOT EXISTS (SELECT 1 FROM token WHERE token_id = ? AND revoked_at IS NOT NULL)\
-              """,
+              () -> BearerAuthenticator.unauthorized("the token is unknown or revoked"),
+              LIVE_ORG
+                  + """
+                  NOT EXISTS (SELECT 1 FROM token WHERE token_id = ? AND revoked_at IS NOT NULL)\
+                  """,
               orgId,
               actor.substring(TOKEN.length())));
     }

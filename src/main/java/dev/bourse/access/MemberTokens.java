@@ -2,6 +2,7 @@ package dev.bourse.access;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import dev.bourse.core.ApiError;
 import io.vertx.core.Future;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
@@ -120,10 +121,60 @@ public final class MemberTokens {
   /**
    * The member a token stands for.
    *
-   * @throws dev.bourse.core.ApiError {@code unauthorized} when it is forged, made for something
-   *     else, expired or revoked, or the member may not act any more
+   * @throws ApiError {@code unauthorized} when it is forged, made for something else, expired or
+   *     revoked, or the member may not act any more
    */
   public Principal authenticate(String token) {
+    Claims claims = read(token);
+    boolean isForMcp = claims.audience().equals(mcpAudience());
+    if (!isForMcp && !claims.audience().equals(restAudience())) {
+      throw BearerAuthenticator.unauthorized("the token is for another resource");
+    }
+    if (clock.millis() >= claims.expiresAtMillis()) {
+      throw BearerAuthenticator.unauthorized("the token has expired");
+    }
+    String memberId = requireInForce(claims);
+    Organization org =
+        organizations.findOrganization(claims.orgId()).orElseThrow(MemberTokens::revoked);
+    return new Principal(
+        org,
+        "member:" + claims.username(),
+        "",
+        claims.scopes(),
+        null,
+        claims.expiresAtMillis(),
+        claims.username(),
+        memberId,
+        isForMcp ? Principal.Credential.MCP_TOKEN : Principal.Credential.MEMBER_TOKEN,
+        TokenLimits.NONE,
+        claims.grantId().isEmpty() ? null : claims.grantId());
+  }
+
+  /**
+   * Judges a token again, which may have expired.
+   *
+   * @throws ApiError {@code unauthorized} when it is revoked, or the member may not act any more
+   */
+  void requireInForce(String token) {
+    requireInForce(read(token));
+  }
+
+  /** Returns the member's id. */
+  private String requireInForce(Claims claims) {
+    Optional<String> memberId = members.findId(claims.orgId(), claims.username());
+    if (memberId.isEmpty()
+        || revocations.isRevoked(
+            claims.grantId(), claims.orgId(), claims.username(), claims.issuedAtSecond())) {
+      throw revoked();
+    }
+    return memberId.get();
+  }
+
+  private static ApiError revoked() {
+    return BearerAuthenticator.unauthorized("the token is unknown or revoked");
+  }
+
+  private Claims read(String token) {
     if (token.length() > MAX_LENGTH) {
       throw BearerAuthenticator.unauthorized("the token is malformed");
     }
@@ -133,33 +184,7 @@ public final class MemberTokens {
         || !claims.issuer().equals(baseUrl.get())) {
       throw BearerAuthenticator.unauthorized("the token is not one of this service");
     }
-    boolean isForMcp = claims.audience().equals(mcpAudience());
-    if (!isForMcp && !claims.audience().equals(restAudience())) {
-      throw BearerAuthenticator.unauthorized("the token is for another resource");
-    }
-    if (clock.millis() >= claims.expiresAtMillis()) {
-      throw BearerAuthenticator.unauthorized("the token has expired");
-    }
-    Organization org = organizations.findOrganization(claims.orgId()).orElse(null);
-    Optional<String> memberId = members.findId(claims.orgId(), claims.username());
-    if (org == null
-        || memberId.isEmpty()
-        || revocations.isRevoked(
-            claims.grantId(), claims.orgId(), claims.username(), claims.issuedAtSecond())) {
-      throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
-    }
-    return new Principal(
-        org,
-        "member:" + claims.username(),
-        "",
-        claims.scopes(),
-        null,
-        claims.expiresAtMillis(),
-        claims.username(),
-        memberId.get(),
-        isForMcp ? Principal.Credential.MCP_TOKEN : Principal.Credential.MEMBER_TOKEN,
-        TokenLimits.NONE,
-        claims.grantId().isEmpty() ? null : claims.grantId());
+    return claims;
   }
 
   /**

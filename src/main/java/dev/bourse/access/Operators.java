@@ -127,12 +127,22 @@ public final class Operators implements Mirror {
         : null;
   }
 
-  /** What is known of a token; refused as {@link #authenticate} refuses. */
-  OperatorToken find(TokenSecret presented) {
+  /**
+   * Returns a token that was not revoked; it may have expired.
+   *
+   * @throws ApiError {@code unauthorized} when it is unknown or revoked
+   */
+  OperatorToken requireInForce(TokenSecret presented) {
     OperatorToken token = matching(presented);
     if (token == null) {
       throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
     }
+    return token;
+  }
+
+  /** Returns a token that is in force; fails as {@link #authenticate} does. */
+  OperatorToken find(TokenSecret presented) {
+    OperatorToken token = requireInForce(presented);
     if (isExpired(token)) {
       throw BearerAuthenticator.unauthorized("the token has expired");
     }

@@ -256,10 +256,7 @@ public final class Tokens implements Mirror {
    * @throws ApiError {@code unauthorized} when it is unknown, expired or revoked
    */
   Principal authenticate(TokenSecret presented) {
-    CachedToken entry = byId.get(presented.tokenId());
-    if (entry == null || !MessageDigest.isEqual(entry.secretSha256, presented.sha256())) {
-      throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
-    }
+    CachedToken entry = requireInForce(presented);
     long now = clock.millis();
     Long expiresAt = entry.token.expiresAtMillis();
     if (expiresAt != null && now >= expiresAt) {
@@ -267,6 +264,19 @@ public final class Tokens implements Mirror {
     }
     entry.lastUsedAtMillis = now;
     return entry.principal;
+  }
+
+  /**
+   * Returns a token that was not revoked; it may have expired.
+   *
+   * @throws ApiError {@code unauthorized} when it is unknown or revoked
+   */
+  CachedToken requireInForce(TokenSecret presented) {
+    CachedToken entry = byId.get(presented.tokenId());
+    if (entry == null || !MessageDigest.isEqual(entry.secretSha256, presented.sha256())) {
+      throw BearerAuthenticator.unauthorized("the token is unknown or revoked");
+    }
+    return entry;
   }
 
   /**
@@ -350,7 +360,8 @@ public final class Tokens implements Mirror {
     return true;
   }
 
-  private static final class CachedToken {
+  /** A token, its secret's digest and its last use. */
+  static final class CachedToken {
     final Token token;
     final byte[] secretSha256;
     final Principal principal;

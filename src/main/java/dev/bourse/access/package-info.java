@@ -35,6 +35,12 @@
  * here but in {@code signin} and {@code oauth}: they are pages and HTTP, and every feature imports
  * this package.
  *
+ * <p>A credential is judged when the request arrives, and again when a write that the trail records
+ * is carried out, because that may be much later ({@link dev.bourse.access.Authenticator#confirm}).
+ * What a process knows of revocations must be at most a second old then; in memory for tokens and
+ * members, by a query for sessions. Rejected: a condition in the SQL of each write, which costs
+ * each write a look-up in the database and knows neither sessions nor consents.
+ *
  * <p>How far a token's declarations may go ({@link dev.bourse.access.TokenLimits}) is in memory
  * with the token. An application's limits are read with its member's consent at each write ({@link
  * dev.bourse.access.LimitStore}), not claimed by its access tokens: what was narrowed holds at

@@ -1,8 +1,8 @@
 package dev.bourse.admin;
 
 import dev.bourse.command.AnswerFormat;
-import dev.bourse.command.Caller;
 import dev.bourse.command.CertificateOptions;
+import dev.bourse.command.CommandContext;
 import dev.bourse.command.OperationCommand;
 import dev.bourse.command.RemoteOperation;
 import dev.bourse.contract.Contract;
@@ -40,11 +40,11 @@ import picocli.CommandLine.ScopeType;
     exitCodeList = {
       " 0:done",
       " 1:refused; the same command will be refused again",
-      " 2:the command line is wrong",
+      " 2:the command line is wrong, or no terminal to confirm on; add --yes",
       " 3:the service cannot be reached or cannot serve now; try again",
       " 4:a trail was verified and is not whole"
     })
-public final class AdminCommand implements Caller {
+public final class AdminCommand implements CommandContext {
   /** The security scheme of operators' tokens. */
   private static final Set<String> TOKEN = Set.of("operatorToken");
 
@@ -98,9 +98,9 @@ public final class AdminCommand implements Caller {
   }
 
   /**
-   * The command and all below it.
+   * Creates the command and all its subcommands.
    *
-   * @param environment where {@code BOURSE_URL} and {@code BOURSE_OPERATOR_TOKEN} are looked for
+   * @param environment holds {@code BOURSE_URL} and {@code BOURSE_OPERATOR_TOKEN}
    */
   public static CommandLine create(Map<String, String> environment) {
     AdminCommand admin = new AdminCommand(environment);
@@ -109,14 +109,14 @@ public final class AdminCommand implements Caller {
     JsonObject contract = Contract.resolvedDocument("operator");
     for (RemoteOperation operation : RemoteOperation.listOf(contract, TOKEN)) {
       if (operation.operationId().equals("readStatus")) {
-        line.addSubcommand(operation.command(), new StatusCommand(admin, operation).spec());
+        line.addSubcommand(operation.command(), new SiteStatusCommand(admin, operation).spec());
         continue;
       }
       CommandSpec noun =
           nouns.computeIfAbsent(operation.noun(), name -> noun(name, about(contract, name)));
       CommandSpec verb =
           operation.noun().equals("audit") && operation.verb().equals("verify")
-              ? new VerifyCommand(admin, operation).spec()
+              ? new AuditVerifyCommand(admin, operation).spec()
               : new OperationCommand(admin, operation).spec();
       noun.addSubcommand(operation.verb(), verb);
     }
@@ -126,8 +126,8 @@ public final class AdminCommand implements Caller {
   }
 
   /**
-   * A command by its name and help text alone, for a command line that means another: to build all
-   * takes longer than most commands run.
+   * Creates a command with its name and help text only, for command lines that run another one:
+   * building all subcommands takes longer than most commands run.
    */
   public static CommandLine named(String name) {
     CommandLine line = new CommandLine(new AdminCommand(Map.of())).setCommandName(name);
@@ -138,8 +138,8 @@ public final class AdminCommand implements Caller {
   }
 
   /**
-   * The commands of one noun as a command of its own, {@code bourse checkpoints …} for {@code
-   * bourse admin checkpoints …}.
+   * Creates the commands of one noun as a top-level command, {@code bourse checkpoints …} for
+   * {@code bourse admin checkpoints …}.
    */
   public static CommandLine createNoun(String name, Map<String, String> environment) {
     AdminCommand admin = new AdminCommand(environment);
@@ -176,14 +176,14 @@ public final class AdminCommand implements Caller {
   }
 
   /**
-   * The service meant, as the options, then the environment, then the data folder tell.
+   * Returns the service that the options name, then the environment, then the data folder.
    *
-   * @throws Refused when nothing tells a token
+   * @throws Refused when there is no token
    */
   @Override
   public Service service() throws Refused {
     certificate.show(environment);
-    JsonObject told = told();
+    JsonObject told = readTokenFile();
     String address = first(url, environment.get("BOURSE_URL"), told.getString("base_url"));
     String token =
         first(
@@ -209,7 +209,7 @@ public final class AdminCommand implements Caller {
             """));
   }
 
-  private JsonObject told() throws Refused {
+  private JsonObject readTokenFile() throws Refused {
     Path file = data.resolve("operator.json");
     return Files.isReadable(file) ? new JsonObject(read(file)) : new JsonObject();
   }

@@ -1,10 +1,10 @@
 /**
  * {@code bourse admin}: the operators' interface from a command line.
  *
- * <p>Its commands are built from the operator contract by {@link dev.bourse.command}: a tag is a
- * noun, the first word of an operationId a verb. Two commands are of their own: verifying a trail,
- * which takes many calls ({@link dev.bourse.admin.VerifyCommand}), and the screen that tells how
- * the whole site stands ({@link dev.bourse.admin.StatusCommand}).
+ * <p>{@link dev.bourse.command} builds its commands from the operator contract: a tag is a noun,
+ * the first word of an operationId a verb. Two commands are written by hand: verifying a trail,
+ * which takes many calls ({@link dev.bourse.admin.AuditVerifyCommand}), and the status screen
+ * ({@link dev.bourse.admin.SiteStatusCommand}).
  */
 @NullMarked
 package dev.bourse.admin;

@@ -17,15 +17,14 @@ import java.time.Clock;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Who may call: what is known of organizations' tokens, operators and members, put together.
+ * Assembles the access control of organizations' tokens, operators and members.
  *
- * @param tokens those of organizations
- * @param revocations what members' tokens are checked against, besides their signature
- * @param authenticator tells callers from their tokens
+ * @param tokens the API tokens of organizations
+ * @param revocations refuses members' tokens despite a valid signature
+ * @param authenticator identifies callers by their tokens
  */
 record AccessControl(
     Tokens tokens,
@@ -35,15 +34,15 @@ record AccessControl(
     Revocations revocations,
     MemberTokens memberTokens,
     FreshCredentials authenticator) {
-  /** As long as somebody may keep trying the demo without a restart, which makes new ones. */
+  /** How long the demo can run without a restart, which creates new tokens. */
   private static final long DEMO_TOKEN_MILLIS = 30L * 24 * 3_600 * 1_000;
 
-  /** Nothing is read yet. */
+  /** Assembles the parts; nothing is read yet. */
   static AccessControl of(
       ServiceContext context,
       Database database,
       Supplier<String> baseUrl,
-      LongSupplier lastKnownNanos) {
+      FreshCredentials.Knowledge knowledge) {
     Clock clock = context.clock();
     Config config = context.config();
     AccessStore access = new AccessStore(database);
@@ -62,7 +61,6 @@ record AccessControl(
     MemberTokens memberTokens =
         new MemberTokens(
             signingKeys, members, tokens, revocations, baseUrl, clock, context.random());
-    long staleMillis = config.storeWatch().staleMillis();
     return new AccessControl(
         tokens,
         operators,
@@ -72,15 +70,15 @@ record AccessControl(
         memberTokens,
         new FreshCredentials(
             new BearerAuthenticator(tokens, operators, memberTokens),
-            staleMillis == 0 ? context.nanoTime() : lastKnownNanos,
+            knowledge,
             context.nanoTime(),
-            staleMillis));
+            config.storeWatch().staleMillis()));
   }
 
   /**
-   * Reads what is stored; the first start of a store makes its first operator.
+   * Reads the stored state; the first start of a store creates its first operator.
    *
-   * @param files where that operator's token is told
+   * @param files receive that operator's token
    */
   Future<Void> load(ServiceContext context, Database database, KeysFiles files) {
     context.shutdown().push(tokens::flush);
@@ -95,7 +93,7 @@ record AccessControl(
         .mapEmpty();
   }
 
-  /** What is held of the store, by the topics that others tell its changes by. */
+  /** The in-memory state, by the topics of its changes. */
   Map<String, Mirror> mirrors() {
     return Map.of(
         Tokens.CHANGED,
@@ -114,13 +112,13 @@ record AccessControl(
         revocations.members());
   }
 
-  /** Tells the demo's members their tokens; once it is known where the service is served. */
-  Future<Void> noteMemberTokens(ServiceContext context, KeysFiles files) {
+  /** Writes the demo members' tokens to their file, when the service's address is known. */
+  Future<Void> writeMemberTokens(ServiceContext context, KeysFiles files) {
     return context
         .vertx()
         .executeBlocking(
             () -> {
-              files.noteMemberTokens(
+              files.writeMemberTokens(
                   Map.of(
                       "member_token",
                       (org, member) -> demoToken(org, member, memberTokens.restAudience()),

@@ -1,20 +1,30 @@
 package dev.bourse.app;
 
-import dev.bourse.audit.Sealer;
+import dev.bourse.audit.AuditConfig;
 import dev.bourse.billing.BillingConfig;
 import dev.bourse.billing.BillingService;
+import dev.bourse.billing.HealthRetention;
 import dev.bourse.billing.HoldService;
 import dev.bourse.billing.UsagePosting;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.store.Database;
-import dev.bourse.store.postgres.PostgresConfig;
 
-/** Money, put together. */
+/** Assembles billing. */
 final class BillingSetup {
+  /**
+   * The least time after which a commit to a server has certainly ended: connecting, waiting for a
+   * connection and one group of commits take at most 21 s by default, and a server may take its
+   * time to notice that a client is gone.
+   */
+  private static final long LEAST_UNDER_WAY_MILLIS = 60_000;
+
+  /** A group of commits, the repeated query for its outcome, and the same again as a reserve. */
+  private static final int QUERIES_UNDER_WAY = 3;
+
   private BillingSetup() {}
 
-  /** What moves the holds of organizations and puts them on their clusters. */
+  /** Moves the holds of organizations and applies them to their clusters. */
   static HoldService holds(
       ServiceContext context, Database database, Clusters clusters, ClusterOwners owners) {
     return new HoldService(
@@ -27,7 +37,7 @@ final class BillingSetup {
         context.time());
   }
 
-  /** Begins to post usage and to look after holds, which goes on until the service stops. */
+  /** Starts to post usage and to maintain holds, until the service stops. */
   static BillingService start(
       ServiceContext context, Database database, Clusters clusters, HoldService holds) {
     BillingConfig config = context.config().billing();
@@ -47,7 +57,7 @@ final class BillingSetup {
         .counter(
             "bourse_usage_reversals_total",
             """
-            Hours of organizations' usage that were posted by a clock that was ahead, and \
+            Hours of organizations' usage that were posted by a clock that was ahead and \
             reversed.\
             """,
             posting::reversals);
@@ -64,18 +74,28 @@ final class BillingSetup {
             "1 while posting is so far behind that no billing hold begins or goes on.",
             () -> holds.isWaiting() ? 1 : 0);
     context.keepUpDivided("posting usage", config.checkMillis(), posting::step);
+    AuditConfig audit = context.config().audit();
+    context.keepUpDivided(
+        "deleting expired changes of nodes' health",
+        audit.retentionIntervalMillis(),
+        new HealthRetention(database, audit.activityMillis(), context.time())::step);
     String lookAfter = "looking after billing holds";
     context.keepUp(
         lookAfter,
         config.checkMillis(),
-        context.shares().divided(lookAfter, holds::step, holds::look));
+        context.shares().divided(lookAfter, holds::step, holds::checkLag));
     return billing;
   }
 
-  /** At least as long as a commit to a server may be under way. */
+  /** At least as long as a commit to a server may be in flight. */
   private static long settleMillis(Config config) {
     return Math.max(
         config.billing().settleMillis(),
-        config.postgres().map(PostgresConfig::queryMillis).map(Sealer::settleMillis).orElse(0L));
+        config
+            .postgres()
+            .map(
+                server ->
+                    Math.max(LEAST_UNDER_WAY_MILLIS, QUERIES_UNDER_WAY * server.queryMillis()))
+            .orElse(0L));
   }
 }

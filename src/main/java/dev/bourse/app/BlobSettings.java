@@ -8,22 +8,21 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Where the bytes of checkpoints are kept.
+ * Where the bytes of checkpoints are stored.
  *
- * @param store {@code checkpoints.store}: where new ones go
- * @param former {@code checkpoints.former-store}: where older ones may still be, until they are
- *     moved
+ * @param store {@code checkpoints.store}: the store of new ones
+ * @param former {@code checkpoints.former-store}: the store of older ones until they are moved
  */
 record BlobSettings(Place store, Optional<Place> former) {
   static final String LOCAL = "local";
 
   /**
-   * A store.
+   * A blob store.
    *
    * @param objects an object store; empty for the data folder
    */
   record Place(Optional<S3Config> objects) {
-    /** The same for the same store, however its address is written. */
+    /** The store's name, which does not depend on how its address is written. */
     String name() {
       return objects.map(S3Config::name).orElse(LOCAL);
     }
@@ -47,7 +46,7 @@ record BlobSettings(Place store, Optional<Place> former) {
     }
     Place former = place(settings, key, text, credentials);
     if (former.name().equals(store.name())) {
-      settings.fault(key, text, "another store than checkpoints.store, or nothing");
+      settings.fault(key, text, "a store other than checkpoints.store, or empty");
     }
     return new BlobSettings(store, Optional.of(former));
   }
@@ -65,7 +64,7 @@ record BlobSettings(Place store, Optional<Place> former) {
     }
   }
 
-  /** The names of the stores in which bytes are looked for. */
+  /** The names of all stores that may hold bytes. */
   List<String> names() {
     return Stream.concat(Stream.of(store), former.stream()).map(Place::name).toList();
   }

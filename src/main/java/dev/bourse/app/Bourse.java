@@ -29,11 +29,11 @@ import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** One running service: its parts in the order of their start, and stopped in reverse. */
+/** One running service. Its parts start in order and stop in reverse order. */
 public final class Bourse {
   private static final LongSupplier MONOTONIC = System::nanoTime;
 
-  /** How often the certificate is read again; it is two small files. */
+  /** How often the certificate's two small files are read again. */
   private static final long CERTIFICATE_MILLIS = 10_000;
 
   private final ShutdownHooks stops = new ShutdownHooks();
@@ -44,7 +44,7 @@ public final class Bourse {
   private final Replication replication;
   private @Nullable Database database;
   private @Nullable ServiceCore core;
-  private @Nullable Serving serving;
+  private @Nullable HttpServers serving;
 
   public Bourse(Vertx vertx, Config config, boolean demo) {
     this(
@@ -59,9 +59,9 @@ public final class Bourse {
 
   /**
    * @param bounds those of the embedded store
-   * @param time the time; it is not started
+   * @param time the clock, not started yet
    * @param around wraps the engine of the store, for tests that record or fail its statements
-   * @param certificateMillis how soon a renewed certificate is in use
+   * @param certificateMillis the longest time until a renewed certificate is used
    */
   Bourse(
       Vertx vertx,
@@ -88,14 +88,14 @@ public final class Bourse {
             stops,
             signals,
             traces);
-    // The last that ends: what ends before may be traced.
+    // Closed last, so that the other parts can trace their stop.
     stops.push(traces::close);
     replication = new Replication(vertx, MONOTONIC, config.storeWatch().compareMillis());
     files = new KeysFiles(config, demo);
     store = new StoreOpening(context, bounds, around, files);
   }
 
-  /** Nothing of what sends them is loaded unless there are to be any. */
+  /** Loads the exporter only if traces are enabled. */
   private static Traces traces(
       Vertx vertx, Config config, Clock clock, SecureRandom random, Signals signals) {
     return config
@@ -107,28 +107,28 @@ public final class Bourse {
         .orElse(Traces.OFF);
   }
 
-  /** What a service with these settings runs on. */
+  /** Creates the Vert.x instance for a service with these settings. */
   public static Vertx newVertx(Config config) {
     return Vertx.vertx(
-        Serving.withoutTemporaryFiles(
+        HttpServers.withoutTemporaryFiles(
             new VertxOptions().setEventLoopPoolSize(config.eventLoops())));
   }
 
-  /** Starts everything; the service answers when this succeeds. */
+  /** Starts all parts; the service answers when this succeeds. */
   public Future<Void> start() {
     ProcessSignals.show(context.signals(), ProgramVersion.text());
     LoopSignals.show(
         context.signals(),
         ((VertxInternal) context.vertx()).nettyEventLoopGroup(),
         context.nanoTime());
-    Serving door = new Serving(context, files, certificateMillis);
+    HttpServers door = new HttpServers(context, files, certificateMillis);
     serving = door;
     return door.managed()
         .compose(managed -> store.open(replication))
         .compose(opened -> startOn(opened, door));
   }
 
-  private Future<Void> startOn(Database opened, Serving door) {
+  private Future<Void> startOn(Database opened, HttpServers door) {
     database = opened;
     opened.show(context.signals());
     StoreWatch watch =
@@ -139,31 +139,35 @@ public final class Bourse {
             context.nanoTime(),
             context.random());
     watch.start();
-    watch.show(context.signals());
+    watch.registerMetrics(context.signals());
     context.shutdown().push(watch::stop);
     door.dependOn(watch::fault);
-    Database told = new NotifyingDatabase(opened, replication::changedHere);
+    Database notifying =
+        new NotifyingDatabase(
+            new ConfirmingDatabase(opened, context.nanoTime()), replication::changedHere);
     // Once other processes write too, what this one knows ages.
     AccessControl access =
         AccessControl.of(
             context,
-            told,
+            notifying,
             door::baseUrl,
-            opened.isShared() ? replication::knownAsOfNanos : context.nanoTime());
-    return Migrations.readVersion(told)
-        .compose(schema -> startOn(told, schema, door, access, opened.isShared()));
+            opened.isShared()
+                ? replication
+                : FreshCredentials.Knowledge.complete(context.nanoTime()));
+    return Migrations.readVersion(notifying)
+        .compose(schema -> startOn(notifying, schema, door, access, opened.isShared()));
   }
 
   private Future<Void> startOn(
-      Database told, long schema, Serving door, AccessControl access, boolean isShared) {
+      Database notifying, long schema, HttpServers door, AccessControl access, boolean isShared) {
     door.describe("version %s, schema %d\n".formatted(ProgramVersion.text(), schema));
-    return ServiceCore.start(context, told, access, ports(), files)
+    return ServiceCore.start(context, notifying, access, ports(), files)
         .compose(
             started -> {
               core = started;
               started.follow(replication);
-              replication.show(context.signals(), isShared);
-              Features features = new Features(context, told, schema, started, door::baseUrl);
+              replication.registerMetrics(context.signals(), isShared);
+              Features features = new Features(context, notifying, schema, started, door::baseUrl);
               return features
                   .start()
                   .compose(bound -> started.open())
@@ -173,7 +177,7 @@ public final class Bourse {
                               features.operations(),
                               access.authenticator(),
                               features::reachedBy,
-                              () -> access.noteMemberTokens(context, files)))
+                              () -> access.writeMemberTokens(context, files)))
                   .onSuccess(
                       serving -> {
                         context.shutdown().push(features::endWaits);
@@ -198,52 +202,52 @@ public final class Bourse {
         Map.copyOf(providers), opened -> CheckpointServices.openBlobs(context, opened));
   }
 
-  /** ShutdownHooks taking requests, finishes those under way, writes what is in memory, closes. */
+  /** Stops taking requests, completes those in flight, writes in-memory data, and closes. */
   public Future<Void> stop() {
     return stops.stopAll();
   }
 
-  /** Where health and metrics are served; once started. */
+  /** The port of health and metrics; known after the start. */
   int managementPort() {
     return Objects.requireNonNull(serving, "not started").managementPort();
   }
 
-  /** How much longer a stop takes for those who have to learn of it first. */
+  /** Milliseconds by which a stop takes longer so that load balancers can notice it. */
   public long drainMillis() {
     return context.config().drainMillis();
   }
 
-  /** What clients call the service; once started. */
+  /** The service's address for clients; known after the start. */
   public String baseUrl() {
     return Objects.requireNonNull(serving, "not started").baseUrl();
   }
 
-  /** The store; once started. */
+  /** The store; open after the start. */
   Database database() {
     return Objects.requireNonNull(database, "not started");
   }
 
-  /** Keeps what is in memory in step with the store, and knows how old it is. */
+  /** Keeps the in-memory state in step with the store, and measures its age. */
   Replication replication() {
     return replication;
   }
 
-  /** What is counted, as {@code /metrics} tells it. */
+  /** The metrics of {@code /metrics}. */
   Signals signals() {
     return context.signals();
   }
 
-  /** Issues members' tokens; once started. */
+  /** The issuer of members' tokens; available after the start. */
   MemberTokens memberTokens() {
     return Objects.requireNonNull(core, "not started").access().memberTokens();
   }
 
-  /** What the event loops read; once started. */
+  /** The clusters as event loops read them; available after the start. */
   Clusters clusters() {
     return Objects.requireNonNull(core, "not started").clusters();
   }
 
-  /** The way to the clusters' owners; once started. */
+  /** The owners of clusters; available after the start. */
   ClusterOwners owners() {
     return Objects.requireNonNull(core, "not started").owners();
   }

@@ -21,37 +21,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes of one topic on their way into memory: one slice of keys is read at a time, so that
- * nothing read earlier is put in force later, and what cannot be read is read again until it can.
- * However often a key is told of while it waits, it is read once. On one context alone.
+ * Applies the changes of one topic to memory. One slice of keys is read at a time, so that a later
+ * read never loses to an earlier one, and failed reads are retried until they succeed. A key is
+ * read once, however often it changes while it waits. Confined to one context.
  */
 final class ChangeLane {
   private static final Logger LOG = LoggerFactory.getLogger(ChangeLane.class);
 
-  /** Keys of one query: it takes some milliseconds, and what it brings some hundred kilobytes. */
+  /** Keys of one query: it takes some milliseconds and returns some hundred kilobytes. */
   static final int SLICE = 256;
 
-  /** Past this many waiting keys, some 20 MB, comparing everything costs less. */
+  /** Waiting keys, some 20 MB, beyond which comparing everything costs less. */
   static final int MOST_WAITING = 100_000;
 
   private static final long LEAST_PAUSE_MILLIS = 50;
 
-  /** Half of what a change may take once the store is there again. */
+  /**
+   * The longest pause between retries: half of the time allowed for a change after the store is
+   * back.
+   */
   static final long MOST_PAUSE_MILLIS = 500;
 
-  /** From the so manieth failure in a row on it is more than a blink. */
+  /** Consecutive failures that are worth a warning. */
   private static final int WORTH_A_WARNING = 3;
 
-  /** Whoever runs the lane. */
+  /** The owner of the lane. */
   interface Owner {
-    /** Something is in force that was not. */
-    void moved();
+    /** Called when more changes have been applied. */
+    void applied();
 
-    /** What could not be read is read again. */
-    void triesAgain();
+    /** Called when a failed read is retried. */
+    void retried();
 
-    /** So many keys were never told of, and differed all the same. */
-    void foundUntold(String topic, Set<String> keys);
+    /**
+     * Called when an inspection found keys that differ although the change feed never reported
+     * them.
+     */
+    void missedChanges(String topic, Set<String> keys);
   }
 
   private final String topic;
@@ -61,18 +67,18 @@ final class ChangeLane {
   private final List<ChangeLane> before;
   private @Nullable Mirror mirror;
 
-  /** Keys that are to be read, and when each was first told of, in the order of their turns. */
+  /** The keys to read, each with the number of its first report, in the order of their turns. */
   private final Map<String, Long> waiting = new LinkedHashMap<>();
 
-  /** Those that are being read. */
+  /** The keys that are being read. */
   private final Map<String, Long> reading = new LinkedHashMap<>();
 
-  /** Found by an inspection. */
+  /** Keys that an inspection found to differ. */
   private final Set<String> suspects = new HashSet<>();
 
   /**
-   * Told of before the inspection is judged, or changed here: these may differ, however long they
-   * take to be in force. At most the topic's keys; empty between inspections.
+   * Keys reported before the inspection is judged, or changed by this process: these may differ
+   * until they are applied. At most the topic's keys; empty between inspections.
    */
   private final Set<String> known = new HashSet<>();
 
@@ -87,14 +93,14 @@ final class ChangeLane {
   private boolean isComparisonNext;
   private int failures;
 
-  /** How many keys wait, as others may read it. */
+  /** The number of waiting keys, for other threads. */
   private volatile int shownWaiting;
 
   private int sliceKeys = SLICE;
 
   /**
    * @param nanoTime the monotonic clock
-   * @param before lanes whose changes are to be in force first
+   * @param before lanes whose changes must be applied first
    */
   ChangeLane(
       String topic, Context context, LongSupplier nanoTime, Owner owner, List<ChangeLane> before) {
@@ -105,7 +111,7 @@ final class ChangeLane {
     this.before = before;
   }
 
-  /** How many keys wait to be read. Called on any thread. */
+  /** The number of keys waiting to be read. Thread-safe. */
   int waiting() {
     return shownWaiting;
   }
@@ -114,7 +120,7 @@ final class ChangeLane {
     return topic;
   }
 
-  /** From now on there is something to put changes in force in. */
+  /** Starts to apply changes. */
   void start(Mirror into) {
     mirror = into;
     if (comparisonSince != Long.MAX_VALUE) {
@@ -124,11 +130,12 @@ final class ChangeLane {
   }
 
   /**
-   * Something changed; it is read anew unless it is known as it is since, or came along.
+   * Handles a reported change: reads the key again, unless the change carries the row or memory is
+   * current already.
    *
-   * @param since grows with each change heard of
+   * @param since grows with each report
    */
-  void told(Change change, long since) {
+  void reported(Change change, long since) {
     String key = change.key();
     Mirror into = mirror;
     if (into == null || change.version() == Change.NO_VERSION) {
@@ -139,7 +146,7 @@ final class ChangeLane {
       add(key, since);
     } else {
       note(key);
-      // Nothing is as old as this meanwhile: the feed tells of the change again, without the row.
+      // The owner applies the row within its next turn, so the change does not count as waiting.
       into.show(key, change.row())
           .onComplete(
               shown ->
@@ -153,9 +160,9 @@ final class ChangeLane {
   }
 
   /**
-   * A key is to be read anew.
+   * Schedules a key to be read again.
    *
-   * @param since grows with each change heard of
+   * @param since grows with each report
    */
   void add(String key, long since) {
     note(key);
@@ -168,8 +175,11 @@ final class ChangeLane {
     run();
   }
 
-  /** This process changed a key itself: what is stored may be news to it until it is answered. */
-  void storedHere(String key) {
+  /**
+   * Notes a key that this process changed itself: memory may lag behind the store until the change
+   * is answered.
+   */
+  void noteLocalWrite(String key) {
     note(key);
     untold.remove(key);
   }
@@ -180,17 +190,23 @@ final class ChangeLane {
     }
   }
 
-  /** Everything is to be compared, and what differs read anew. */
+  /**
+   * Schedules a comparison of everything; keys that differ are read again.
+   *
+   * @param since grows with each report
+   */
   void compare(long since) {
     comparisonSince = Math.min(comparisonSince, since);
-    // What was compared already may have changed since.
+    // Rows that were compared already may have changed since.
     comparison = mirror == null ? null : mirror.compare();
     inspection = null;
     forgetInspected();
     run();
   }
 
-  /** Everything is to be compared; nothing should differ that the feed does not tell of as well. */
+  /**
+   * Schedules an inspection: a comparison in which only keys reported by the feed should differ.
+   */
   void inspect() {
     if (mirror != null && inspection == null) {
       forgetInspected();
@@ -207,7 +223,10 @@ final class ChangeLane {
     known.clear();
   }
 
-  /** All that was stored at a moment has been told of; what differed then was not. */
+  /**
+   * Records that the feed has reported everything stored before this moment, so that a remaining
+   * difference was missed by it.
+   */
   void heardUntil(long nanoTime) {
     if (isInspected && nanoTime - inspectedNanos > 0) {
       suspects.removeAll(known);
@@ -218,7 +237,7 @@ final class ChangeLane {
     }
   }
 
-  /** When the oldest change was told of that is not in force; the highest number without one. */
+  /** The number of the oldest report that is not applied; the highest number if there is none. */
   long oldest() {
     long oldest = comparisonSince;
     for (long since : waiting.values()) {
@@ -234,7 +253,7 @@ final class ChangeLane {
     return !isPausing && (isBusy || !waiting.isEmpty() || comparison != null);
   }
 
-  /** Takes the next step when none is under way. */
+  /** Takes the next step unless one is in progress. */
   void run() {
     shownWaiting = waiting.size();
     Mirror into = mirror;
@@ -259,7 +278,7 @@ final class ChangeLane {
     void done(AsyncResult<T> outcome);
   }
 
-  /** Whatever the work throws must not stop the lane. */
+  /** Catches every failure of the work, which must not stop the lane. */
   private <T> void begin(Supplier<Future<T>> work, Step<T> step) {
     Future.succeededFuture()
         .compose(v -> work.get())
@@ -270,7 +289,7 @@ final class ChangeLane {
                       isBusy = false;
                       step.done(outcome);
                       run();
-                      owner.moved();
+                      owner.applied();
                     }));
   }
 
@@ -287,7 +306,7 @@ final class ChangeLane {
     Map<String, Long> slice = new LinkedHashMap<>(reading);
     reading.clear();
     if (outcome.failed()) {
-      // Smaller each time, and behind the others: a row nobody can read must not hold them up.
+      // Retries with smaller slices, behind the other keys: an unreadable row must not block them.
       sliceKeys = Math.max(1, sliceKeys / 2);
       slice.forEach((key, since) -> waiting.merge(key, since, Math::min));
       failed(outcome.cause());
@@ -299,14 +318,14 @@ final class ChangeLane {
     found.retainAll(untold);
     untold.removeAll(slice.keySet());
     if (!found.isEmpty()) {
-      owner.foundUntold(topic, found);
+      owner.missedChanges(topic, found);
     }
     if (refreshed.left().isEmpty()) {
       failures = 0;
     } else {
       refreshed.left().forEach(key -> waiting.merge(key, slice.getOrDefault(key, 0L), Math::min));
       if (waiting.size() <= refreshed.left().size()) {
-        failed(new IllegalStateException(refreshed.left() + " cannot be put in force yet"));
+        failed(new IllegalStateException(refreshed.left() + " cannot be applied yet"));
       }
     }
   }
@@ -318,7 +337,7 @@ final class ChangeLane {
     }
     failures = 0;
     if (comparing != comparison && comparing != inspection) {
-      // It was begun anew meanwhile.
+      // The comparison was restarted meanwhile.
       return;
     }
     List<String> differing = outcome.result().orElse(List.of());
@@ -342,9 +361,9 @@ final class ChangeLane {
 
   private void failed(Throwable cause) {
     failures++;
-    owner.triesAgain();
+    owner.retried();
     if (failures == WORTH_A_WARNING) {
-      LOG.warn("changes of {} cannot be followed and are tried again: {}", topic, cause.toString());
+      LOG.warn("changes of {} could not be read and will be retried: {}", topic, cause.toString());
     }
     isPausing = true;
     long pause = Math.min(MOST_PAUSE_MILLIS, LEAST_PAUSE_MILLIS << Math.min(failures, 10));

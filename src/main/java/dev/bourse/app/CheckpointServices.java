@@ -29,7 +29,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
 import dev.bourse.feed.FeedRoutes;
-import dev.bourse.move.Move;
+import dev.bourse.move.BlobMover;
 import dev.bourse.move.MoveStore;
 import dev.bourse.operator.CheckpointAdminRoutes;
 import dev.bourse.operator.DocumentRoutes;
@@ -37,7 +37,7 @@ import dev.bourse.operator.MoveRoutes;
 import dev.bourse.operator.ReviewRoutes;
 import dev.bourse.operator.ScrubRoutes;
 import dev.bourse.pages.PageTemplates;
-import dev.bourse.scrub.OwnFolder;
+import dev.bourse.scrub.FolderRegistry;
 import dev.bourse.scrub.Scrub;
 import dev.bourse.scrub.ScrubStore;
 import dev.bourse.store.Database;
@@ -56,14 +56,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts that keep published files, put together.
+ * Assembles the storage of published files.
  *
- * @param checkpoints what other ways in call
+ * @param checkpoints the service for other interfaces
  * @param direct uploads of one request
- * @param sessions uploads of many
+ * @param sessions uploads of many requests
  * @param sets uploads of sets' files
- * @param contents the bytes, for who reads them
- * @param reviews what operators decide
+ * @param contents the bytes, for readers
+ * @param reviews the operators' decisions
  * @param scrub the check of stored bytes
  * @param move the move of stored bytes to another store
  */
@@ -75,33 +75,33 @@ record CheckpointServices(
     ContentService contents,
     ReviewService reviews,
     Scrub scrub,
-    Move move) {
+    BlobMover move) {
   private static final Logger LOG = LoggerFactory.getLogger(CheckpointServices.class);
 
-  /** Where the bytes are in the data folder. */
+  /** The folder of the bytes in the data folder. */
   static final String FOLDER = "checkpoints";
 
-  /** Where bytes on their way to an object store wait for the rest of their part. */
+  /** The folder where bytes for an object store wait until their part is complete. */
   private static final String SPOOLS = "spools";
 
-  /** The same for the former store, which is given none but needs a place for them. */
+  /** The same folder for the former store, which receives no bytes but requires one. */
   private static final String FORMER_SPOOLS = "former-spools";
 
-  /** Somebody has to make room first; seconds would not do. */
+  /** Somebody has to free space first, which takes longer than seconds. */
   private static final long RETRY_FULL_MILLIS = 120_000;
 
   private static final long RETRY_MILLIS = 1_000;
 
-  /** How often a process looks whether a stored file is due to be checked, or is asked for. */
+  /** How often a process checks whether a file's scrub is due or requested. */
   private static final long SCRUB_MILLIS = 2_000;
 
-  /** People decide reviews: whether one waits a minute more or less tells nobody anything. */
+  /** Reviews are decided by people, so a minute more or less does not matter. */
   private static final long REVIEWS_MILLIS = 60_000;
 
-  /** How often a process looks whether a move was asked for, and goes on behind a failure. */
+  /** How often a process checks whether a move was requested, and retries after a failure. */
   private static final long MOVE_MILLIS = 2_000;
 
-  /** Opens the store of the bytes, behind which stands the former one if there is one. */
+  /** Opens the store of the bytes, with the former one behind it, if there is one. */
   static Future<BlobStore> openBlobs(ServiceContext context, Database database) {
     Config config = context.config();
     BlobSettings settings = config.blobs();
@@ -157,9 +157,9 @@ record CheckpointServices(
   }
 
   /**
-   * Begins to sweep, which goes on until the service stops.
+   * Starts the upkeep, until the service stops.
    *
-   * @param permission knows who may publish
+   * @param permission the rule by which members may publish
    */
   static CheckpointServices start(
       ServiceContext context, Database database, PublishPermission permission, BlobStore blobs) {
@@ -186,23 +186,21 @@ record CheckpointServices(
     UploadSessionService sessions =
         new UploadSessionService(checkpoints, publication, store, uploads, blobs, sets, clock);
     Sweep sweep = new Sweep(changes, new SweepStore(database), sets, blobs, clock, context.time());
-    context
-        .signals()
-        .gauge("bourse_uploads_running", "Requests whose bytes are being taken.", uploads::running);
+    context.signals().gauge("bourse_uploads_running", "Uploads in progress.", uploads::running);
     context
         .signals()
         .gauge(
             "bourse_searches_waiting",
-            "Searches of checkpoints that wait for their turn.",
+            "Searches of checkpoints waiting in the queue.",
             checkpoints::searchesWaiting);
     ReviewService reviews = new ReviewService(changes, store, sets, clock);
     reviews.show(context.signals());
     if (config.enabled()) {
-      context.keepUp("looking at the queue of reviews", REVIEWS_MILLIS, reviews::look);
+      context.keepUp("reading the queue of reviews", REVIEWS_MILLIS, reviews::look);
     }
     context.shutdown().push(blobs::close);
     context.keepUp(
-        "deleting bytes of no more use",
+        "deleting unused bytes",
         config.sweepMillis(),
         () -> uploads.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
     return new CheckpointServices(
@@ -217,14 +215,14 @@ record CheckpointServices(
         startMove(context, database, blobs));
   }
 
-  private static Move startMove(ServiceContext context, Database database, BlobStore blobs) {
+  private static BlobMover startMove(ServiceContext context, Database database, BlobStore blobs) {
     Config config = context.config();
     BlobSettings settings = config.blobs();
     boolean isAlone = !database.isShared();
     Optional<TwoStores> two =
         blobs instanceof TwoStores found ? Optional.of(found) : Optional.empty();
-    Move move =
-        new Move(
+    BlobMover move =
+        new BlobMover(
             context.vertx(),
             new MoveStore(database),
             new StoredBlobs(database),
@@ -234,9 +232,9 @@ record CheckpointServices(
                         .former()
                         .map(
                             place ->
-                                new Move.Place(
+                                new BlobMover.Place(
                                     place.name(), stores.former(), isAlone || place.isShared()))),
-            new Move.Place(
+            new BlobMover.Place(
                 settings.store().name(),
                 two.map(TwoStores::store).orElse(blobs),
                 isAlone || settings.store().isShared()),
@@ -249,7 +247,7 @@ record CheckpointServices(
     return move;
   }
 
-  /** The folder of this process, if it has one. */
+  /** The local folder of this process, if it stores bytes there. */
   private static Optional<LocalBlobs> folderOf(BlobStore blobs) {
     if (blobs instanceof TwoStores two) {
       return folderOf(two.store()).or(() -> folderOf(two.former()));
@@ -265,7 +263,7 @@ record CheckpointServices(
             new StoredBlobs(database),
             blobs,
             database.isShared() && !context.config().blobs().isShared()
-                ? folderOf(blobs).map(own -> new OwnFolder(database, own, context.time()))
+                ? folderOf(blobs).map(own -> new FolderRegistry(database, own, context.time()))
                 : Optional.empty(),
             context.config().scrub(),
             context.nanoTime());
@@ -279,7 +277,7 @@ record CheckpointServices(
         .signals()
         .counter(
             "bourse_scrub_checked_bytes_total",
-            "Bytes of stored files that this process found whole.",
+            "Bytes of stored files that this process verified.",
             scrub::checkedBytes);
     if (context.config().checkpoints().enabled()) {
       context.keepUp(
@@ -294,7 +292,7 @@ record CheckpointServices(
    *
    * @param clock the time
    * @param templates with all of {@link FeedRoutes#TEMPLATES}
-   * @param baseUrl what clients call the service, for the addresses of upload sessions
+   * @param baseUrl the service's address for clients, for the addresses of upload sessions
    */
   void bind(
       Operations operations,
@@ -318,7 +316,7 @@ record CheckpointServices(
     return BlobConfig.defaults().withOpenBlobs(config.checkpoints().openFiles());
   }
 
-  /** A fault of the bytes' store as clients are told of it; what names files is logged. */
+  /** The refusal for a failure of the bytes' store; file names are only logged. */
   static Optional<ApiError> translate(Throwable fault) {
     if (fault instanceof UploadBusy) {
       return Optional.of(
@@ -333,7 +331,7 @@ record CheckpointServices(
               ErrorCode.OVERLOADED, "too many files are being moved at once", RETRY_MILLIS));
     }
     if (fault instanceof BlobGone) {
-      // Another request, or another process, ended what this one was at.
+      // Another request or process finished this one's work.
       return Optional.of(
           ApiError.retryLater(
               ErrorCode.OVERLOADED,
@@ -341,13 +339,13 @@ record CheckpointServices(
               RETRY_MILLIS));
     }
     if (fault instanceof StorageFull) {
-      LOG.warn("no room for checkpoints: {}", fault.getMessage());
+      LOG.warn("no space for checkpoints: {}", fault.getMessage());
       return Optional.of(
           ApiError.retryLater(
               ErrorCode.STORAGE_FULL, "there is no room for these bytes now", RETRY_FULL_MILLIS));
     }
     if (fault instanceof StorageFault) {
-      LOG.error("the checkpoints' storage fails", fault);
+      LOG.error("the checkpoints' storage failed", fault);
       return Optional.of(
           ApiError.retryLater(
               ErrorCode.OVERLOADED, "the bytes cannot be stored or read now", RETRY_MILLIS));

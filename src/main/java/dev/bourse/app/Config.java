@@ -20,6 +20,7 @@ import dev.bourse.keyring.SecretConfig;
 import dev.bourse.logs.LogConfig;
 import dev.bourse.mail.MailConfig;
 import dev.bourse.market.MarketConfig;
+import dev.bourse.nodes.IdRange;
 import dev.bourse.nodes.SimulatedConfig;
 import dev.bourse.nodes.SshConfig;
 import dev.bourse.oauth.OAuthConfig;
@@ -40,39 +41,40 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * Everything a process is started with.
+ * The configuration of a process.
  *
  * @param data the data folder
  * @param log how the log is written
  * @param traces where traces are sent; empty for none
- * @param told the settings that were given, as the log may tell them
+ * @param settingsSummary the given settings in the form for the log
  * @param postgres the server that keeps the store; empty for the embedded one
- * @param acceptedDamage {@code store.accept-wal-damage}: which damage of the embedded store's log
- *     is accepted, as the refusal to start names it; empty for none
- * @param confirmAfterMillis {@code time.confirm-after}: how long a clock must have gone on to be
- *     believed in what cannot be undone
+ * @param acceptedDamage {@code store.accept-wal-damage}: the accepted damage of the embedded
+ *     store's log, as the refusal to start names it; empty for none
+ * @param confirmAfterMillis {@code time.confirm-after}: how long a clock must run steadily before
+ *     irreversible work trusts it, in milliseconds
  * @param eventLoops {@code event-loops}: one for each core by default
  * @param edge how the API is served
  * @param sharedBudgets the server that counts tokens' requests for several processes
  * @param management where health and metrics are served
- * @param loopTimeoutMillis a process ends when an event loop is silent for so long; 0 for never
- * @param drainMillis requests are still taken for so long after it is known that the service stops
- * @param storeWatch when a store counts as away, and what is known from it as stale
- * @param secret what shared secrets are encrypted with
+ * @param loopTimeoutMillis an event loop that is silent for this many milliseconds ends the
+ *     process; 0 for never
+ * @param drainMillis how long requests are still taken after a stop is announced, in milliseconds
+ * @param storeWatch when a store counts as away, and data read from it as stale
+ * @param secret the keys that encrypt shared secrets
  * @param access how members' tokens are signed
  * @param audit how records are sealed and how long they are kept
  * @param capacity the capacity feature
  * @param market the market
  * @param billing money
  * @param checkpoints published files
- * @param blobs where their bytes are kept
+ * @param blobs where their bytes are stored
  * @param scrub the check of their stored bytes
  * @param simulated simulated machines
  * @param ssh real machines, when {@code nodes.ssh.identity-file} is set
  * @param scim the directory of members, when {@code directory.kind} is {@code scim}
- * @param mail how mail leaves
+ * @param mail how mail is sent
  * @param signIn how members sign in
- * @param oauth how applications are known
+ * @param oauth how applications are identified
  * @param webhooks how webhooks are sent
  * @param world a world file to seed the store from
  */
@@ -80,7 +82,7 @@ public record Config(
     Path data,
     LogConfig log,
     Optional<TraceConfig> traces,
-    String told,
+    String settingsSummary,
     Optional<PostgresConfig> postgres,
     String acceptedDamage,
     long confirmAfterMillis,
@@ -109,26 +111,26 @@ public record Config(
     WebhookConfig webhooks,
     Optional<Path> world) {
 
-  /** One burst of an address is a quarter of its minute: 300 of 1,200. */
+  /** The burst of an address is a quarter of its minute: 300 of 1,200. */
   private static final int BURSTS_PER_MINUTE = 4;
 
   private static final int MAX_BUDGET = 1_000_000_000;
   private static final Duration MAX_WAIT = Duration.ofHours(1);
   private static final int MAX_CONNECTIONS = 1_000_000;
 
-  /** The settings could not be used; the message lists every fault. */
-  public static final class Faulty extends Exception {
+  /** The settings are not usable; the message lists every fault. */
+  public static final class InvalidConfigException extends Exception {
     private static final long serialVersionUID = 1;
 
-    Faulty(List<String> faults) {
+    InvalidConfigException(List<String> faults) {
       super(String.join("\n", faults));
     }
   }
 
-  /** The name of the store that is the data folder. */
+  /** The name of the data folder as a store. */
   public static final String LOCAL_BLOBS = BlobSettings.LOCAL;
 
-  /** The names of the stores in which the bytes of checkpoints are looked for. */
+  /** The names of all stores that may hold the bytes of checkpoints. */
   public List<String> blobStores() {
     return blobs.names();
   }
@@ -136,10 +138,11 @@ public record Config(
   /**
    * Maps settings onto records.
    *
-   * @param found faults of the file they come from, reported with theirs
-   * @throws Faulty listing all that is wrong
+   * @param found faults of the file they come from, reported together with theirs
+   * @throws InvalidConfigException listing all faults
    */
-  public static Config from(Settings settings, Path data, List<String> found) throws Faulty {
+  public static Config from(Settings settings, Path data, List<String> found)
+      throws InvalidConfigException {
     List<String> faults = new ArrayList<>(found);
     LogConfig log = LogConfig.from(settings);
     Optional<TraceConfig> traces = TraceConfig.from(settings);
@@ -183,13 +186,13 @@ public record Config(
     String world = settings.text("world", "");
     faults.addAll(settings.faults());
     if (!faults.isEmpty()) {
-      throw new Faulty(faults);
+      throw new InvalidConfigException(faults);
     }
     return new Config(
         data,
         log,
         traces,
-        settings.told(),
+        settings.summary(),
         postgres,
         acceptedDamage,
         confirmAfterMillis,
@@ -247,7 +250,7 @@ public record Config(
     boolean isProxied = settings.flag("proxy.protocol", false);
     if (isProxied && proxies.isEmpty()) {
       settings.fault(
-          "proxies", "", "the addresses of the proxies that connect, for proxy.protocol is true");
+          "proxies", "", "the addresses of the connecting proxies, because proxy.protocol is true");
     }
     return new EdgeConfig(
         settings.text("host", "127.0.0.1"),
@@ -288,7 +291,10 @@ public record Config(
             MAX_CONNECTIONS));
   }
 
-  /** Cookies are a host's whatever its port, so bytes of strangers need a name of their own. */
+  /**
+   * Browsers send cookies to all ports of a host, so strangers' bytes need a host name of their
+   * own.
+   */
   private static String contentHost(Settings settings, String contentUrl, String baseUrl) {
     if (contentUrl.isEmpty()) {
       return "";
@@ -307,7 +313,7 @@ public record Config(
   private static String baseUrl(Settings settings, boolean isSecure) {
     String url = settings.text("base-url", "");
     if (isSecure && BaseUrl.isOne(url) && !url.startsWith("https:")) {
-      settings.fault("base-url", url, "an https:// address, for tls.cert is set");
+      settings.fault("base-url", url, "an https:// address, because tls.cert is set");
       return "";
     }
     if (url.isEmpty() || BaseUrl.isOne(url)) {
@@ -341,11 +347,19 @@ public record Config(
             Path.of(identityFile),
             settings.text("nodes.ssh.tenant-user", usual.tenantUser()),
             settings.flag("nodes.ssh.own-ids", usual.hasOwnIds()),
+            IdRange.parse(settings.text("nodes.ssh.id-range", usual.idRange().toString())),
             settings.text("nodes.ssh.authorized-keys-path", usual.authorizedKeysPath()),
             settings.text("nodes.ssh.mark-path", usual.markPath()),
+            usual.runPath(),
             settings.text("nodes.ssh.prepare-command", usual.prepareCommand()),
             settings.text("nodes.ssh.end-sessions-command", usual.endSessionsCommand()),
             settings.text("nodes.ssh.wipe-command", usual.wipeCommand()),
+            settings.text("nodes.ssh.reimage-command", usual.reimageCommand()),
+            settings.millis(
+                "nodes.ssh.reimage-timeout",
+                Duration.ofMillis(usual.reimageTimeoutMillis()),
+                Duration.ofMillis(100),
+                Duration.ofDays(1)),
             settings.flag("nodes.ssh.check-hardware", usual.checksHardware()),
             settings.text("nodes.ssh.check-command", usual.checkCommand()),
             settings.millis(
@@ -369,7 +383,7 @@ public record Config(
     return identityFile.isEmpty() ? Optional.empty() : Optional.of(ssh);
   }
 
-  /** A record that refuses its values tells which in its message. */
+  /** A record rejects its values with a message that names the faulty one. */
   private static <T> Optional<T> checked(List<String> faults, Supplier<T> make) {
     try {
       return Optional.of(make.get());

@@ -6,7 +6,7 @@ import static dev.bourse.store.TableCorrection.moved;
 import dev.bourse.access.MemberCorrection;
 import dev.bourse.capacity.CeilingCorrection;
 import dev.bourse.capacity.ClusterCorrection;
-import dev.bourse.delivery.Retries;
+import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.mail.StoredMail;
 import dev.bourse.market.PriceCorrection;
 import dev.bourse.oauth.AuthorizationServer;
@@ -17,8 +17,8 @@ import dev.bourse.store.TableCorrection;
 import java.util.List;
 
 /**
- * The corrections of all tables in which a time that lies ahead does harm. The test of this class
- * lists every other time column with the reason why it does none.
+ * The corrections of all tables in which a time in the future does harm. The test of this class
+ * lists every other time column with the reason why it is harmless.
  */
 final class Corrections {
   private Corrections() {}
@@ -51,7 +51,10 @@ final class Corrections {
             gone_at = CASE WHEN gone_at > (SELECT latest FROM clock) THEN (SELECT now FROM clock)
             ELSE gone_at END\
             """),
-        // It counts toward the clusters that an organization may create within a day.
+        // A credit for a failed node starts or ends at the present; the order of its rows is kept.
+        moved(database, "allocation_health", "ts"),
+        moved(database, "bidder_event", "ts"),
+        // The time counts toward the clusters that an organization may create within a day.
         moved(database, "cluster", "created_at"),
         new MemberCorrection(database, access.members()),
         access.revocations().correction(),
@@ -77,13 +80,13 @@ final class Corrections {
         moved(database, "oauth_client", "used_at"),
         // Only a later use replaces the stored one.
         moved(database, "token", "last_used_at"),
-        // A due time that lies ahead delays delivery.
+        // A due time in the future delays delivery.
         moved(database, "webhook_delivery", "made_at", "first_try_at", "last_try_at", "due_at"),
         moved(database, "webhook_delivery", "last_try_at", "due_at"),
         moved(database, "webhook_delivery", "first_try_at"),
         moved(database, "trail_stream", "last_try_at", "next_try_at"),
         moved(database, "trail_stream", "first_try_at"),
-        capped(database, "trail_stream", "next_try_at", Retries.MOST_MILLIS),
+        capped(database, "trail_stream", "next_try_at", DeliveryBackoff.MOST_MILLIS),
         moved(database, "outbox_mail", "accepted_at", "due_at"),
         capped(database, "outbox_mail", "due_at", StoredMail.LONGEST_PAUSE_MILLIS),
         // An upload uses quota until it expires, and lists show the newest first.

@@ -21,7 +21,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The data folder as others on the machine see it: not at all, unless an operator lets them. */
+/** Restricts the data folder's permissions to its owner, and reports wider ones. */
 final class DataFolder {
   private static final Logger LOG = LoggerFactory.getLogger(DataFolder.class);
 
@@ -32,45 +32,45 @@ final class DataFolder {
               PosixFilePermission.OWNER_WRITE,
               PosixFilePermission.OWNER_EXECUTE));
 
-  /** The folder, what is in it, and what is in its folders; the bytes of files lie deeper. */
+  /** The folder, its entries, and those of its folders; the bytes of files are deeper. */
   private static final int DEPTH = 2;
 
-  /** More entries of one folder than a start has time for. */
+  /** The most entries of one folder that a start takes the time to check. */
   private static final int MOST_LOOKED_AT = 1_000;
 
-  private static final int MOST_TOLD = 20;
+  private static final int MOST_WARNINGS = 20;
 
   private DataFolder() {}
 
   /**
-   * Creates it when it is not there, for its owner alone. What is there and open to others is told
-   * to the log and left as it is: whoever opened it may have had a reason. Blocks.
+   * Creates the folder, if it is missing, for its owner alone. Existing entries that are open to
+   * others are logged and left unchanged, because an operator may have had a reason. Blocks.
    */
   static void open(Path data) throws IOException {
     PrivateFile.createFolders(data);
     wider(data).forEach(LOG::warn);
   }
 
-  /** How full its disk is. Blocks. */
+  /** The usage of its disk. Blocks. */
   static StatusService.Disk disk(Path data) throws IOException {
     FileStore disk = Files.getFileStore(data);
     return new StatusService.Disk(disk.getUsableSpace(), disk.getTotalSpace());
   }
 
-  /** What others may do something with, each with the command that ends it. */
+  /** Entries open to others, each with the command that restricts it. */
   static List<String> wider(Path data) throws IOException {
-    List<String> told = new ArrayList<>();
+    List<String> warnings = new ArrayList<>();
     if (data.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-      look(data, DEPTH, told);
+      look(data, DEPTH, warnings);
     }
-    if (told.size() > MOST_TOLD) {
-      told.subList(MOST_TOLD, told.size()).clear();
-      told.add("and more below " + data);
+    if (warnings.size() > MOST_WARNINGS) {
+      warnings.subList(MOST_WARNINGS, warnings.size()).clear();
+      warnings.add("and more below " + data);
     }
-    return told;
+    return warnings;
   }
 
-  private static void look(Path path, int depth, List<String> told) throws IOException {
+  private static void look(Path path, int depth, List<String> warnings) throws IOException {
     PosixFileAttributes attributes;
     try {
       attributes =
@@ -80,12 +80,12 @@ final class DataFolder {
       return;
     }
     if (attributes.isSymbolicLink()) {
-      // Everybody may read a link; where it leads is an operator's choice.
+      // Links are readable by everybody; their target is an operator's choice.
       return;
     }
     Set<PosixFilePermission> permissions = attributes.permissions();
     if (permissions.stream().anyMatch(OF_OTHERS::contains)) {
-      told.add(
+      warnings.add(
           "%s is open to others on this machine (%s): chmod %s %s"
               .formatted(
                   path,
@@ -95,8 +95,8 @@ final class DataFolder {
     }
     if (attributes.isDirectory() && depth > 0) {
       for (Path inside : children(path)) {
-        if (told.size() <= MOST_TOLD) {
-          look(inside, depth - 1, told);
+        if (warnings.size() <= MOST_WARNINGS) {
+          look(inside, depth - 1, warnings);
         }
       }
     }

@@ -8,6 +8,7 @@ import dev.bourse.billing.BillingRoutes;
 import dev.bourse.billing.SpendLimitService;
 import dev.bourse.capacity.AlertRoutes;
 import dev.bourse.capacity.AlertService;
+import dev.bourse.capacity.BidderEvents;
 import dev.bourse.capacity.CapacityRoutes;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.Clusters;
@@ -64,15 +65,15 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The ways in: the operations that callers have answered by the core. */
+/** Binds the operations of all interfaces to the services of the core. */
 final class Features {
-  /** Codes and grants live for minutes and days. */
+  /** Codes and grants live for minutes to days. */
   private static final long SWEEP_MILLIS = 3_600_000;
 
-  /** An endpoint for which too much waits is switched off within so long. */
+  /** How soon an endpoint with too long a queue is switched off. */
   private static final long WEBHOOKS_MILLIS = 60_000;
 
-  /** A secret that was rotated is forgotten so long after its day. */
+  /** How soon after its last day a rotated secret is deleted. */
   private static final long TRAIL_STREAMS_MILLIS = 60_000;
 
   private final ServiceContext context;
@@ -88,7 +89,7 @@ final class Features {
 
   /**
    * @param schema the version of the store's schema
-   * @param baseUrl what clients call the service; asked for once requests are served
+   * @param baseUrl the service's address for clients; read when requests are served
    */
   Features(
       ServiceContext context,
@@ -104,7 +105,7 @@ final class Features {
     access = core.access();
   }
 
-  /** Binds the operations; pages are compiled meanwhile, off the event loop. */
+  /** Binds the operations; pages are compiled off the event loop in parallel. */
   Future<Void> start() {
     Future<PageTemplates> compiling =
         context
@@ -120,6 +121,7 @@ final class Features {
                             .toList()),
                 false);
     operations.holdAuthority(new LimitStore(database)::requireNone);
+    operations.meetClusters(core.owners()::meetNamed);
     K8sService k8s = bindTenants();
     OrgService org = bindOrganization();
     bindOperators();
@@ -139,14 +141,12 @@ final class Features {
             context.random());
     context.shutdown().push(oauth::close);
     context.keepUpDivided(
-        "deleting codes and grants past their time",
-        SWEEP_MILLIS,
-        context.asFarAsConfirmed(oauth::sweep));
+        "deleting expired codes and grants", SWEEP_MILLIS, context.asFarAsConfirmed(oauth::sweep));
     return Future.all(compiling, bindTools(k8s, org))
         .compose(ready -> bindMembers(ready.resultAt(0), oauth, org));
   }
 
-  /** What members call, and all that answers with pages. */
+  /** Binds the operations of members, and all pages. */
   private Future<Void> bindMembers(PageTemplates pages, AuthorizationServer oauth, OrgService org) {
     templates = pages;
     MailSender mail = MemberSignIn.mail(context, database);
@@ -228,7 +228,7 @@ final class Features {
     context.shutdown().push(webhooks::stop);
     webhooks.bind(operations);
     context.keepUpDivided(
-        "ending webhooks and deliveries past their time",
+        "ending expired webhooks and deliveries",
         WEBHOOKS_MILLIS,
         context.asFarAsConfirmed(webhooks::step));
     webhooks.show(context.signals());
@@ -252,13 +252,13 @@ final class Features {
     context.shutdown().push(streams::stop);
     streams.bind(operations);
     context.keepUpDivided(
-        "ending trail streams past their time",
+        "ending expired trail streams",
         TRAIL_STREAMS_MILLIS,
         context.asFarAsConfirmed(streams::step));
     streams.show(context.signals());
   }
 
-  /** What models call. */
+  /** Binds the tools of models. */
   private Future<Void> bindTools(K8sService k8s, OrgService org) {
     return McpServer.start(
             context,
@@ -272,13 +272,14 @@ final class Features {
                 core.keys(),
                 org,
                 whoami(),
-                core.checkpoints().checkpoints()),
+                core.checkpoints().checkpoints(),
+                core.owners()::meetNamed),
             operations)
         .onSuccess(server -> mcp = server)
         .mapEmpty();
   }
 
-  /** What organizations' tokens call of clusters and markets. */
+  /** Binds the operations of organizations' tokens on clusters and markets. */
   private K8sService bindTenants() {
     Clusters clusters = core.clusters();
     new CapacityRoutes(core.capacity()).bind(operations);
@@ -322,13 +323,18 @@ final class Features {
         cluster -> core.clusters().find(cluster).map(view -> view.prices().toJson()));
   }
 
-  /** What operators call, but for what {@link OrgAdministration} binds. */
+  /** Binds the operators' operations, except those of {@link OrgAdministration}. */
   private void bindOperators() {
     Clusters clusters = core.clusters();
     ClusterAdminService clusterAdmin =
-        new ClusterAdminService(database, clusters, core.owners(), core.holds(), context.clock());
+        new ClusterAdminService(clusters, core.owners(), core.holds(), context.clock());
     new ClusterAdminRoutes(clusterAdmin).bind(operations);
-    new PoolAdminRoutes(core.pools()).bind(operations);
+    BidderEvents bidders = new BidderEvents(database);
+    context.keepUpDivided(
+        "deleting expired events of bidders",
+        context.config().audit().retentionIntervalMillis(),
+        context.asFarAsConfirmed(bidders::deleteSome));
+    new PoolAdminRoutes(core.pools(), bidders, context.clock()).bind(operations);
     NodeService nodes = new NodeService(database, clusters, core.market(), context.clock());
     new NodeAdminRoutes(
             nodes, new RetirementService(database, core.owners(), nodes, context.clock()))
@@ -361,7 +367,7 @@ final class Features {
             context.time()::view));
   }
 
-  /** What members do by themselves that operators do for them. */
+  /** Binds the operations by which members create and retire clusters themselves. */
   private void bindSelfService(ClusterAdminService clusterAdmin, BillingAdminService billingAdmin) {
     Config config = context.config();
     new ClusterRoutes(
@@ -386,23 +392,23 @@ final class Features {
         .bind(operations);
   }
 
-  /** The operations; all of them once started. */
+  /** The operations; complete after the start. */
   Operations operations() {
     return operations;
   }
 
-  /** The API that serves them is there, and not yet asked. */
+  /** Receives the API that serves them, before its first request. */
   void reachedBy(Edge edge) {
     Objects.requireNonNull(mcp, "not started").reachedBy(edge);
   }
 
-  /** Answers those who wait for something to happen: the service stops. */
+  /** Answers all waiting requests, because the service stops. */
   Future<Void> endWaits() {
     Objects.requireNonNull(waits, "not started").end();
     return Future.succeededFuture();
   }
 
-  /** Readies what the first callers would wait for and the start need not. */
+  /** Prepares work that the first callers would otherwise wait for. */
   void warmUp() {
     Objects.requireNonNull(templates, "not started").warmUp(context.vertx());
     McpServer tools = Objects.requireNonNull(mcp, "not started");

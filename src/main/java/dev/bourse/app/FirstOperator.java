@@ -27,36 +27,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Mints an operator's token at the start of a store that has none in force which may do all, and
- * tells its secret in a file only the service's user can read. Further ones are minted with it. It
- * expires, because whoever copied that file would else run the platform for good; once nobody is
- * left, the next start mints another, and so does one that {@code access.mint-operator} asks to.
- * Processes that share secrets tell it each in a file of its own.
+ * Mints an operator's token when a store has no live one with all permissions, and writes its
+ * secret to a file readable only by the service's user. Operators mint further tokens with it. It
+ * expires, because the file could have been copied; when no such token is live any more, the next
+ * start mints another, as does a start with {@code access.mint-operator}. Each process that shares
+ * secrets writes it to a file of its own.
  */
 final class FirstOperator {
   private static final Logger LOG = LoggerFactory.getLogger(FirstOperator.class);
 
   private static final String NAME = "first";
 
-  /** Names that other processes take in the meantime; a start makes one each. */
+  /**
+   * Attempts to find a free name while other starting processes take names; each start takes one.
+   */
   private static final int TRIES = 5;
 
   private static final String TOKEN = "operator_token";
 
   private final ServiceContext context;
   private final Database database;
-  private final ToldTokens told;
+  private final TokenFilePublisher publisher;
 
   FirstOperator(ServiceContext context, Database database) {
     this.context = context;
     this.database = database;
-    this.told = new ToldTokens(context, database);
+    this.publisher = new TokenFilePublisher(context, database);
   }
 
-  /** The secret is told before it is stored: a crash between leaves a useless one, not none. */
+  /**
+   * Writes the secret to the files before it is stored: a crash in between leaves a useless secret
+   * rather than none.
+   */
   Future<Void> mint(Operators operators, List<KeysFile> files) {
     if (operators.isEmpty()) {
-      // The limit does not count here: nobody could revoke a token to make room.
+      // Ignores the limit of tokens, because nobody could revoke one to make room.
       return mint(files, false, TRIES).compose(minted -> operators.load());
     }
     if (!context.config().access().mintsOperator()) {
@@ -69,7 +74,7 @@ final class FirstOperator {
               if (!isRefusal(e)) {
                 return Future.failedFuture(e);
               }
-              LOG.warn("access.mint-operator mints no token: {}", e.getMessage());
+              LOG.warn("access.mint-operator did not mint a token: {}", e.getMessage());
               return complete(operators, files);
             });
   }
@@ -83,18 +88,18 @@ final class FirstOperator {
         .compose(taken -> mint(files, isLimited, freeName(Set.copyOf(taken))))
         .recover(
             e ->
-                e instanceof NameTaken && tries > 1
+                e instanceof TokenNameTakenException && tries > 1
                     ? mint(files, isLimited, tries - 1)
                     : Future.failedFuture(e));
   }
 
-  /** True if the commit was refused for sure, so that the token is not stored. */
+  /** Whether the commit was certainly refused, so that the token is not stored. */
   private static boolean isRefusal(Throwable e) {
-    return e instanceof NameTaken
+    return e instanceof TokenNameTakenException
         || (e instanceof ApiError error && error.code() == ErrorCode.CONFLICT);
   }
 
-  /** {@code first}, or where that is or was a token's, {@code first-2} and so on. */
+  /** {@code first}, or {@code first-2} and so on if that name is or was taken. */
   private static String freeName(Set<String> taken) {
     String name = NAME;
     for (int i = 2; taken.contains(name); i++) {
@@ -104,10 +109,10 @@ final class FirstOperator {
   }
 
   /** Another process took the name a moment ago. */
-  private static final class NameTaken extends RuntimeException {
+  private static final class TokenNameTakenException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    NameTaken() {
+    TokenNameTakenException() {
       super("the name is another token's", null, false, false);
     }
   }
@@ -127,11 +132,11 @@ final class FirstOperator {
             expiresAt);
     List<Statement> statements =
         new ArrayList<>(
-            told.sharing(KeysFiles.OPERATOR, new JsonObject().put(TOKEN, secret.text())));
+            publisher.sharing(KeysFiles.OPERATOR, new JsonObject().put(TOKEN, secret.text())));
     if (isLimited) {
       statements.addAll(0, OperatorTokenService.demandingRoom(now));
     }
-    statements.add(AccessStore.insert(token, NameTaken::new));
+    statements.add(AccessStore.insert(token, TokenNameTakenException::new));
     statements.add(OperatorTokenService.minting(token));
     return note(secret.text(), files)
         .compose(
@@ -145,13 +150,17 @@ final class FirstOperator {
         .onSuccess(
             stored ->
                 LOG.info(
-                    "the operator token {} is minted; it expires at {}: mint tokens of your own"
+                    "operator token {} minted; it expires at {}: mint your own tokens"
                         + " with it before",
                     name,
                     Times.rfc3339(expiresAt)));
   }
 
-  /** Returns what each file told before. */
+  /**
+   * Writes the token to the files.
+   *
+   * @return the previous content of each file
+   */
   private Future<Map<KeysFile, JsonObject>> note(String token, List<KeysFile> files) {
     return context
         .vertx()
@@ -159,7 +168,7 @@ final class FirstOperator {
             () -> {
               Map<KeysFile, JsonObject> before = new LinkedHashMap<>();
               for (KeysFile file : files) {
-                before.put(file, file.noteOperatorToken(token));
+                before.put(file, file.writeOperatorToken(token));
               }
               return before;
             });
@@ -178,11 +187,12 @@ final class FirstOperator {
   }
 
   /**
-   * Tells the newest shared token that is live in each file that tells no token, or a shared one
-   * that is not live any more. A token that an operator put into a file stays.
+   * Writes the newest live shared token to each file without a token or with a shared token that is
+   * no longer live. A token that an operator put into a file stays.
    */
   private Future<Void> complete(Operators operators, List<KeysFile> files) {
-    return told.list(KeysFiles.OPERATOR)
+    return publisher
+        .list(KeysFiles.OPERATOR)
         .compose(
             all -> {
               List<String> shared = all.stream().map(one -> one.getString(TOKEN)).toList();
@@ -210,7 +220,7 @@ final class FirstOperator {
     for (KeysFile file : files) {
       Optional<String> token = file.operatorToken();
       if (token.isEmpty() || stale.contains(token.get())) {
-        file.noteOperatorToken(live);
+        file.writeOperatorToken(live);
       }
     }
   }

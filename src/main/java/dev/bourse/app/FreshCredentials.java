@@ -4,31 +4,57 @@ import dev.bourse.access.Authenticator;
 import dev.bourse.access.Caller;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
+import io.vertx.core.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets nobody in on what was known too long ago: while other processes can revoke a token and this
- * one cannot hear of it, it had better not say that the token is good.
+ * Refuses all callers while this process knows too little of revocations: other processes could
+ * revoke a token without this one hearing of it.
  */
 final class FreshCredentials implements Authenticator {
   private static final long RETRY_MILLIS = 5_000;
 
   private final Authenticator inner;
-  private final LongSupplier lastKnownNanos;
+  private final Knowledge knowledge;
   private final LongSupplier nanos;
   private final long staleMillis;
 
+  /** What a process knows of the revocations of others, by the monotonic clock. */
+  interface Knowledge {
+    /** Every revocation that was stored before this moment is in force here. */
+    long knownAsOfNanos();
+
+    /**
+     * Completes once every revocation that was stored before a moment is in force here; with false
+     * when that takes too long, or too many wait for it. Called on any thread.
+     */
+    Future<Boolean> awaitKnown(long sinceNanos);
+
+    /** That of a process whose store nobody else changes. */
+    static Knowledge complete(LongSupplier nanos) {
+      return new Knowledge() {
+        @Override
+        public long knownAsOfNanos() {
+          return nanos.getAsLong();
+        }
+
+        @Override
+        public Future<Boolean> awaitKnown(long sinceNanos) {
+          return Future.succeededFuture(true);
+        }
+      };
+    }
+  }
+
   /**
-   * @param lastKnownNanos when, on the same clock as {@code nanos}, it was last sure that no
-   *     revocation of another process has gone unheard
-   * @param staleMillis how long that may be ago
+   * @param nanos the monotonic clock
+   * @param staleMillis how old knowledge may be when a request arrives; at 0 it may be of any age
    */
-  FreshCredentials(
-      Authenticator inner, LongSupplier lastKnownNanos, LongSupplier nanos, long staleMillis) {
+  FreshCredentials(Authenticator inner, Knowledge knowledge, LongSupplier nanos, long staleMillis) {
     this.inner = inner;
-    this.lastKnownNanos = lastKnownNanos;
+    this.knowledge = staleMillis == 0 ? Knowledge.complete(nanos) : knowledge;
     this.nanos = nanos;
     this.staleMillis = staleMillis;
   }
@@ -42,25 +68,44 @@ final class FreshCredentials implements Authenticator {
   }
 
   @Override
+  public Future<Void> confirm(@Nullable String authorizationHeader, long sinceNanos) {
+    return knowledge
+        .awaitKnown(sinceNanos)
+        .compose(
+            isKnown ->
+                isKnown
+                    ? inner.confirm(authorizationHeader, sinceNanos)
+                    : Future.failedFuture(stale(ageMillis())));
+  }
+
+  @Override
   public boolean isAgents(@Nullable String authorizationHeader) {
     return inner.isAgents(authorizationHeader);
   }
 
   /**
-   * Refuses when too little is known.
+   * Refuses if the knowledge of revocations is too old.
    *
    * @throws ApiError {@code overloaded}
    */
   void check() {
-    long ageMillis = TimeUnit.NANOSECONDS.toMillis(nanos.getAsLong() - lastKnownNanos.getAsLong());
+    long ageMillis = ageMillis();
     if (ageMillis > staleMillis) {
-      throw ApiError.retryLater(
-          ErrorCode.OVERLOADED,
-          """
-          the store has not been reached for %s s; whether a token is still good cannot be told\
-          """
-              .formatted(ageMillis / 1_000),
-          RETRY_MILLIS);
+      throw stale(ageMillis);
     }
+  }
+
+  private long ageMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(nanos.getAsLong() - knowledge.knownAsOfNanos());
+  }
+
+  private static ApiError stale(long ageMillis) {
+    return ApiError.retryLater(
+        ErrorCode.OVERLOADED,
+        """
+        the store has not been reached for %s s; whether a token is still good cannot be told\
+        """
+            .formatted(ageMillis / 1_000),
+        RETRY_MILLIS);
   }
 }

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.function.BinaryOperator;
 
 /**
- * Where the secrets of tokens made by the service itself are told, once: a JSON file only its owner
- * can read. It is replaced whole, so a crash leaves the old one or the new one.
+ * A JSON file with the secrets of tokens created by the service itself, readable only by its owner.
+ * It is replaced atomically, so a crash leaves the old or the new one.
  */
 final class KeysFile {
   private final Path path;
@@ -22,9 +22,9 @@ final class KeysFile {
   }
 
   /**
-   * Adds organizations, or tokens to known ones; what the file tells already stays.
+   * Adds organizations, or tokens of known ones; existing entries stay.
    *
-   * @return what the file told before
+   * @return the previous content
    */
   JsonObject merge(JsonObject orgs) throws IOException {
     JsonObject content = read();
@@ -44,7 +44,7 @@ final class KeysFile {
     return before;
   }
 
-  /** Adds organizations, and tokens to known ones, that the file does not tell yet. */
+  /** Adds organizations and tokens that the file does not contain yet. */
   void complete(JsonObject orgs) throws IOException {
     JsonObject content = read();
     JsonObject known = content.getJsonObject("orgs", new JsonObject());
@@ -58,7 +58,7 @@ final class KeysFile {
     write(content.put("orgs", known));
   }
 
-  /** Takes a merge back: what it added was not stored. */
+  /** Reverts a merge whose additions were not stored. */
   Void restore(JsonObject before) throws IOException {
     if (before.isEmpty()) {
       Files.deleteIfExists(path);
@@ -72,7 +72,7 @@ final class KeysFile {
     return Files.exists(path);
   }
 
-  /** Notes where the service is served this time. */
+  /** Writes the service's current address. */
   void noteBaseUrl(String baseUrl) throws IOException {
     JsonObject content = read();
     if (!baseUrl.equals(content.getString("base_url"))) {
@@ -85,11 +85,11 @@ final class KeysFile {
   }
 
   /**
-   * Tells an operator's token, which goes before the organizations.
+   * Writes an operator's token, in front of the organizations.
    *
-   * @return what the file told before
+   * @return the previous content
    */
-  JsonObject noteOperatorToken(String token) throws IOException {
+  JsonObject writeOperatorToken(String token) throws IOException {
     JsonObject content = read();
     JsonObject before = content.copy();
     JsonObject first = new JsonObject();
@@ -102,11 +102,12 @@ final class KeysFile {
   }
 
   /**
-   * Tells tokens for each member told of.
+   * Writes a token for each member in the file.
    *
-   * @param issues what makes one out of organization and username, by what the file calls it
+   * @param issues creates a token for an organization and a username, by the name of its entry in
+   *     the file
    */
-  void noteMemberTokens(Map<String, BinaryOperator<String>> issues) throws IOException {
+  void writeMemberTokens(Map<String, BinaryOperator<String>> issues) throws IOException {
     JsonObject content = read();
     JsonObject orgs = content.getJsonObject("orgs", new JsonObject());
     for (String org : orgs.fieldNames()) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BinaryOperator;
 
-/** The files of the data folder that tell the secrets minted at a start, and the address. */
+/** The data folder's files with the secrets minted at a start, and the service's address. */
 final class KeysFiles {
   static final String DEMO = "demo";
   static final String WORLD = "world";
@@ -19,28 +19,29 @@ final class KeysFiles {
     this.demo = demo;
   }
 
-  /** The file of this name. */
+  /** The file with this name. */
   KeysFile find(String name) {
     return new KeysFile(config.data().resolve(name + ".json"));
   }
 
-  /** Where the first operator's token is told; of a demo also beside the other tokens. */
+  /** The files for the first operator's token; a demo also writes it beside the other tokens. */
   List<KeysFile> listOperators() {
     return demo ? List.of(find(OPERATOR), find(DEMO)) : List.of(find(OPERATOR));
   }
 
   /**
-   * Tells a token for each member of a demo; real members sign in.
+   * Writes a token for each member of a demo; real members sign in.
    *
-   * @param issues what makes one out of organization and username, by what the file calls it
+   * @param issues creates a token for an organization and a username, by the name of its entry in
+   *     the file
    */
-  void noteMemberTokens(Map<String, BinaryOperator<String>> issues) throws IOException {
+  void writeMemberTokens(Map<String, BinaryOperator<String>> issues) throws IOException {
     if (demo) {
-      find(DEMO).noteMemberTokens(issues);
+      find(DEMO).writeMemberTokens(issues);
     }
   }
 
-  /** Tells in each what clients call the service. */
+  /** Writes the service's address for clients to each file. */
   void noteBaseUrl(String baseUrl) throws IOException {
     if (find(OPERATOR).exists()) {
       find(OPERATOR).noteBaseUrl(baseUrl);

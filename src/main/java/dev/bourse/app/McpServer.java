@@ -40,16 +40,21 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The parts by which language models act for members, put together. */
+/** Assembles the MCP server, by which language models act for members. */
 final class McpServer {
-  /** The contracts whose reads the tools offer; checkpoints have tools of their own. */
+  /** The contracts with reads offered by the tools; checkpoints have tools of their own. */
   private static final Set<String> READABLE = Set.of("vm", "org", "market", "billing", "k8s");
 
   private static final long SWEEP_MILLIS = 600_000;
 
-  /** The features that tools call. */
+  /**
+   * The features that tools call.
+   *
+   * @param meeting see {@link dev.bourse.capacity.ClusterOwners#meetNamed}
+   */
   record Services(
       CapacityService capacity,
       ChangeWaits waits,
@@ -59,7 +64,8 @@ final class McpServer {
       SshKeyService keys,
       OrgService org,
       WhoamiView whoami,
-      CheckpointService checkpoints) {}
+      CheckpointService checkpoints,
+      Function<String, Future<Void>> meeting) {}
 
   private final ServiceContext context;
   private final Services services;
@@ -106,8 +112,8 @@ final class McpServer {
   }
 
   /**
-   * What the tools say of the API, and call of it, is there now. What they say is long: it is put
-   * together by {@link #warmUp}, or by the first call.
+   * Receives the API for the tools' descriptions and calls. The long descriptions are composed by
+   * {@link #warmUp}, or by the first call.
    */
   void reachedBy(Edge edge) {
     service =
@@ -118,10 +124,11 @@ final class McpServer {
                     new ServedDescription(context.vertx(), edge),
                     sessions,
                     version(),
-                    Serving::translate));
+                    services.meeting(),
+                    HttpServers::translate));
   }
 
-  /** Puts together what the tools say. Blocks. */
+  /** Composes the tools' descriptions. Blocks. */
   void warmUp() {
     service();
   }

@@ -19,7 +19,7 @@ import dev.bourse.store.Database;
 import java.time.Clock;
 import java.util.random.RandomGenerator;
 
-/** The parts by which members run their organization, put together. */
+/** Assembles the console by which members run their organization. */
 final class MemberConsole {
   private MemberConsole() {}
 

@@ -16,9 +16,9 @@ import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.util.function.Supplier;
 
-/** The parts by which members sign in, put together. */
+/** Assembles the members' sign-in. */
 final class MemberSignIn {
-  /** How long rows past their time are kept at most; they are refused all the same. */
+  /** How often expired rows are deleted; they are refused from their expiry on. */
   private static final long SWEEP_INTERVAL_MILLIS = 600_000;
 
   private MemberSignIn() {}
@@ -44,13 +44,13 @@ final class MemberSignIn {
             context.clock(),
             context.random());
     context.keepUpDivided(
-        "deleting sessions and links past their time",
+        "deleting expired sessions and links",
         SWEEP_INTERVAL_MILLIS,
         context.asFarAsConfirmed(signIn::sweep));
     return signIn.bind(operations, applications, templates).map(signIn);
   }
 
-  /** How mail leaves; ends when the service stops. */
+  /** The sender of mail; closed when the service stops. */
   static MailSender mail(ServiceContext context, Database database) {
     MailSender mail = sender(context, database);
     mail.show(context.signals());
@@ -75,7 +75,7 @@ final class MemberSignIn {
                     context.random()));
   }
 
-  /** Mail is kept in the store only where it can be encrypted: it has links that sign people in. */
+  /** Mail is stored only if it can be encrypted, because it contains links that sign people in. */
   private static MailSender smtp(
       ServiceContext context, Database database, MailConfig.Smtp smtp, String from) {
     Keyring keyring = context.config().secret().keyring();
@@ -85,9 +85,7 @@ final class MemberSignIn {
     StoredMail mail =
         new StoredMail(context.vertx(), database, keyring, smtp, from, context.random());
     context.keepUpDivided(
-        "deleting mails past their time",
-        SWEEP_INTERVAL_MILLIS,
-        context.asFarAsConfirmed(mail::sweep));
+        "deleting expired mails", SWEEP_INTERVAL_MILLIS, context.asFarAsConfirmed(mail::sweep));
     mail.start();
     return mail;
   }

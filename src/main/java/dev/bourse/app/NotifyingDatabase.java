@@ -9,21 +9,21 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The store, telling this process of what it changes itself as the others are told. Whoever commits
- * puts the change in force by reading it back; when the store goes away between the two, this is
- * what makes up for it.
+ * The store, which also reports this process's own changes to it, like those of other processes. A
+ * committer applies its change by reading it back; if the store becomes unreachable between the
+ * two, this report makes up for it.
  */
 final class NotifyingDatabase extends ForwardingDatabase {
-  private final Consumer<List<Change>> told;
+  private final Consumer<List<Change>> listener;
 
-  NotifyingDatabase(Database database, Consumer<List<Change>> told) {
+  NotifyingDatabase(Database database, Consumer<List<Change>> listener) {
     super(database);
-    this.told = told;
+    this.listener = listener;
   }
 
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> changes) {
     Future<Void> committed = super.commit(statements, changes);
-    return changes.isEmpty() ? committed : committed.onSuccess(stored -> told.accept(changes));
+    return changes.isEmpty() ? committed : committed.onSuccess(stored -> listener.accept(changes));
   }
 }

@@ -6,9 +6,9 @@ import dev.bourse.signals.Signals;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the calls to object stores come to, and how long they take. */
+/** Counts the outcomes of calls to object stores, and measures their time. */
 final class ObjectStoreSignals implements CallListener {
-  /** From a store beside the service to one that is silent until a call is given up. */
+  /** From a store in the same rack to one that is silent until the call times out. */
   private static final double[] SECONDS = {
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
   };
@@ -22,12 +22,12 @@ final class ObjectStoreSignals implements CallListener {
         "bourse_object_store_calls_total", "Calls the object store answered.", answered::sum);
     signals.counter(
         "bourse_object_store_failures_total",
-        "Calls the object store did not do, repetitions included.",
+        "Calls that the object store failed, including retries.",
         failed::sum);
     seconds =
         signals.times(
             "bourse_object_store_seconds",
-            "Time of calls to the object store, repetitions included; of a get to its first bytes.",
+            "Time of calls to the object store, including retries; of a get until its first bytes.",
             List.of(Label.OPERATION, Label.OUTCOME),
             SECONDS);
   }

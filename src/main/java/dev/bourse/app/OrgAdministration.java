@@ -6,6 +6,8 @@ import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.edge.Operations;
+import dev.bourse.market.LoginIdStore;
+import dev.bourse.nodes.SshConfig;
 import dev.bourse.operator.MemberAdminRoutes;
 import dev.bourse.operator.OperatorSessionRoutes;
 import dev.bourse.operator.OperatorTokenRoutes;
@@ -21,12 +23,12 @@ import java.time.Clock;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/** The parts by which operators run organizations, put together. */
+/** Assembles the operators' administration of organizations. */
 final class OrgAdministration {
-  /** How soon what could not be read after a change is read again. */
+  /** How soon a failed read after a change is retried. */
   private static final long CATCH_UP_INTERVAL_MILLIS = 1_000;
 
-  /** Sessions last for hours; those past their time are refused all the same. */
+  /** Sessions last for hours; expired ones are refused before their deletion. */
   private static final long SWEEP_INTERVAL_MILLIS = 3_600_000;
 
   private OrgAdministration() {}
@@ -46,7 +48,16 @@ final class OrgAdministration {
     RandomGenerator random = context.random();
     Tokens tokens = access.tokens();
     Operators operators = access.operators();
-    new OrgAdminRoutes(orgs, billing, context.config().capacity().maxClusters()).bind(operations);
+    new OrgAdminRoutes(
+            orgs,
+            billing,
+            context.config().capacity().maxClusters(),
+            context
+                .config()
+                .ssh()
+                .filter(SshConfig::hasOwnIds)
+                .map(ssh -> new LoginIdStore(database, ssh.idRange())))
+        .bind(operations);
     new MemberAdminRoutes(roster).bind(operations);
     new RuleAdminRoutes(rules).bind(operations);
     new TokenAdminRoutes(new TokenService(database, tokens, clock, random), clock).bind(operations);
@@ -56,7 +67,7 @@ final class OrgAdministration {
     operations.admit(sessions);
     new OperatorSessionRoutes(sessions).bind(operations);
     context.keepUpDivided(
-        "deleting operators' sessions past their time",
+        "deleting expired operators' sessions",
         SWEEP_INTERVAL_MILLIS,
         context.asFarAsConfirmed(sessions::sweep));
     context

@@ -4,7 +4,7 @@ package dev.bourse.app;
 public final class ProgramVersion {
   private ProgramVersion() {}
 
-  /** As Maven has it; of a program that is not packaged, that it is not. */
+  /** The version from Maven; for a program that is not packaged, a text that says so. */
   public static String text() {
     String version = ProgramVersion.class.getPackage().getImplementationVersion();
     return version == null ? "(not packaged)" : version;

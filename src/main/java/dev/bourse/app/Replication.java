@@ -15,9 +15,12 @@ import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,21 +33,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps what this process holds in memory in step with what other processes store: each topic has a
- * {@link ChangeLane}. What is heard before the parts are there waits for them, so that listening
- * can begin before the first read.
+ * Keeps this process's in-memory state in step with the writes of other processes: each topic has a
+ * {@link ChangeLane}. Changes reported before the parts exist are kept for them, so that listening
+ * can start before the first read.
  *
- * <p>At an interval all that is held is compared with all that is stored. A difference means that
- * the feed missed a change, so it is logged and counted as a fault.
+ * <p>Periodically all state is compared with the store. A difference means that the feed missed a
+ * change, so it is logged and counted as a fault.
  *
- * <p>The embedded store tells nothing, for one process alone has it; but what this process stored
- * and could not read back is read again here whatever the store.
+ * <p>The embedded store reports nothing, because one process alone has it; but changes of this
+ * process that it failed to read back are read again here for every store.
  */
-final class Replication implements ChangeListener {
+final class Replication implements ChangeListener, FreshCredentials.Knowledge {
   private static final Logger LOG = LoggerFactory.getLogger(Replication.class);
 
-  /** Moments that wait for what was told before them; past these the latest take their place. */
+  /** The most pending marks; beyond this the latest replaces the previous one. */
   private static final int MOST_MARKS = 64;
+
+  /**
+   * How long a write waits for knowledge of its caller: several readings of the log, and a lost
+   * connection. A write behind it is refused with the others when the store is away.
+   */
+  private static final long AWAIT_MILLIS = 3_000;
+
+  /** Writes that may wait so; each is the write of a request that is under way. */
+  private static final int MOST_AWAITING = 4_096;
 
   /** What callers are told apart by: as old as this is what is known of revocations. */
   private static final List<String> ACCESS =
@@ -57,7 +69,10 @@ final class Replication implements ChangeListener {
           Revocations.CHANGED,
           Revocations.MEMBER_CHANGED);
 
-  /** What a process of the release before means too when it leaves the key empty. */
+  /**
+   * Topics that a change without a key also covers, because processes of the previous release leave
+   * the key out.
+   */
   private static final Map<String, String> ALONG =
       Map.of(
           Tokens.CHANGED,
@@ -65,8 +80,11 @@ final class Replication implements ChangeListener {
           Revocations.CHANGED,
           Revocations.MEMBER_CHANGED);
 
-  /** All that was stored at a moment is known once everything told before is in force. */
+  /** A moment up to which everything stored is applied, once all reports before it are. */
   private record Mark(long sequence, long nanoTime) {}
+
+  /** Somebody waits until all that was stored before a moment is in force. */
+  private record Awaited(long sinceNanos, Promise<Boolean> known) {}
 
   private final Context context;
   private final Map<String, ChangeLane> lanes = new LinkedHashMap<>();
@@ -77,12 +95,18 @@ final class Replication implements ChangeListener {
   private final AtomicLong knownAsOf;
 
   // On the context alone.
+  private final Set<Awaited> awaiting = new LinkedHashSet<>();
+
+  /** Where the knowledge stood when a wait for more was given up. */
+  private long stalledAt;
+
+  private boolean isStalled;
   private final ArrayDeque<Mark> marks = new ArrayDeque<>();
   private long sequence;
 
   /**
    * @param nanoTime the monotonic clock
-   * @param compareMillis how often everything is compared with a shared store
+   * @param compareMillis the interval, in milliseconds, of comparisons with a shared store
    */
   Replication(Vertx vertx, LongSupplier nanoTime, long compareMillis) {
     this.nanoTime = nanoTime;
@@ -92,7 +116,7 @@ final class Replication implements ChangeListener {
     Steps steps = new Steps();
     ChangeLane pools = lane(PoolStore.CHANGED, steps, List.of());
     lane(SwitchService.CHANGED, steps, List.of());
-    // A cluster can be shown only once its pool is known.
+    // A cluster can be applied only after its pool.
     lane(CapacityStore.CHANGED, steps, List.of(pools));
     lane(NodeStore.CHANGED, steps, List.of());
     lane(SshKeyStore.CHANGED, steps, List.of());
@@ -106,9 +130,9 @@ final class Replication implements ChangeListener {
   }
 
   /**
-   * The parts are there; what was heard so far is caught up with.
+   * Starts to apply changes, beginning with those reported so far.
    *
-   * @param mirrors by topic, one for each there is
+   * @param mirrors exactly one for each topic
    * @param isShared whether other processes change the store
    */
   void follow(Map<String, Mirror> mirrors, boolean isShared) {
@@ -121,35 +145,35 @@ final class Replication implements ChangeListener {
     }
   }
 
-  /** Compares everything; what the feed does not tell of is found and counted. */
+  /** Compares everything; differences that the feed did not report are logged and counted. */
   void inspect() {
     context.runOnContext(v -> lanes.values().forEach(ChangeLane::inspect));
   }
 
   /**
-   * Shows how far this process follows.
+   * Registers metrics of the replication.
    *
    * @param isShared whether other processes change the store
    */
-  void show(Signals signals, boolean isShared) {
+  void registerMetrics(Signals signals, boolean isShared) {
     signals.counter(
         "bourse_changes_untold_total",
-        "Changes of other processes that were found in the store though nobody told of them.",
+        "Changes of other processes that the change feed missed and a comparison found.",
         untold::get);
     signals.counter(
         "bourse_changes_retries_total",
-        "Readings of changes that failed, or could not be put in force yet, and are done again.",
+        "Reads of changes that failed or could not be applied yet, and are retried.",
         retries::sum);
     signals.gauge(
         "bourse_changes_waiting",
-        "Changes that were heard of and are not read yet.",
+        "Changes that the feed reported and that are not read yet.",
         () -> lanes.values().stream().mapToInt(ChangeLane::waiting).sum());
     if (isShared) {
-      showAge(signals);
+      registerAge(signals);
     }
   }
 
-  private void showAge(Signals signals) {
+  private void registerAge(Signals signals) {
     signals.gauge(
         "bourse_changes_known_age_seconds",
         """
@@ -159,27 +183,62 @@ final class Replication implements ChangeListener {
         () -> (nanoTime.getAsLong() - knownAsOfNanos()) / 1e9);
   }
 
-  /** How many changes were found that nobody told of. */
-  long untold() {
+  /** The number of changes that the feed missed. */
+  long missedChanges() {
     return untold.get();
   }
 
   /**
-   * Every change to what callers may do that was stored before this moment is in force here; as the
-   * monotonic clock has it. On a store of this process alone it stays where it was at the start,
-   * and means nothing.
+   * A moment of the monotonic clock: every change to access rights stored before it is applied
+   * here. With an embedded store it stays at the time of the start and has no meaning.
    */
-  long knownAsOfNanos() {
+  @Override
+  public long knownAsOfNanos() {
     return knownAsOf.get();
+  }
+
+  @Override
+  public Future<Boolean> awaitKnown(long sinceNanos) {
+    if (knownAsOf.get() - sinceNanos >= 0) {
+      return Future.succeededFuture(true);
+    }
+    Awaited awaited = new Awaited(sinceNanos, Promise.promise());
+    context.runOnContext(v -> await(awaited));
+    return awaited.known().future();
+  }
+
+  private void await(Awaited awaited) {
+    long known = knownAsOf.get();
+    boolean isKnown = known - awaited.sinceNanos() >= 0;
+    // Commands of one cluster wait one after the other, so they must not all wait in vain.
+    if (isKnown || isStalledAt(known) || awaiting.size() == MOST_AWAITING) {
+      awaited.known().complete(isKnown);
+      return;
+    }
+    awaiting.add(awaited);
+    // After a pause of the process, changes that have arrived are applied before the wait ends.
+    context.owner().setTimer(AWAIT_MILLIS, late -> context.runOnContext(v -> giveUp(awaited)));
+  }
+
+  private boolean isStalledAt(long known) {
+    return isStalled && stalledAt == known;
+  }
+
+  private void giveUp(Awaited awaited) {
+    if (awaiting.remove(awaited)) {
+      isStalled = true;
+      stalledAt = knownAsOf.get();
+      awaited.known().complete(false);
+    }
   }
 
   /** What this process changed itself: it may not have been able to read that back. */
   void changedHere(List<Change> changes) {
     for (Change change : changes) {
-      // Owners of clusters and markets know what they stored without reading it.
+      // Owners of clusters and markets apply their own writes without reading them back.
       if (change.topic().equals(CapacityStore.CHANGED)
           || change.topic().equals(NodeStore.CHANGED)) {
-        context.runOnContext(v -> lane(change.topic()).storedHere(change.key()));
+        context.runOnContext(v -> lane(change.topic()).noteLocalWrite(change.key()));
       } else {
         changed(change);
       }
@@ -195,14 +254,15 @@ final class Replication implements ChangeListener {
     long since = ++sequence;
     ChangeLane lane = lanes.get(change.topic());
     if (lane == null) {
-      // A later release has more topics; what they are about may be held here by other names.
-      LOG.warn("{}: no such topic is known here, so everything is compared", change);
+      // A later release has more topics, whose changes may affect state that is held here under
+      // other names.
+      LOG.warn("{}: unknown topic, so all topics are compared", change);
       lanes.values().forEach(any -> any.compare(since));
     } else if (change.key().isEmpty()) {
       lane.compare(since);
       Optional.ofNullable(ALONG.get(change.topic())).ifPresent(also -> lane(also).compare(since));
     } else {
-      lane.told(change, since);
+      lane.reported(change, since);
     }
   }
 
@@ -245,26 +305,31 @@ final class Replication implements ChangeListener {
       marks.remove();
       mark = marks.peek();
     }
+    long known = knownAsOf.get();
+    List<Awaited> met =
+        awaiting.stream().filter(awaited -> known - awaited.sinceNanos() >= 0).toList();
+    met.forEach(awaiting::remove);
+    met.forEach(awaited -> awaited.known().complete(true));
   }
 
   private final class Steps implements ChangeLane.Owner {
     @Override
-    public void moved() {
+    public void applied() {
       settle();
-      // Some may have waited for this one.
+      // Other lanes may have waited for this one.
       lanes.values().forEach(ChangeLane::run);
     }
 
     @Override
-    public void triesAgain() {
+    public void retried() {
       retries.increment();
     }
 
     @Override
-    public void foundUntold(String topic, Set<String> keys) {
+    public void missedChanges(String topic, Set<String> keys) {
       untold.addAndGet(keys.size());
       LOG.warn(
-          "{} changes of {} were found that nobody had told of, such as {}: please report this",
+          "the change feed missed {} changes of {}, such as {}: please report this",
           keys.size(),
           topic,
           keys.iterator().next());

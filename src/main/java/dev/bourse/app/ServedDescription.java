@@ -11,12 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What the API says of itself, for models to read. */
+/** The API's description of itself for models. */
 final class ServedDescription implements ServiceDescription {
   private static final String GUIDE = "/AGENTS.md";
   private static final String SKILL = "/skills/bourse/SKILL.md";
 
-  /** The contract that no model is shown: whoever signs in here is a member, and no operator. */
+  /** The contract hidden from models, which act for members and not for operators. */
   private static final String OF_OPERATORS = "operator";
 
   private final Vertx vertx;

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * What every part of one service stands on.
+ * The shared environment of all parts of a service.
  *
  * @param demo whether the demo world is served
  * @param clock the time
@@ -25,9 +25,9 @@ import java.util.random.RandomGenerator;
  * @param nanoTime the monotonic clock, for waits and time-outs
  * @param random a cryptographic source
  * @param shares divides upkeep among the processes of the store
- * @param shutdown where whatever starts says how it ends
- * @param signals where parts show what they count
- * @param traces where they tell what they do
+ * @param shutdown collects the stops of started parts
+ * @param signals the registry of metrics
+ * @param traces the tracer
  */
 record ServiceContext(
     Vertx vertx,
@@ -43,9 +43,9 @@ record ServiceContext(
     Traces traces) {
 
   /**
-   * A step of upkeep that is told confirmed time, and is left out while there is none.
+   * Wraps a step of upkeep that needs confirmed time, and skips it while there is none.
    *
-   * @param step what deletes records by their age
+   * @param step deletes records by their age
    */
   Supplier<Future<Boolean>> asFarAsConfirmed(LongFunction<Future<Boolean>> step) {
     return () -> {
@@ -54,17 +54,17 @@ record ServiceContext(
     };
   }
 
-  /** What all processes of the store share, encrypted. */
+  /** The secrets that all processes of the store share, encrypted. */
   SharedSecrets secrets(Database database) {
     return new SharedSecrets(database, config.secret().keyring(), clock);
   }
 
   /**
-   * Begins work on the store that nobody waits for; it ends when the service stops.
+   * Starts periodic work on the store, until the service stops.
    *
-   * @param name what it does, for the log
+   * @param name the work, for the log
    * @param intervalMillis from the end of a round to the next
-   * @param step one small piece of it; tells whether there is more to do in this round
+   * @param step one small part of a round; returns whether the round has more to do
    */
   void keepUp(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
     Upkeep upkeep = new Upkeep(vertx, name, intervalMillis, nanoTime, step);
@@ -73,18 +73,18 @@ record ServiceContext(
   }
 
   /**
-   * Begins work on the store that one of its processes does for all.
+   * Starts periodic work on the store that one process does for all.
    *
-   * @param name what it does, for the log; all processes call it the same
+   * @param name the work, for the log; the same in all processes
    * @param intervalMillis from the end of a round to the next
-   * @param step one small piece of it, which must be right when two processes do it at once; tells
-   *     whether there is more to do in this round
+   * @param step one small part of a round, which must tolerate a second process doing the same;
+   *     returns whether the round has more to do
    */
   void keepUpDivided(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
     keepUp(name, intervalMillis, shares.divided(name, step, () -> Future.succeededFuture(false)));
   }
 
-  /** Begins to share upkeep with other processes, now that all of it is begun here. */
+  /** Starts to divide upkeep among the processes, after all of it was started here. */
   void divideUpkeep(Database database) {
     Upkeep dividing = shares.start(vertx, database, random);
     dividing.start();

@@ -4,6 +4,7 @@ import dev.bourse.access.Offboarding;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.AuditedReads;
+import dev.bourse.audit.ReadJournal;
 import dev.bourse.audit.Sealer;
 import dev.bourse.audit.TrailRetention;
 import dev.bourse.billing.BillingService;
@@ -16,6 +17,7 @@ import dev.bourse.capacity.ClusterCorrection;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.OperatorCommands;
+import dev.bourse.core.Ids;
 import dev.bourse.events.ActivityRetention;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.market.MarketEnvironment;
@@ -34,7 +36,6 @@ import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.ClockCorrection;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
-import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.trailstream.TrailStreamOffboarding;
 import dev.bourse.uploads.PublishPermission;
 import dev.bourse.webhooks.WebhookOffboarding;
@@ -43,30 +44,34 @@ import java.time.Clock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a process is besides its ways in: what it holds of the store in memory, the owners of
- * clusters, the markets, money, trails and files, and the work that goes on though nobody asks. It
- * knows nothing of HTTP, so that a simulation runs all of it.
+ * A process without its interfaces: the in-memory state, the owners of clusters, the markets,
+ * money, trails, files, and background work. It knows nothing of HTTP, so that a simulation runs
+ * all of it.
  */
 final class ServiceCore {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceCore.class);
 
-  /** Keys rotate by days, revocations are kept for hours. */
+  /** Keys rotate by days, and revocations are kept for hours. */
   private static final long KEYS_MILLIS = 3_600_000;
 
-  /** The time between two searches for times that lie ahead. */
+  /** The interval between searches for times in the future. */
   private static final long CORRECTION_MILLIS = 30_000;
 
   /**
-   * How often clusters of retired organizations are looked at: whatever a crash, a full queue or
-   * another process left undone holds capacity no longer than this.
+   * How often clusters of retired organizations are checked. This bounds how long they can hold
+   * capacity after a crash, a full queue or a failure of another process.
    */
   private static final long RELEASE_INTERVAL_MILLIS = 60_000;
+
+  /** The folder, within the data folder, of the processes' journals of audited reads. */
+  private static final String READ_JOURNALS = "audited-reads";
 
   private final ServiceContext context;
   private final Database database;
@@ -80,7 +85,7 @@ final class ServiceCore {
   private final CheckpointServices checkpoints;
   private final ClockCorrection correction;
 
-  /** What is held of the store before anybody owns a cluster. */
+  /** The in-memory state that exists before the owners of clusters. */
   private record Memory(
       AccessControl access,
       AuditedReads reads,
@@ -95,7 +100,12 @@ final class ServiceCore {
       Clock clock = context.clock();
       Config config = context.config();
       AuditedReads reads =
-          new AuditedReads(context.vertx(), new AuditStore(database), clock, context.random());
+          new AuditedReads(
+              context.vertx(),
+              new AuditStore(database),
+              journal(context, database),
+              clock,
+              context.random());
       Clusters clusters =
           new Clusters(
               new Switches(
@@ -115,15 +125,34 @@ final class ServiceCore {
           new PoolService(database, clusters, providers, clock));
     }
 
+    /** A journal for shared stores, which may be unreachable while this machine works. */
+    private static Optional<ReadJournal> journal(ServiceContext context, Database database) {
+      if (!database.isShared()) {
+        return Optional.empty();
+      }
+      ReadJournal journal =
+          new ReadJournal(
+              context.config().data().resolve(READ_JOURNALS),
+              Ids.next("arj", context.random()),
+              context.clock());
+      context
+          .signals()
+          .gauge(
+              "bourse_audit_journal_bytes",
+              "Audited reads on this machine's disk that the database has not taken yet.",
+              journal::bytes);
+      return Optional.of(journal);
+    }
+
     Future<Void> load() {
       return Future.all(keys.load(), pools.load().compose(read -> switches.load())).mapEmpty();
     }
   }
 
   /**
-   * What the core stands on besides the store.
+   * The adapters of the core besides the store.
    *
-   * @param providers those of machines, by the name pools call them
+   * @param providers the providers of machines, by their name in pools
    * @param blobs opens the store of published bytes
    */
   record Ports(Map<String, NodeProvider> providers, Function<Database, Future<BlobStore>> blobs) {}
@@ -162,7 +191,11 @@ final class ServiceCore {
             memory.access.tokens(),
             memory.access.members(),
             offboardings(),
-            cluster -> owners.submit(cluster, OperatorCommands.retire()).mapEmpty(),
+            cluster ->
+                owners
+                    .meetNamed(cluster)
+                    .compose(met -> owners.submit(cluster, OperatorCommands.retire()))
+                    .mapEmpty(),
             context.clock());
     checkpoints =
         CheckpointServices.start(
@@ -172,14 +205,14 @@ final class ServiceCore {
             blobs);
     keepUp();
     correction = correction();
-    showClock();
+    registerClockMetrics();
   }
 
   /**
-   * Reads what is stored and starts the owners of clusters; the market is not open yet.
+   * Reads the stored state and starts the owners of clusters; the market is not open yet.
    *
-   * @param access who may call; not read yet
-   * @param files where the secrets made at a start are told
+   * @param access identifies callers; not loaded yet
+   * @param files receive the secrets created at a start
    */
   static Future<ServiceCore> start(
       ServiceContext context,
@@ -189,7 +222,7 @@ final class ServiceCore {
       KeysFiles files) {
     Memory memory = Memory.of(context, database, access, ports.providers().keySet());
     memory.reads.start();
-    context.shutdown().push(memory.reads::flush);
+    context.shutdown().push(memory.reads::close);
     ports.providers().values().forEach(provider -> context.shutdown().push(provider::close));
     return Future.all(access.load(context, database, files), memory.load())
         .compose(
@@ -197,7 +230,7 @@ final class ServiceCore {
                 ClusterOwners.deploy(
                     context.vertx(),
                     memory.clusters,
-                    new CapacityStore(database),
+                    new CapacityStore(database, context.random()),
                     new ClusterOwners.Clocks(context.clock(), context.time()),
                     context.config().eventLoops()))
         .compose(
@@ -211,12 +244,12 @@ final class ServiceCore {
                                 context, database, memory, owners, ports.providers(), blobs)));
   }
 
-  /** Puts in force what other processes change. */
+  /** Starts to apply other processes' changes. */
   void follow(Replication replication) {
     replication.follow(mirrors(), database.isShared());
   }
 
-  /** Corrects times, ends the holdings of retired organizations, and opens the market. */
+  /** Corrects times, releases the holdings of retired organizations, and opens the market. */
   Future<Void> open() {
     context.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
     return correctClock()
@@ -226,7 +259,7 @@ final class ServiceCore {
         .onSuccess(opened -> context.divideUpkeep(database));
   }
 
-  /** What is held in memory of the store, by the topics that others tell its changes by. */
+  /** The in-memory state, by the topics of its changes. */
   Map<String, Mirror> mirrors() {
     Map<String, Mirror> mirrors = new HashMap<>(memory.access.mirrors());
     mirrors.put(PoolStore.CHANGED, memory.pools);
@@ -261,17 +294,14 @@ final class ServiceCore {
   private void keepUp() {
     Clock clock = context.clock();
     AuditConfig audit = context.config().audit();
-    long settleMillis =
-        Sealer.settleMillis(
-            context.config().postgres().map(PostgresConfig::queryMillis).orElse(0L));
-    Sealer sealer = new Sealer(context.vertx(), database, clock, context.nanoTime(), settleMillis);
+    Sealer sealer = new Sealer(context.vertx(), database, clock);
     TrailRetention trails = new TrailRetention(context.vertx(), database, audit, context.time());
     ActivityRetention activity =
         new ActivityRetention(database, audit.activityMillis(), context.time());
     long retention = audit.retentionIntervalMillis();
     context.keepUpDivided("sealing the audit trail", audit.sealIntervalMillis(), sealer::step);
-    context.keepUpDivided("deleting audit rows past their time", retention, trails::step);
-    context.keepUpDivided("deleting activity past its time", retention, activity::step);
+    context.keepUpDivided("deleting expired audit rows", retention, trails::step);
+    context.keepUpDivided("deleting expired activity", retention, activity::step);
     context.keepUp(
         "rotating signing keys",
         KEYS_MILLIS,
@@ -279,13 +309,13 @@ final class ServiceCore {
     context.keepUp(
         "encrypting shared secrets with the first secret key",
         KEYS_MILLIS,
-        context.secrets(database)::encryptAnew);
+        context.secrets(database)::reencrypt);
     context.keepUp(
-        "forgetting marks of audited reads past their time",
+        "deleting expired marks of audited reads",
         retention,
         context.asFarAsConfirmed(memory.reads::forget));
     context.keepUp(
-        "forgetting revocations past their time",
+        "deleting expired revocations",
         KEYS_MILLIS,
         context.asFarAsConfirmed(memory.access.revocations()::sweep));
   }
@@ -303,13 +333,13 @@ final class ServiceCore {
         .signals()
         .counter(
             "bourse_clock_corrections_total",
-            "Clusters with times that lay ahead, which were put right.",
+            "Clusters whose times lay in the future and were corrected.",
             clusters::count);
     return new ClockCorrection(
         Corrections.of(database, memory.access, clusters), context.time(), context.nanoTime());
   }
 
-  private void showClock() {
+  private void registerClockMetrics() {
     context
         .signals()
         .counter(
@@ -337,18 +367,18 @@ final class ServiceCore {
   }
 
   /**
-   * Corrects times that lie ahead before the service answers, if the time is confirmed already. A
+   * Corrects times in the future before the service answers, if time is confirmed already. A
    * failure does not stop the start, and the correction is retried.
    */
   private Future<Void> correctClock() {
     return correction
         .step()
-        .onFailure(e -> LOG.warn("the store's times were not all corrected", e))
+        .onFailure(e -> LOG.warn("some of the store's times could not be corrected", e))
         .otherwiseEmpty()
         .onSuccess(
             corrected ->
                 context.keepUp(
-                    "correcting times that a clock has set ahead",
+                    "correcting times that lie in the future",
                     Math.min(CORRECTION_MILLIS, context.config().billing().checkMillis()),
                     correction::step))
         .mapEmpty();
@@ -358,12 +388,12 @@ final class ServiceCore {
     return memory.access;
   }
 
-  /** Records reads that have to be audited. */
+  /** The recorder of audited reads. */
   AuditedReads reads() {
     return memory.reads;
   }
 
-  /** What the event loops read. */
+  /** The clusters as event loops read them. */
   Clusters clusters() {
     return memory.clusters;
   }
@@ -372,7 +402,7 @@ final class ServiceCore {
     return memory.keys;
   }
 
-  /** What ends with its author. */
+  /** The services whose items end with their author. */
   List<Offboarding> offboardings() {
     return List.of(
         new SshKeyOffboarding(memory.keyStore, memory.keys),
@@ -388,7 +418,7 @@ final class ServiceCore {
     return memory.pools;
   }
 
-  /** The way to the clusters' owners. */
+  /** The owners of clusters. */
   ClusterOwners owners() {
     return owners;
   }

@@ -7,11 +7,11 @@ import java.util.Deque;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What ends a part of the service, to be done in the reverse order of the start. */
+/** The stops of a service's parts, run in reverse order of the start. */
 final class ShutdownHooks {
   private final Deque<Supplier<Future<?>>> stops = new ArrayDeque<>();
 
-  /** A part has started; this ends it. */
+  /** Registers the stop of a started part. */
   synchronized void push(Supplier<Future<?>> stop) {
     stops.push(stop);
   }
@@ -21,8 +21,9 @@ final class ShutdownHooks {
   }
 
   /**
-   * Ends all, the last started first, each when the one before has ended, failed or not. The future
-   * belongs to no event loop, for those may be among what ends.
+   * Stops all parts, the last started first. Each stop starts when the previous one has completed
+   * or failed. The future belongs to no event loop, because event loops may be among the stopped
+   * parts.
    */
   Future<Void> stopAll() {
     Promise<Void> stopped = Promise.promise();

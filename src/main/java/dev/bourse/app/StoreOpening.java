@@ -1,6 +1,6 @@
 package dev.bourse.app;
 
-import dev.bourse.backup.Embedded;
+import dev.bourse.backup.DataFolderLayout;
 import dev.bourse.keyring.SecretConfig;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
@@ -27,11 +27,11 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens the store and puts into it what the world files list and it lacks. */
+/** Opens the store and adds missing items of the world files. */
 public final class StoreOpening {
   private static final Logger LOG = LoggerFactory.getLogger(StoreOpening.class);
 
-  /** What a database that others use too is served like without a secret key. */
+  /** The log line for a shared database without a secret key. */
   public static final String NOTHING_SHARED =
       """
       no secret.key is given, so this process shares no secrets with others on the same \
@@ -39,28 +39,28 @@ public final class StoreOpening {
       waits is lost with it\
       """;
 
-  /** Where the embedded store is in the data folder. */
+  /** The embedded store's file in the data folder. */
   private static final String SQLITE_FILE = "bourse.db";
 
-  /** Where the engines' schemas are on the class path. */
-  private static final String SQLITE_SCHEMA = "db/sqlite";
+  /** The class path folder of the embedded engine's schema. */
+  private static final String SQLITE_SCHEMA = "db/schema";
 
-  /** How a data folder is laid out, for its backups. */
-  public static final Embedded EMBEDDED =
-      new Embedded(SQLITE_FILE, SQLITE_SCHEMA, CheckpointServices.FOLDER);
+  /** The layout of a data folder, for backups. */
+  public static final DataFolderLayout EMBEDDED =
+      new DataFolderLayout(SQLITE_FILE, SQLITE_SCHEMA, CheckpointServices.FOLDER);
 
-  private static final String POSTGRES_SCHEMA = "db/postgres";
+  private static final String POSTGRES_SCHEMA = "db/schema";
 
   private final ServiceContext context;
   private final SqliteConfig bounds;
   private final UnaryOperator<Database> around;
   private final KeysFiles files;
 
-  /** What the store is seeded with, by the names of its files of tokens; read while it opens. */
+  /** The seeds of the store, by the names of their files of tokens; read while the store opens. */
   private final Map<String, Future<WorldFile>> worlds = new LinkedHashMap<>();
 
   /**
-   * Begins what an opening needs and changes nothing.
+   * Starts the preparations of an opening, without changes.
    *
    * @param bounds those of the embedded store
    * @param around wraps the engine
@@ -103,9 +103,9 @@ public final class StoreOpening {
   }
 
   /**
-   * The store, seeded.
+   * Opens and seeds the store.
    *
-   * @param listener hears of changes from the first on
+   * @param listener receives changes from the first one on
    */
   Future<Database> open(ChangeListener listener) {
     return context
@@ -139,7 +139,7 @@ public final class StoreOpening {
           Database opened = around.apply(engine);
           context.shutdown().push(opened::close);
           opened.listen(listener);
-          // Before anything is written by a clock that may be wrong.
+          // Runs before any write by a clock that may be wrong.
           return context
               .time()
               .start(context.vertx(), opened)
@@ -154,7 +154,7 @@ public final class StoreOpening {
         });
   }
 
-  /** Before anything is made that should have been encrypted. */
+  /** Runs before the creation of secrets that should be encrypted. */
   private Future<Void> checkSecrets(Database database) {
     SecretConfig secret = context.config().secret();
     if (database.isShared() && secret.keyring().isEmpty()) {
@@ -191,19 +191,22 @@ public final class StoreOpening {
             false);
   }
 
-  /** Another process that starts on the same store may have been first. */
+  /** Seeds the store, unless another process that started at the same time did. */
   private Future<Void> seedOnce(Database database, String name, WorldFile world) {
     return seed(database, name, world)
         .recover(e -> database.isShared() ? seed(database, name, world) : failed(e));
   }
 
-  /** The secrets are told before they are stored: a crash between leaves useless ones, not none. */
+  /**
+   * Writes the secrets to the files before they are stored: a crash in between leaves useless
+   * secrets rather than none.
+   */
   private Future<Void> seed(Database database, String name, WorldFile world) {
     return new Seeding(database, context.clock(), context.random())
         .prepare(world)
         .compose(
             seeding ->
-                tell(database, name)
+                writeSharedTokens(database, name)
                     .compose(
                         told ->
                             context
@@ -213,7 +216,8 @@ public final class StoreOpening {
                         before ->
                             seeding
                                 .commit(
-                                    new ToldTokens(context, database).sharing(name, seeding.keys()))
+                                    new TokenFilePublisher(context, database)
+                                        .sharing(name, seeding.keys()))
                                 .recover(
                                     e ->
                                         context
@@ -222,9 +226,9 @@ public final class StoreOpening {
                                             .compose(restored -> failed(e)))));
   }
 
-  /** Tells the tokens that other processes have made. */
-  private Future<Void> tell(Database database, String name) {
-    return new ToldTokens(context, database)
+  /** Writes the tokens that other processes created to this process's file. */
+  private Future<Void> writeSharedTokens(Database database, String name) {
+    return new TokenFilePublisher(context, database)
         .list(name)
         .compose(
             all ->

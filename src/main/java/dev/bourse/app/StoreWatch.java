@@ -16,29 +16,28 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Looks at the store now and then: whether it answers, and whether it takes what is written. One
- * look of each kind is under way at a time, so that a store that does not answer has no queue of
- * them.
+ * Probes periodically whether the store can be read and written. At most one probe of each kind is
+ * in flight, so that probes do not queue up at a store that does not answer.
  */
 final class StoreWatch {
   private static final String READ = "SELECT COUNT(*) AS found FROM probe";
   private static final String PUT = "INSERT INTO probe (probe_id, filler) VALUES (?, ?)";
   private static final String TAKE = "DELETE FROM probe WHERE probe_id = ?";
 
-  /** A page of the embedded store or two: a change in place would need no room on a full disk. */
+  /** A page or two of the embedded store: an update in place would succeed on a full disk. */
   private static final int FILLER_LENGTH = 8_192;
 
   private static final int ID_LENGTH = 12;
 
-  /** A way to the store that may work or not. */
-  private final class Way {
+  /** A kind of access to the store, with its latest state. */
+  private final class Access {
     private final Supplier<Future<?>> probe;
     private final String name;
     private volatile long lastNanos = nanos.getAsLong();
     private volatile String fault = "it does not answer";
     private volatile boolean underWay;
 
-    private Way(String name, Supplier<Future<?>> probe) {
+    private Access(String name, Supplier<Future<?>> probe) {
       this.name = name;
       this.probe = probe;
     }
@@ -48,7 +47,8 @@ final class StoreWatch {
         return;
       }
       underWay = true;
-      // What was true when it was asked need not be when the answer comes.
+      // Success counts from the start of the probe, because the state may have changed before the
+      // answer.
       long asked = nanos.getAsLong();
       probe
           .get()
@@ -75,8 +75,8 @@ final class StoreWatch {
   private final Vertx vertx;
   private final StoreWatchConfig config;
   private final LongSupplier nanos;
-  private final Way reading;
-  private final Way writing;
+  private final Access reading;
+  private final Access writing;
   private long timer = -1;
 
   StoreWatch(
@@ -89,9 +89,9 @@ final class StoreWatch {
     this.config = config;
     this.nanos = nanos;
     String id = Ids.base62(random, ID_LENGTH);
-    reading = new Way("read", () -> database.read(READ, List.of(), row -> row.integer("found")));
+    reading = new Access("read", () -> database.read(READ, List.of(), row -> row.integer("found")));
     writing =
-        new Way(
+        new Access(
             "written",
             () ->
                 database.commit(
@@ -109,8 +109,8 @@ final class StoreWatch {
             });
   }
 
-  /** Shows how long ago the store last answered. */
-  void show(Signals signals) {
+  /** Registers metrics of the probes. */
+  void registerMetrics(Signals signals) {
     signals.gauges(
         "bourse_store_answered_age_seconds",
         """
@@ -119,7 +119,7 @@ final class StoreWatch {
         """,
         List.of(Label.KIND),
         ages -> {
-          for (Way way : List.of(reading, writing)) {
+          for (Access way : List.of(reading, writing)) {
             ages.put((nanos.getAsLong() - way.lastNanos) / 1e9, way.name);
           }
         });
@@ -130,9 +130,9 @@ final class StoreWatch {
     return Future.succeededFuture();
   }
 
-  /** Why nothing should be asked of this process; empty while its store is there. */
+  /** The reason why this process should get no requests; empty while its store works. */
   Optional<String> fault() {
-    for (Way way : List.of(reading, writing)) {
+    for (Access way : List.of(reading, writing)) {
       if (way.isOlderThan(config.awayMillis())) {
         return Optional.of("the store cannot be " + way.name + ": " + way.fault);
       }

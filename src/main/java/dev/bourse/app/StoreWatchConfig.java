@@ -4,15 +4,17 @@ import dev.bourse.core.Settings;
 import java.time.Duration;
 
 /**
- * How closely the store is watched.
+ * The settings of the store's watch.
  *
- * @param probeMillis {@code store.probe-interval}: from one look at the store to the next
- * @param awayMillis {@code store.away-after}: a process whose store has not been read, or not been
- *     written, for so long is not ready
- * @param staleMillis {@code store.stale-after}: a process whose shared store has not been read for
- *     so long knows too little of revocations to let anybody in; 0 for never
- * @param compareMillis {@code store.compare-interval}: how often a process compares all that it
- *     holds in memory with a shared store
+ * @param probeMillis {@code store.probe-interval}: from one probe of the store to the next, in
+ *     milliseconds
+ * @param awayMillis {@code store.away-after}: a process that has not read, or not written, its
+ *     store for so many milliseconds is not ready
+ * @param staleMillis {@code store.stale-after}: a process that has not read its shared store for so
+ *     many milliseconds refuses all callers, because it knows too little of revocations; 0 for
+ *     never
+ * @param compareMillis {@code store.compare-interval}: how often a process compares its in-memory
+ *     state with a shared store, in milliseconds
  */
 public record StoreWatchConfig(
     long probeMillis, long awayMillis, long staleMillis, long compareMillis) {
@@ -24,13 +26,15 @@ public record StoreWatchConfig(
     long away =
         settings.millis("store.away-after", Duration.ofSeconds(15), Duration.ofMillis(20), MOST);
     long stale = settings.millis("store.stale-after", Duration.ofMinutes(1), Duration.ZERO, MOST);
-    // 100,000 clusters keep a reader busy for some seconds.
+    // A comparison of 100,000 clusters occupies a reader for some seconds.
     long compare =
         settings.millis(
             "store.compare-interval", Duration.ofMinutes(5), Duration.ofSeconds(1), MOST);
     if (away < 2 * probe) {
       settings.fault(
-          "store.away-after", away + "ms", "twice store.probe-interval or more: one may be late");
+          "store.away-after",
+          away + "ms",
+          "at least twice store.probe-interval, so that one late probe is tolerated");
     }
     if (stale > 0 && stale < 2 * probe) {
       settings.fault("store.stale-after", stale + "ms", "0, or twice store.probe-interval or more");

@@ -97,6 +97,9 @@ public final class Auction {
   /** Seats of all clusters so far. */
   private long taken;
 
+  /** The new nodes of seats, in the order in which these were won. */
+  private final List<Won> won = new ArrayList<>();
+
   private final List<Reclaim> reclaims = new ArrayList<>();
   private final Map<String, Integer> unseated = new HashMap<>();
 
@@ -112,8 +115,8 @@ public final class Auction {
     this.reserveCents = reserveCents;
     this.capCents = capCents;
     this.supply = supply;
-    ranked = Ranking.rank(bidders);
-    int count = ranked.length;
+    int count = bidders.size();
+    ranked = new Bidder[count];
     ceilings = new long[count];
     orgOf = new int[count];
     isLast = new boolean[count];
@@ -127,10 +130,10 @@ public final class Auction {
     seated = new int[count];
     kept = new int[count];
     isLossCounted = new boolean[count];
-    orgs = read();
+    orgs = read(bidders);
     orgSeats = new int[orgs.length];
     pricing = new Pricing(reserveCents, orgs.length);
-    turns = new Turns(orgOf, orgSeats, seated, minimum, new Contest(), false);
+    turns = new Turns(orgOf, orgSeats, seated, minimum, new Contest());
   }
 
   /**
@@ -162,33 +165,45 @@ public final class Auction {
         Collections.unmodifiableMap(auction.shortfalls()));
   }
 
-  /** Fills the columns from the bidders; returns the organizations by number. */
-  private String[] read() {
+  /**
+   * Fills the columns from the bidders; returns the organizations by number. Reads the bidders in
+   * the order in which they come, because they lie in memory in that order.
+   */
+  private String[] read(List<Bidder> bidders) {
+    int[] places = Ranking.places(bidders);
     Map<String, Integer> numbers = new HashMap<>();
     List<String> names = new ArrayList<>();
-    for (int i = 0; i < ranked.length; i++) {
-      Bidder bidder = ranked[i];
-      Integer number = numbers.putIfAbsent(bidder.org(), names.size());
+    for (int at = 0; at < places.length; at++) {
+      Bidder bidder = bidders.get(at);
+      ranked[places[at]] = bidder;
+      read(places[at], bidder);
+      Integer number = numbers.get(bidder.org());
       if (number == null) {
+        number = names.size();
+        numbers.put(bidder.org(), number);
         names.add(bidder.org());
       }
-      orgOf[i] = number == null ? names.size() - 1 : number;
-      ceilings[i] = bidder.ceilingCents();
-      isLast[i] = bidder.ranksLast();
-      declared[i] = bidder.declaredSlots();
-      count(i, bidder);
-      defended[i] = contests(bidder) ? held[i] : shielded[i];
-      wanted[i] = admits(bidder) ? declared[i] - unusable[i] : defended[i];
-      minimum[i] = takesPart(bidder) ? Math.max(1, bidder.minimumSlots() - unusable[i]) : 1;
-      if (wanted[i] < minimum[i]) {
-        minimum[i] = 1;
-        wanted[i] = defended[i];
-      }
-      if (admits(bidder) && !bidder.swapsAwaiting().isEmpty()) {
-        swapping.add(i);
-      }
+      orgOf[places[at]] = number;
     }
+    Collections.sort(swapping);
     return names.toArray(new String[0]);
+  }
+
+  private void read(int i, Bidder bidder) {
+    ceilings[i] = bidder.ceilingCents();
+    isLast[i] = bidder.ranksLast();
+    declared[i] = bidder.declaredSlots();
+    count(i, bidder);
+    defended[i] = contests(bidder) ? held[i] : shielded[i];
+    wanted[i] = admits(bidder) ? declared[i] - unusable[i] : defended[i];
+    minimum[i] = takesPart(bidder) ? Math.max(1, bidder.minimumSlots() - unusable[i]) : 1;
+    if (wanted[i] < minimum[i]) {
+      minimum[i] = 1;
+      wanted[i] = defended[i];
+    }
+    if (admits(bidder) && !bidder.swapsAwaiting().isEmpty()) {
+      swapping.add(i);
+    }
   }
 
   /** Counts the cluster's held, shielded and unusable nodes. */
@@ -312,13 +327,14 @@ public final class Auction {
     if (left() <= 0) {
       return;
     }
-    int[] goals = goals(from, to, phase, seated);
+    int[] goals = goals(from, to, phase);
     long claims = 0;
     for (int i = from; i < to; i++) {
       claims += goals[i - from] - seated[i];
     }
     pricing.nextTurn();
-    if (claims > left()) {
+    // Incumbents need no free nodes, so their order matters only if there are too few seats.
+    if (phase != Phase.DEFENCE || claims > left()) {
       turns.take(from, to, goals);
       return;
     }
@@ -330,19 +346,17 @@ public final class Auction {
   /**
    * Returns the seats up to which the clusters of a group may rise in a phase. A gang that bids for
    * less than its minimum does not rise.
-   *
-   * @param standing the seats they have now
    */
-  private int[] goals(int from, int to, Phase phase, int[] standing) {
+  private int[] goals(int from, int to, Phase phase) {
     int[] goals = new int[to - from];
     for (int i = from; i < to; i++) {
       int goal =
           switch (phase) {
             case DEFENCE -> defended[i];
-            case BIDS -> isLast[i] ? standing[i] : wanted[i];
-            case LAST -> isLast[i] ? wanted[i] : standing[i];
+            case BIDS -> isLast[i] ? seated[i] : wanted[i];
+            case LAST -> isLast[i] ? wanted[i] : seated[i];
           };
-      goals[i - from] = goal < minimum[i] ? standing[i] : goal;
+      goals[i - from] = goal < minimum[i] ? seated[i] : goal;
     }
     return goals;
   }
@@ -356,7 +370,8 @@ public final class Auction {
       if (slots > 0) {
         unseated.put(ranked[i].cluster(), slots);
       }
-      pricing.addUnusable(orgOf[i], unusable[i] - lost);
+      // Those that it loses too, because it is billed for them until a notice is over.
+      pricing.addUnusable(orgOf[i], unusable[i]);
     }
   }
 
@@ -450,17 +465,18 @@ public final class Auction {
     if (marginalTo == 0) {
       return null;
     }
-    Map<Integer, Integer> byOrg = new HashMap<>();
+    int[] earlier = orgSeats.clone();
     long newcomers = 0;
     for (int i = marginalFrom; i < marginalTo; i++) {
       newcomers += seated[i] - kept[i];
-      byOrg.merge(orgOf[i], seated[i] - kept[i], Integer::sum);
+      earlier[orgOf[i]] -= seated[i] - kept[i];
     }
     long firstSeats = 0;
     for (int i = marginalFrom; i < marginalTo; i++) {
-      if (seated[i] > kept[i] && Integer.valueOf(orgSeats[orgOf[i]]).equals(byOrg.get(orgOf[i]))) {
+      if (seated[i] > kept[i] && earlier[orgOf[i]] == 0) {
         firstSeats += Math.max(1, minimum[i] - kept[i]);
-        byOrg.remove(orgOf[i]);
+        // Only one of its clusters takes the organization's first seat.
+        earlier[orgOf[i]] = 1;
       }
     }
     long raise = newcomers > firstSeats ? 0 : 1;
@@ -484,64 +500,41 @@ public final class Auction {
       }
       taken += more;
       pricing.addSeats(orgOf[i], more);
+      int nodes = Math.max(0, seated[i] + more - held[i]) - Math.max(0, seated[i] - held[i]);
+      if (nodes > 0) {
+        won.add(new Won(i, nodes));
+      }
       return true;
     }
   }
 
+  /** Seats that a cluster won together, as far as it holds no nodes for them. */
+  private record Won(int cluster, int nodes) {}
+
   private List<Grant> grants() {
     Handing handing = new Handing();
-    handing.toNewcomers(Phase.BIDS);
-    handing.toNewcomers(Phase.LAST);
+    handing.toNewcomers();
     handing.toSwaps();
     return Collections.unmodifiableList(handing.grants);
   }
 
   /** Grants free nodes to new seats in the order in which these were won, then to swaps. */
-  private final class Handing implements Turns.Seats {
+  private final class Handing {
     private final FreeNodes free = new FreeNodes(supply.free());
     private final List<Grant> grants = new ArrayList<>();
-    private final int[] standing = shielded.clone();
-    private final int[] orgStanding = new int[orgs.length];
-    private final Turns inOrder = new Turns(orgOf, orgStanding, standing, minimum, this, true);
 
-    Handing() {
-      for (int i = 0; i < ranked.length; i++) {
-        orgStanding[orgOf[i]] += shielded[i];
-      }
-    }
-
-    void toNewcomers(Phase phase) {
-      for (int from = 0; from < ranked.length && left() > 0; from = endOfGroup(from)) {
-        int to = endOfGroup(from);
-        int[] goals = new int[to - from];
-        for (int i = from; i < to; i++) {
-          orgStanding[orgOf[i]] += Math.max(0, kept[i] - standing[i]);
-          standing[i] = Math.max(kept[i], standing[i]);
-          boolean isTurn = isLast[i] == (phase == Phase.LAST);
-          goals[i - from] = isTurn ? seated[i] : standing[i];
+    /** Keeps all free nodes that are left for seats won together that need more of them. */
+    void toNewcomers() {
+      for (Won seats : won) {
+        if (seats.nodes() > free.remaining()) {
+          free.keep();
+          return;
         }
-        inOrder.take(from, to, goals);
+        Bidder bidder = ranked[seats.cluster()];
+        for (int n = 0; n < seats.nodes(); n++) {
+          grants.add(new Grant(bidder.cluster(), free.takeForSlot(bidder.org()), null));
+        }
       }
-    }
-
-    @Override
-    public long left() {
-      return free.remaining();
-    }
-
-    /** Grants nodes for these seats; keeps all free nodes for a gang that needs more of them. */
-    @Override
-    public boolean take(int i, int seats) {
-      int nodes = Math.max(0, standing[i] + seats - held[i]) - Math.max(0, standing[i] - held[i]);
-      if (nodes > free.remaining()) {
-        free.keep();
-        return true;
-      }
-      Bidder bidder = ranked[i];
-      for (int n = 0; n < nodes; n++) {
-        grants.add(new Grant(bidder.cluster(), free.takeForSlot(bidder.org()), null));
-      }
-      return true;
     }
 
     /** Grants replacements; they take only nodes that no seat claims, so they never move prices. */

@@ -17,8 +17,19 @@ import java.util.TreeMap;
  * that would win is the highest.
  */
 final class Pricing {
-  /** A losing gang: the seats it lacked, its turn, its organization and its ceiling. */
-  private record Gang(int lacks, int turn, int org, long cents) {}
+  /** A losing gang: its turn, its organization and its ceiling. */
+  private record Gang(int turn, int org, long cents) {}
+
+  /** Losing gangs that lacked equally many seats. */
+  private static final class Alike {
+    private final List<Gang> inOrder = new ArrayList<>();
+    private long highestCents;
+
+    void add(Gang gang) {
+      inOrder.add(gang);
+      highestCents = Math.max(highestCents, gang.cents());
+    }
+  }
 
   /** The turns at which an organization took its seats. */
   private static final class Taken {
@@ -55,7 +66,7 @@ final class Pricing {
   private final long reserveCents;
   private final Taken[] taken;
   private final int[] unusable;
-  private final TreeMap<Integer, List<Gang>> gangs = new TreeMap<>();
+  private final TreeMap<Integer, Alike> gangs = new TreeMap<>();
   private int turn;
   private long highestCents;
   private int highestOrg = -1;
@@ -82,7 +93,7 @@ final class Pricing {
     taken[org].add(turn, seats);
   }
 
-  /** Records that an organization keeps unusable nodes; it pays for them as for seats. */
+  /** Records that an organization holds unusable nodes; it pays for them as for seats. */
   void addUnusable(int org, int nodes) {
     unusable[org] += nodes;
   }
@@ -99,7 +110,7 @@ final class Pricing {
 
   /** Records a gang that lost because it lacked seats; calls come in the order of turns. */
   void addLosingGang(int org, long cents, int lacks) {
-    gangs.computeIfAbsent(lacks, n -> new ArrayList<>()).add(new Gang(lacks, turn, org, cents));
+    gangs.computeIfAbsent(lacks, n -> new Alike()).add(new Gang(turn, org, cents));
   }
 
   /** True if an organization has seats. */
@@ -114,10 +125,14 @@ final class Pricing {
   /** Returns the price per GPU-hour of an organization that has seats. */
   long centsOf(int org) {
     long cents = Math.max(reserveCents, org == highestOrg ? nextCents : highestCents);
-    for (Map.Entry<Integer, List<Gang>> alike : gangs.headMap(total(org), true).entrySet()) {
+    for (Map.Entry<Integer, Alike> alike : gangs.headMap(total(org), true).entrySet()) {
+      if (alike.getValue().highestCents <= cents) {
+        // Most gangs lose at the end, at no more than the highest losing bid.
+        continue;
+      }
       int lacked = alike.getKey() - unusable[org];
       int after = lacked <= 0 ? -1 : taken[org].turnOf(lacked);
-      cents = Math.max(cents, highest(alike.getValue(), after, org));
+      cents = Math.max(cents, highest(alike.getValue().inOrder, after, org));
     }
     return cents;
   }

@@ -6,63 +6,75 @@ import java.util.List;
 
 /** The order of clusters in the auction: ceiling descending, older price, name. */
 final class Ranking {
+  /** A pass of the radix sort orders by so many bits; their counts fit the first-level cache. */
+  private static final int DIGIT_BITS = 11;
+
+  private static final int DIGITS = 1 << DIGIT_BITS;
+
   private Ranking() {}
 
-  /** Returns the bidders in order; the order they come in does not matter. */
-  static Bidder[] rank(List<Bidder> bidders) {
-    Bidder[] unranked = bidders.toArray(new Bidder[0]);
-    long[] ages = new long[unranked.length];
-    long[] discounts = new long[unranked.length];
-    int[] order = new int[unranked.length];
-    for (int i = 0; i < unranked.length; i++) {
-      ages[i] = unranked[i].pricedAtMillis();
-      discounts[i] = -unranked[i].ceilingCents();
+  /**
+   * Returns each bidder's place in the order. Equal bids are ordered by name, so the order in which
+   * the bidders come does not matter.
+   */
+  static int[] places(List<Bidder> bidders) {
+    int count = bidders.size();
+    long[] ages = new long[count];
+    long[] discounts = new long[count];
+    int[] order = new int[count];
+    for (int i = 0; i < count; i++) {
+      Bidder bidder = bidders.get(i);
+      ages[i] = bidder.pricedAtMillis();
+      discounts[i] = -bidder.ceilingCents();
       order[i] = i;
     }
-    sort(order, ages);
-    sortEqualAgesByName(order, ages, unranked);
-    sort(order, discounts);
-    Bidder[] ranked = new Bidder[unranked.length];
-    for (int i = 0; i < ranked.length; i++) {
-      ranked[i] = unranked[order[i]];
+    order = sort(order, ages);
+    sortEqualAgesByName(order, ages, bidders);
+    order = sort(order, discounts);
+    int[] places = new int[count];
+    for (int i = 0; i < count; i++) {
+      places[order[i]] = i;
     }
-    return ranked;
+    return places;
   }
 
   /**
-   * Sorts indices by their keys, ascending and stable.
-   *
-   * <p>Key and position are packed into one long, since sorting those is several times faster than
-   * comparing objects.
+   * Returns the indices sorted by their keys, ascending and stable. A radix sort takes a fraction
+   * of the time of one that compares, because the keys of a pool differ in few bits.
    */
-  private static void sort(int[] order, long[] keys) {
-    int positionBits = Integer.SIZE - Integer.numberOfLeadingZeros(order.length);
-    long[] small = smallKeys(keys, Long.SIZE - 1 - positionBits);
-    long[] packed = new long[order.length];
-    for (int i = 0; i < order.length; i++) {
-      packed[i] = small[order[i]] << positionBits | i;
-    }
-    Arrays.sort(packed);
-    int[] before = order.clone();
-    long position = (1L << positionBits) - 1;
-    for (int i = 0; i < order.length; i++) {
-      order[i] = before[(int) (packed[i] & position)];
-    }
-  }
-
-  /** Keys in the same order, from 0 on, that fit some bits, at least enough to count the keys. */
-  private static long[] smallKeys(long[] keys, int bits) {
+  private static int[] sort(int[] order, long[] keys) {
     long lowest = Arrays.stream(keys).min().orElse(0);
-    long highest = Arrays.stream(keys).max().orElse(0);
-    if ((highest - lowest) >>> bits == 0) {
-      return Arrays.stream(keys).map(key -> key - lowest).toArray();
+    long differing = 0;
+    for (long key : keys) {
+      differing |= key - lowest;
     }
-    long[] sorted = keys.clone();
-    Arrays.sort(sorted);
-    return Arrays.stream(keys).map(key -> Arrays.binarySearch(sorted, key)).toArray();
+    int[] from = order;
+    int[] to = new int[order.length];
+    for (int shift = 0; shift < Long.SIZE && differing >>> shift != 0; shift += DIGIT_BITS) {
+      int bits = Long.SIZE - Long.numberOfLeadingZeros(differing >>> shift);
+      int digits = 1 << Math.min(DIGIT_BITS, bits);
+      int[] ends = new int[digits + 1];
+      for (long key : keys) {
+        ends[digit(key - lowest, shift) + 1]++;
+      }
+      for (int i = 0; i < digits; i++) {
+        ends[i + 1] += ends[i];
+      }
+      for (int index : from) {
+        to[ends[digit(keys[index] - lowest, shift)]++] = index;
+      }
+      int[] sorted = to;
+      to = from;
+      from = sorted;
+    }
+    return from;
   }
 
-  private static void sortEqualAgesByName(int[] order, long[] ages, Bidder[] bidders) {
+  private static int digit(long key, int shift) {
+    return (int) (key >>> shift) & (DIGITS - 1);
+  }
+
+  private static void sortEqualAgesByName(int[] order, long[] ages, List<Bidder> bidders) {
     int from = 0;
     for (int to = 1; to <= order.length; to++) {
       if (to < order.length && ages[order[to]] == ages[order[from]]) {
@@ -72,7 +84,7 @@ final class Ranking {
         int[] byName =
             Arrays.stream(order, from, to)
                 .boxed()
-                .sorted(Comparator.comparing((Integer i) -> bidders[i].cluster()))
+                .sorted(Comparator.comparing((Integer i) -> bidders.get(i).cluster()))
                 .mapToInt(Integer::intValue)
                 .toArray();
         System.arraycopy(byName, 0, order, from, byName.length);

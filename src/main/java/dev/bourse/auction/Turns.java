@@ -1,10 +1,9 @@
 package dev.bourse.auction;
 
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.List;
-import java.util.PriorityQueue;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -13,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  * to its cluster with the fewest, then by rank. A gang takes all seats that it lacks of its minimum
  * at the turn of a first seat.
  *
- * <p>Organizations with equally many seats make a round. A round that fits into the seats left
- * needs no order, so a seat costs about one step.
+ * <p>Organizations with equally many seats make a round.
  */
 final class Turns {
   /** A source of seats. */
@@ -30,62 +28,97 @@ final class Turns {
     boolean take(int cluster, int seats);
   }
 
-  private static final Comparator<Side> BY_PLACE = Comparator.comparingLong(side -> side.place);
-
   private final int[] orgOf;
   private final int[] orgSeats;
   private final int[] seated;
   private final int[] minimum;
   private final Seats seats;
-  private final boolean isOrdered;
 
-  /** By organization; null for those without a turn in this group. */
+  /** By organization; null for those that never had a turn. */
   private final @Nullable Side[] sides;
 
   /** By the organization's number of seats. */
-  private final TreeMap<Integer, List<Side>> rounds = new TreeMap<>();
+  private final TreeMap<Integer, Round> rounds = new TreeMap<>();
+
+  /** The round that was entered last, and its number of seats; the next entry is often to it. */
+  private Round entered = new Round();
+
+  private int enteredSeats = -1;
 
   private int from;
   private int[] goals = {};
 
-  /** The clusters of one organization that may still take seats. */
-  private final class Side {
-    final int org;
+  /**
+   * The places of one organization's clusters that may still take seats, the next one first. A heap
+   * of primitive numbers, because boxed ones take twice the time.
+   */
+  private static final class Side {
+    private long[] heap = new long[2];
+    private int size;
 
-    /** The place of the next cluster: its seats, then its rank. */
-    long place;
-
-    /** The places of the others; null while there are none. */
-    private @Nullable PriorityQueue<Long> others;
-
-    private boolean isOver;
-
-    Side(int cluster) {
-      org = orgOf[cluster];
-      place = place(cluster);
+    boolean isOver() {
+      return size == 0;
     }
 
-    int next() {
-      return (int) place;
+    void clear() {
+      size = 0;
     }
 
-    void add(int cluster) {
-      if (isOver) {
-        place = place(cluster);
-        isOver = false;
-        return;
+    long next() {
+      return heap[0];
+    }
+
+    void add(long place) {
+      if (size == heap.length) {
+        heap = Arrays.copyOf(heap, 2 * size);
       }
-      PriorityQueue<Long> queue = others == null ? new PriorityQueue<>() : others;
-      others = queue;
-      queue.add(Math.max(place, place(cluster)));
-      place = Math.min(place, place(cluster));
+      int at = size++;
+      while (at > 0 && heap[(at - 1) / 2] > place) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+      }
+      heap[at] = place;
     }
 
-    /** Removes the next cluster. */
-    void remove() {
-      Long other = others == null ? null : others.poll();
-      isOver = other == null;
-      place = other == null ? 0 : other;
+    void removeNext() {
+      long last = heap[--size];
+      int at = 0;
+      for (int child = 1; child < size; child = 2 * at + 1) {
+        if (child + 1 < size && heap[child + 1] < heap[child]) {
+          child++;
+        }
+        if (last <= heap[child]) {
+          break;
+        }
+        heap[at] = heap[child];
+        at = child;
+      }
+      heap[at] = last;
+    }
+  }
+
+  /** The places of organizations with equally many seats, one each. */
+  private static final class Round {
+    private long[] places = new long[8];
+    private int size;
+
+    void add(long place) {
+      if (size == places.length) {
+        places = Arrays.copyOf(places, 2 * size);
+      }
+      places[size++] = place;
+    }
+
+    void sort() {
+      Arrays.sort(places, 0, size);
+    }
+
+    /** Inserts a place after one of the sorted places. */
+    void insertAfter(int at, long place) {
+      int to = -Arrays.binarySearch(places, at + 1, size, place) - 1;
+      add(place);
+      System.arraycopy(places, to, places, to + 1, size - 1 - to);
+      places[to] = place;
     }
   }
 
@@ -94,15 +127,13 @@ final class Turns {
    * @param orgSeats seats by organization; changed with each turn
    * @param seated seats by cluster; changed with each turn
    * @param minimum seats that a cluster has after its first turn
-   * @param isOrdered true if turns are taken in order even if a whole round fits
    */
-  Turns(int[] orgOf, int[] orgSeats, int[] seated, int[] minimum, Seats seats, boolean isOrdered) {
+  Turns(int[] orgOf, int[] orgSeats, int[] seated, int[] minimum, Seats seats) {
     this.orgOf = orgOf;
     this.orgSeats = orgSeats;
     this.seated = seated;
     this.minimum = minimum;
     this.seats = seats;
-    this.isOrdered = isOrdered;
     this.sides = new Side[orgSeats.length];
   }
 
@@ -117,72 +148,69 @@ final class Turns {
     from = first;
     goals = most;
     rounds.clear();
-    List<Side> all = new ArrayList<>();
+    enteredSeats = -1;
+    List<Integer> orgs = new ArrayList<>();
     for (int i = first; i < end; i++) {
       if (seated[i] < most[i - first]) {
         Side side = sides[orgOf[i]];
         if (side == null) {
-          side = new Side(i);
+          side = new Side();
           sides[orgOf[i]] = side;
-          all.add(side);
-        } else {
-          side.add(i);
         }
+        if (side.isOver()) {
+          orgs.add(orgOf[i]);
+        }
+        side.add(place(i));
       }
     }
-    for (Side side : all) {
-      sides[side.org] = null;
-      enter(side);
+    for (int org : orgs) {
+      enter(org, Objects.requireNonNull(sides[org]));
     }
     while (!rounds.isEmpty() && seats.left() > 0) {
       takeRound(rounds.pollFirstEntry().getValue());
     }
-  }
-
-  private void takeRound(List<Side> round) {
-    long needed = 0;
-    for (Side side : round) {
-      needed += step(side.next());
-    }
-    if (isOrdered || needed > seats.left()) {
-      takeInOrder(round);
-    } else {
-      round.forEach(this::turn);
+    for (int org : orgs) {
+      Objects.requireNonNull(sides[org]).clear();
     }
   }
 
-  private void takeInOrder(List<Side> round) {
-    round.sort(BY_PLACE);
-    for (int i = 0; i < round.size() && seats.left() > 0; i++) {
-      Side side = round.get(i);
-      if (!turn(side) && !side.isOver) {
-        List<Side> later = round.subList(i + 1, round.size());
-        later.add(-Collections.binarySearch(later, side, BY_PLACE) - 1, side);
+  private void takeRound(Round round) {
+    round.sort();
+    for (int i = 0; i < round.size && seats.left() > 0; i++) {
+      int cluster = (int) round.places[i];
+      Side side = Objects.requireNonNull(sides[orgOf[cluster]]);
+      if (!turn(cluster, side) && !side.isOver()) {
+        round.insertAfter(i, side.next());
       }
     }
   }
 
   /** Takes one turn; returns false if the cluster was passed over, so that another one is next. */
-  private boolean turn(Side side) {
-    int cluster = side.next();
+  private boolean turn(int cluster, Side side) {
     int step = step(cluster);
-    side.remove();
+    side.removeNext();
     if (!seats.take(cluster, step)) {
       return false;
     }
+    int org = orgOf[cluster];
     seated[cluster] += step;
-    orgSeats[side.org] += step;
+    orgSeats[org] += step;
     if (seated[cluster] < goals[cluster - from]) {
-      side.add(cluster);
+      side.add(place(cluster));
     }
-    enter(side);
+    enter(org, side);
     return true;
   }
 
-  private void enter(Side side) {
-    if (!side.isOver) {
-      rounds.computeIfAbsent(orgSeats[side.org], level -> new ArrayList<>()).add(side);
+  private void enter(int org, Side side) {
+    if (side.isOver()) {
+      return;
     }
+    if (orgSeats[org] != enteredSeats) {
+      enteredSeats = orgSeats[org];
+      entered = rounds.computeIfAbsent(enteredSeats, seats -> new Round());
+    }
+    entered.add(side.next());
   }
 
   /** Orders by seats, then by rank; a gang without its minimum counts as without seats. */

@@ -17,7 +17,9 @@
  * does not fit, and the former holder bids for one more seat: at the next tick it takes a free node
  * or that of a lower bid, protected for an hour. A holder that is a gang itself may need the node
  * for its own minimum and lose all of its nodes. The losing gang's bid prices the unusable node
- * instead, up to its holder's ceiling.
+ * instead, up to its holder's ceiling, also while it is under notice. After an hour of silence the
+ * tick ({@code market.Tick}) reclaims the node, so that a holder cannot keep the gang out for good;
+ * the pure auction knows nothing of that hour.
  */
 @NullMarked
 package dev.bourse.auction;

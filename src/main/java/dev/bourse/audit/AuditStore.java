@@ -68,13 +68,13 @@ public final class AuditStore {
   /** A write's row; goes into the write's own commit. */
   public static Statement insert(AuditRow row) {
     if (!isOperators(row)) {
-      return inserting(INSERT_ONE, List.of(row), 0).appending();
+      return inserting(INSERT_ONE, List.of(row), 0).appending().recording(row.actor());
     }
     List<@Nullable Object> values = new ArrayList<>(8);
     addAllButDetail(values, row);
     values.add(row.detail());
     addOperator(values, row, row.detail().isEmpty());
-    return new Statement(INSERT_OPERATORS, values, null, 0);
+    return new Statement(INSERT_OPERATORS, values, null, 0).recording(row.actor());
   }
 
   private static boolean isOperators(AuditRow row) {
@@ -103,14 +103,15 @@ public final class AuditStore {
     }
     Collections.addAll(values, parameters);
     return new Statement(
-        """
+            """
         %sSELECT CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), \
         CAST(? AS TEXT), %s%s, 0 FROM %s\
         """
-            .formatted(INSERT, detail, isOperators(row) ? " || " + OPERATOR_TOKEN : "", from),
-        values,
-        null,
-        0);
+                .formatted(INSERT, detail, isOperators(row) ? " || " + OPERATOR_TOKEN : "", from),
+            values,
+            null,
+            0)
+        .recording(row.actor());
   }
 
   /**

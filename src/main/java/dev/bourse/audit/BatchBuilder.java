@@ -43,6 +43,7 @@ final class BatchBuilder {
   private final Map<Chain, List<Draft>> chains = new LinkedHashMap<>();
   private final Set<ReadActors.Presence> readers = new HashSet<>();
   private int rows;
+  private int tableRows;
   private long throughId;
 
   /**
@@ -64,6 +65,11 @@ final class BatchBuilder {
 
   boolean isFull() {
     return rows >= MAX_ROWS || chains.size() >= MAX_CHAINS || readers.size() >= MAX_READERS;
+  }
+
+  /** How many of its rows are rows of the table, and not entries of segments. */
+  int tableRows() {
+    return tableRows;
   }
 
   List<Chain> chains() {
@@ -90,6 +96,7 @@ final class BatchBuilder {
         readers.add(ReadActors.Presence.of(row));
       }
       rows++;
+      tableRows += row.isSegmented() ? 0 : 1;
       throughId = row.id();
     }
   }

@@ -148,7 +148,8 @@ final class OcsfRow {
               event.getJsonObject("api").getString("operation"),
               event.getJsonArray("resources").getJsonObject(0).getString("name"),
               event.getString("message"),
-              chain(orgId, metadata.getString("log_name")).isRead());
+              chain(orgId, metadata.getString("log_name")).isRead(),
+              false);
     } catch (NullPointerException
         | ClassCastException
         | IndexOutOfBoundsException

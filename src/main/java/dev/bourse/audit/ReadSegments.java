@@ -207,6 +207,7 @@ final class ReadSegments {
         entry.action(),
         entry.subject(),
         entry.detail(),
+        true,
         true);
   }
 

@@ -8,6 +8,7 @@ import dev.bourse.store.Row;
  * @param id increasing over all trails
  * @param orgId whose trail it is in, {@link Trails#PLATFORM} for the platform's
  * @param isRead whether it records a read
+ * @param isSegmented whether it is stored as an entry of a segment
  */
 record RecordedRow(
     long id,
@@ -17,7 +18,8 @@ record RecordedRow(
     String action,
     String subject,
     String detail,
-    boolean isRead) {
+    boolean isRead,
+    boolean isSegmented) {
 
   /** How a query begins that {@link #from} understands. */
   static final String SELECT = "SELECT id, " + AuditStore.COLUMNS + " FROM audit ";
@@ -31,7 +33,8 @@ record RecordedRow(
         row.text("action"),
         row.text("subject"),
         row.text("detail"),
-        row.truth("is_read"));
+        row.truth("is_read"),
+        false);
   }
 
   Chain chain() {

@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /** SQL of the seals and of the rows under them. */
@@ -20,10 +19,10 @@ final class SealStore {
   /** The name of the walk over the trail. Releases that knew no segments had one of another. */
   private static final String WALK = "trail";
 
-  /** Another process has done the same already. */
+  /** Another process has done the same already, or the rows are not what they were. */
   static final class DoneElsewhere extends RuntimeException {
     private DoneElsewhere() {
-      super("another process has sealed or purged these rows", null, false, false);
+      super("these rows were sealed, purged or lost meanwhile", null, false, false);
     }
   }
 
@@ -64,14 +63,9 @@ final class SealStore {
     this.segments = new ReadSegments(database);
   }
 
-  /** Whether another process may store rows whose ids come out of order. */
-  boolean isShared() {
-    return database.isShared();
-  }
-
-  /** The greatest id stored; 0 when there is none. */
-  Future<Long> readGreatestId() {
-    return one("SELECT COALESCE(MAX(id), 0) AS id FROM audit");
+  /** The id up to which the rows are settled. */
+  Future<Long> readSettledId() {
+    return database.settledTrail(Long.MAX_VALUE);
   }
 
   /** The id up to which every row is in a batch. */
@@ -159,10 +153,13 @@ final class SealStore {
 
   /**
    * Stores batches, whose reads are in them, and how far the trail is sealed with them. Fails with
-   * {@link DoneElsewhere} when another process has sealed meanwhile.
+   * {@link DoneElsewhere} when another process has sealed meanwhile, or when the table does not
+   * have as many rows as were read: another primary that was promoted after the reading may lack
+   * some.
+   *
+   * @param taken what the batches were made from
    */
-  Future<Void> seal(
-      List<Seal> seals, Set<ReadActors.Presence> readers, long fromId, long throughId) {
+  Future<Void> seal(List<Seal> seals, BatchBuilder taken) {
     List<Statement> statements = new ArrayList<>(seals.size() + 2);
     statements.add(
         Statement.of(
@@ -171,12 +168,18 @@ final class SealStore {
     statements.add(
         Statement.guarded(
             DoneElsewhere::new,
-            "UPDATE audit_sealed SET through_id = ? WHERE name = ? AND through_id = ?",
-            throughId,
+            """
+            UPDATE audit_sealed SET through_id = ? WHERE name = ? AND through_id = ? \
+            AND (SELECT COUNT(*) FROM audit WHERE id > ? AND id <= ?) = ?\
+            """,
+            taken.throughId(),
             WALK,
-            fromId));
+            taken.fromId(),
+            taken.fromId(),
+            taken.throughId(),
+            taken.tableRows()));
     seals.forEach(seal -> statements.add(SEAL.insert(seal)));
-    statements.addAll(ReadActors.insert(readers));
+    statements.addAll(ReadActors.insert(taken.readers()));
     return database.commit(statements);
   }
 

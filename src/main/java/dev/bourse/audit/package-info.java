@@ -3,8 +3,10 @@
  *
  * <p>A write's row is a {@link dev.bourse.store.Statement} in the write's own commit, so neither
  * exists without the other. Rows of audited reads are gathered in memory by {@link
- * dev.bourse.audit.AuditedReads} and committed every 50 ms, so that a read never waits for the
- * disk; a crash loses at most 100 ms of them.
+ * dev.bourse.audit.AuditedReads} and committed every 40 ms, so that a read never waits for the
+ * disk; a crash loses at most 100 ms of them. Those that a database server does not take in time go
+ * to a {@link dev.bourse.audit.ReadJournal} on the disk, and from there to the server when it is
+ * back.
  *
  * <p>Reads that come together are not rows but entries of segments: one a commit and trail, of up
  * to 1,024 entries in {@link dev.bourse.audit.ReadSegment}'s bytes, which {@link
@@ -21,17 +23,14 @@
  * segment has, of a byte an actor, at some 50,000 a second. Rejected: a row for each actor of a
  * segment, which costs more than the scattered tokens' entries do.
  *
- * <p>A process of the release before, beside one of this, writes rows and sees no segments: its
- * pages lack them, and so do its verifications. It seals nothing any more, for it would pass them
- * over; and what it was to purge it keeps, because not all sealed rows are there.
- *
  * <p>A trail is read a page at a time by {@link dev.bourse.audit.TrailStore}, newest first, by id
  * below the last one seen: no page counts or skips what is before it. {@link
  * dev.bourse.audit.TrailExport} joins the pages for whoever wants the whole trail.
  *
  * <p>A page begins with the newest row below which none can appear any more: where several
  * processes write, ids are handed out in another order than commits end in, and whoever pages or
- * polls by id would miss a row that appears behind them.
+ * polls by id would miss a row that appears behind them. These rows are settled, and only they are
+ * sealed. Ids go on above all that were shown when a standby is promoted that lacks some rows.
  *
  * <p>Two indexes of the rows, by organization and by actor, serve the two trails. With both, an
  * appended row costs the writing thread 12 to 20 µs when keys are scattered and 4 µs when there is
@@ -52,8 +51,9 @@
  * changed stays as evidence with all after it, so that a month could be dropped only once it is
  * empty; and writes, kept for ever by default, would hold every month).
  *
- * <p>Rejected: a commit for each read (the flush to disk would bound reading), and dropping rows
- * when the store is away (past a bound reads are refused instead).
+ * <p>Rejected: a commit for each read (the flush to disk would bound reading), dropping rows when
+ * the store is away (past a bound reads are refused instead), and a journal of all reads (the disk
+ * would be written to twice for each read, of which all but those of an outage are stored anyway).
  */
 @NullMarked
 package dev.bourse.audit;

@@ -21,22 +21,22 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Takes backups of a data folder, whether it is served meanwhile or not. */
+/** Takes backups of a data folder, whether it is being served or not. */
 public final class Backup {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'").withZone(ZoneOffset.UTC);
 
-  private final Embedded layout;
+  private final DataFolderLayout layout;
   private final Path data;
   private final BackupFolder target;
   private final String program;
   private final Clock clock;
 
   /**
-   * @param folder where the backup goes
+   * @param folder the backup's folder
    * @param program the version of this program
    */
-  public Backup(Embedded layout, Path data, Path folder, String program, Clock clock) {
+  public Backup(DataFolderLayout layout, Path data, Path folder, String program, Clock clock) {
     this.layout = layout;
     this.data = data;
     this.target = new BackupFolder(folder, layout.checkpoints());
@@ -45,13 +45,13 @@ public final class Backup {
   }
 
   /**
-   * A backup that is whole.
+   * The result of a complete backup.
    *
    * @param added blobs that the folder did not have, with their bytes
    * @param areLinks whether those share their bytes with the data folder
-   * @param inObjects files that are in an object store, and not in the backup
-   * @param lacks blobs that are not in the backup, in a sentence each
-   * @param faults those among them which the data folder itself has lost
+   * @param inObjects files in an object store, which are not in the backup
+   * @param lacks blobs that are not in the backup, one sentence each
+   * @param faults those of them that the data folder itself has lost
    */
   public record Taken(
       int schema,
@@ -65,17 +65,17 @@ public final class Backup {
       List<String> faults) {}
 
   /**
-   * Takes one.
+   * Takes a backup.
    *
-   * @throws IOException saying why there is none; what was a backup is one still
+   * @throws IOException saying why it failed; an earlier backup in the folder stays valid
    */
   public Taken take() throws IOException {
     Path store = data.resolve(layout.rows());
     if (!Files.exists(store)) {
       throw new IOException(
           """
-          there is no store %s; give the data folder with --data, or, when PostgreSQL has the \
-          rows, the settings of the service with --config or --set\
+          there is no store %s; set the data folder with --data or, if PostgreSQL has the \
+          rows, give the settings of the service with --config or --set\
           """
               .formatted(store));
     }
@@ -88,7 +88,7 @@ public final class Backup {
             PrivateFile.open(lock, Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE));
         FileLock held = lockOf(channel)) {
       if (held == null) {
-        throw new IOException(target.folder() + " is being written by another backup");
+        throw new IOException(target.folder() + " is in use by another backup");
       }
       PrivateFile.create(target.folder().resolve(Manifest.UNFINISHED));
       return takeAlone(store);
@@ -107,11 +107,11 @@ public final class Backup {
     BlobCopies blobs =
         new BlobCopies(
             data.resolve(layout.checkpoints()), target.folder().resolve(layout.checkpoints()));
-    blobs.bring(named(store));
+    blobs.add(named(store));
     Instant now = clock.instant();
     Path run = target.folder().resolve(BackupFolder.takenName(TIME.format(now)));
     if (Files.exists(run)) {
-      throw new IOException(run + " is there already: the clock was set back; try again");
+      throw new IOException(run + " exists already because the clock was set back; try again");
     }
     PrivateFile.createFolders(run);
     boolean isNamed = false;
@@ -119,13 +119,13 @@ public final class Backup {
       Path rows = run.resolve(layout.rows());
       FileBytes.checkRoom(run, Files.size(store));
       SqliteCopy.write(store, rows);
-      List<Manifest.Kept> files = new ArrayList<>();
+      List<Manifest.FileEntry> files = new ArrayList<>();
       files.add(
-          new Manifest.Kept(
+          new Manifest.FileEntry(
               layout.rows(), Files.size(rows), FileBytes.digest(rows), FileBytes.mode(store)));
       copyKeys(run, files);
       List<BlobRow> wanted = named(rows);
-      blobs.bring(wanted);
+      blobs.add(wanted);
       blobs.flush();
       files.addAll(blobs.listKept(wanted));
       Manifest manifest =
@@ -138,7 +138,7 @@ public final class Backup {
               blobs.listLacks(wanted, keys(named(store))));
       isNamed = true;
       manifest.write(target.folder());
-      target.tidy(manifest);
+      target.deleteObsolete(manifest);
       return taken(manifest, blobs, wanted);
     } finally {
       if (!isNamed) {
@@ -155,7 +155,7 @@ public final class Backup {
 
   private int version(Path store) throws IOException {
     try (WholeStore rows = layout.look(store)) {
-      return Embedded.version(rows);
+      return DataFolderLayout.version(rows);
     }
   }
 
@@ -164,10 +164,10 @@ public final class Backup {
   }
 
   /**
-   * Copies keys, and what names the folder of blobs. After the rows: keys are written before rows
-   * that name them.
+   * Copies keys and the id of the blob folder. This comes after the rows, because keys are written
+   * before rows that need them.
    */
-  private void copyKeys(Path run, List<Manifest.Kept> files) throws IOException {
+  private void copyKeys(Path run, List<Manifest.FileEntry> files) throws IOException {
     for (Path file : keys()) {
       Path path = data.relativize(file);
       Path copy = run.resolve(path);
@@ -176,14 +176,14 @@ public final class Backup {
       String mode = FileBytes.mode(file);
       FileBytes.setMode(copy, mode);
       FileBytes.flushFolder(copy.resolveSibling(""));
-      files.add(new Manifest.Kept(path.toString(), Files.size(copy), digest, mode));
+      files.add(new Manifest.FileEntry(path.toString(), Files.size(copy), digest, mode));
     }
   }
 
   /**
-   * Keys of the data folder and its folders, and what names the folder of blobs. Not the files that
-   * tell tokens: backups are kept longer and in more places than a data folder, and whoever reads
-   * one would have them all.
+   * Returns the key files and key folders of the data folder, and the id of the blob folder. Files
+   * that publish tokens are excluded, because backups are kept longer and in more places than a
+   * data folder.
    */
   private List<Path> keys() throws IOException {
     List<Path> found = new ArrayList<>();
@@ -217,11 +217,14 @@ public final class Backup {
         blobs.addedBytes(),
         blobs.areLinks(),
         wanted.stream().filter(blob -> !blob.store().isEmpty()).count(),
-        manifest.lacks().stream().map(Backup::told).toList(),
-        manifest.lacks().stream().filter(Manifest.Lack::isFault).map(Backup::told).toList());
+        manifest.lacks().stream().map(Backup::describe).toList(),
+        manifest.lacks().stream()
+            .filter(Manifest.MissingBlob::isFault)
+            .map(Backup::describe)
+            .toList());
   }
 
-  private static String told(Manifest.Lack lack) {
+  private static String describe(Manifest.MissingBlob lack) {
     return "blob %s is not in the backup: %s".formatted(lack.key(), lack.why());
   }
 }

@@ -11,21 +11,22 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Where a backup has what. */
+/** The layout of a backup's folder. */
 record BackupFolder(Path folder, String checkpoints) {
   private static final String TAKEN = "taken-";
 
-  /** Of a run, by the name of its time. */
+  /** Returns the folder of a run, named by its time. */
   static String takenName(String time) {
     return TAKEN + time;
   }
 
-  /** Where the file is that belongs at a path of the data folder. */
+  /** Returns the backup's copy of a path in the data folder. */
   Path find(Manifest manifest, String path) throws IOException {
     Path root = isBlob(path) ? folder : folder.resolve(manifest.taken());
     Path file = root.resolve(path).normalize();
     if (!file.startsWith(folder.normalize())) {
-      throw new Unsound(folder.resolve(Manifest.NAME) + " names a file of elsewhere: " + path);
+      throw new CorruptBackupException(
+          folder.resolve(Manifest.NAME) + " names a file outside the backup: " + path);
     }
     return file;
   }
@@ -34,7 +35,7 @@ record BackupFolder(Path folder, String checkpoints) {
     return path.startsWith(checkpoints + "/blobs/");
   }
 
-  /** Whether there is nothing in it, or a backup, or one that was begun. */
+  /** Returns true if the folder is empty or contains a backup, complete or not. */
   boolean isOurs() throws IOException {
     if (Files.exists(folder.resolve(Manifest.NAME))
         || Files.exists(folder.resolve(Manifest.UNFINISHED))) {
@@ -49,8 +50,8 @@ record BackupFolder(Path folder, String checkpoints) {
     }
   }
 
-  /** Deletes what the manifest does not name: of earlier backups, and of those that did not end. */
-  void tidy(Manifest manifest) throws IOException {
+  /** Deletes files that the manifest does not name: those of earlier and of incomplete backups. */
+  void deleteObsolete(Manifest manifest) throws IOException {
     try (DirectoryStream<Path> runs = Files.newDirectoryStream(folder, TAKEN + "*")) {
       for (Path run : runs) {
         if (!run.endsWith(manifest.taken())) {
@@ -59,7 +60,7 @@ record BackupFolder(Path folder, String checkpoints) {
       }
     }
     Set<Path> named = new HashSet<>();
-    for (Manifest.Kept file : manifest.files()) {
+    for (Manifest.FileEntry file : manifest.files()) {
       named.add(find(manifest, file.path()));
     }
     Path blobs = folder.resolve(checkpoints);
@@ -80,7 +81,7 @@ record BackupFolder(Path folder, String checkpoints) {
     }
   }
 
-  /** Deletes a folder with all that is in it. */
+  /** Deletes a folder with its contents. */
   static void delete(Path folder) throws IOException {
     List<Path> inside = new ArrayList<>();
     try (Stream<Path> all = Files.walk(folder)) {

@@ -15,16 +15,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Brings blobs into a backup: by a link where the file system has it, else by a copy. A name stands
- * for the same bytes for ever, so what is there under it is not looked at again.
+ * Adds blobs to a backup, as hard links if the file system supports them, otherwise as copies. A
+ * name always stands for the same bytes, so existing files are not read again.
  */
 final class BlobCopies {
   private final Path source;
   private final Path target;
-  private final Map<String, Manifest.Kept> kept = new HashMap<>();
+  private final Map<String, Manifest.FileEntry> kept = new HashMap<>();
   private final Set<Path> changed = new HashSet<>();
 
-  /** Blobs whose bytes are not those that their names tell. */
+  /** Blobs whose bytes do not have the digest in their name. */
   private final Set<String> damaged = new HashSet<>();
 
   private boolean canLink = true;
@@ -33,34 +33,38 @@ final class BlobCopies {
 
   /**
    * @param source the folder of blobs in the data folder
-   * @param target the one in the backup
+   * @param target the folder of blobs in the backup
    */
   BlobCopies(Path source, Path target) {
     this.source = source;
     this.target = target;
   }
 
-  /** Brings those that are not here yet. */
-  void bring(List<BlobRow> blobs) throws IOException {
+  /** Adds the blobs that the backup does not have yet. */
+  void add(List<BlobRow> blobs) throws IOException {
     for (BlobRow blob : blobs) {
       if (blob.store().isEmpty() && !kept.containsKey(blob.key())) {
-        bring(blob);
+        add(blob);
       }
     }
   }
 
-  /** What an earlier backup has stays, also when the data folder has lost it since. */
-  private void bring(BlobRow blob) throws IOException {
+  /** Keeps the files of earlier backups, even if the data folder has lost them since. */
+  private void add(BlobRow blob) throws IOException {
     Path to = LocalBlobs.fileOf(target, blob.key());
     if (!Files.exists(to) && !place(blob, LocalBlobs.fileOf(source, blob.key()), to)) {
       return;
     }
     String path = target.resolveSibling("").relativize(to).toString();
     kept.put(
-        blob.key(), new Manifest.Kept(path, Files.size(to), blob.sha256(), FileBytes.mode(to)));
+        blob.key(),
+        new Manifest.FileEntry(path, Files.size(to), blob.sha256(), FileBytes.mode(to)));
   }
 
-  /** False when it is not there, or a copy shows that its bytes are others; links are not read. */
+  /**
+   * Returns false if the file does not exist, or copying it shows a wrong digest; linked files are
+   * not read.
+   */
   private boolean place(BlobRow blob, Path from, Path to) throws IOException {
     Path folder = to.resolveSibling("");
     Path part = to.resolveSibling(to.getFileName() + ".part");
@@ -76,7 +80,7 @@ final class BlobCopies {
         }
       }
     } catch (NoSuchFileException gone) {
-      // Whether it has to be there is known when the rows are.
+      // The rows, read later, show whether the blob is required.
       return false;
     }
     Files.move(part, to, StandardCopyOption.ATOMIC_MOVE);
@@ -86,7 +90,7 @@ final class BlobCopies {
     return true;
   }
 
-  /** False on another file system, on one without links, and for another user's files. */
+  /** Returns false on another file system, on one without links, and for another user's files. */
   private boolean link(Path from, Path to) throws NoSuchFileException {
     if (canLink) {
       try {
@@ -100,7 +104,7 @@ final class BlobCopies {
     return canLink;
   }
 
-  /** Makes what was brought durable. */
+  /** Flushes the changed folders. */
   void flush() throws IOException {
     for (Path folder : changed) {
       FileBytes.flushFolder(folder);
@@ -111,8 +115,8 @@ final class BlobCopies {
     }
   }
 
-  /** What is here of these. */
-  List<Manifest.Kept> listKept(List<BlobRow> blobs) {
+  /** Returns those of the blobs that the backup has. */
+  List<Manifest.FileEntry> listKept(List<BlobRow> blobs) {
     return blobs.stream()
         .filter(blob -> kept.containsKey(blob.key()))
         .map(blob -> kept.get(blob.key()))
@@ -120,23 +124,25 @@ final class BlobCopies {
   }
 
   /**
-   * What is not here of these.
+   * Returns those of the blobs that the backup lacks.
    *
-   * @param now what the service's rows name by now
+   * @param now the blobs that the service's rows name now
    */
-  List<Manifest.Lack> listLacks(List<BlobRow> blobs, Set<String> now) {
-    List<Manifest.Lack> lacks = new ArrayList<>();
+  List<Manifest.MissingBlob> listLacks(List<BlobRow> blobs, Set<String> now) {
+    List<Manifest.MissingBlob> lacks = new ArrayList<>();
     for (BlobRow blob : blobs) {
       String key = blob.key();
       if (!blob.store().isEmpty() || kept.containsKey(key)) {
         continue;
       }
       if (damaged.contains(key)) {
-        lacks.add(new Manifest.Lack(key, "its bytes are not those that were published", true));
+        lacks.add(
+            new Manifest.MissingBlob(key, "its bytes differ from those that were published", true));
       } else if (blob.isPublished() && now.contains(key)) {
-        lacks.add(new Manifest.Lack(key, "it is not in the data folder", true));
+        lacks.add(new Manifest.MissingBlob(key, "it is not in the data folder", true));
       } else if (blob.isPublished()) {
-        lacks.add(new Manifest.Lack(key, "it was deleted while the backup was taken", false));
+        lacks.add(
+            new Manifest.MissingBlob(key, "it was deleted while the backup was taken", false));
       }
     }
     return lacks;
@@ -150,7 +156,7 @@ final class BlobCopies {
     return addedBytes;
   }
 
-  /** Whether what was added shares its bytes with the data folder. */
+  /** Returns true if the added files share their bytes with the data folder. */
   boolean areLinks() {
     return canLink;
   }

@@ -12,18 +12,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A blob as the rows of a store name it.
+ * A blob in the rows of a store.
  *
  * @param key its name
- * @param sha256 the digest its bytes have, in hex
- * @param store the object store that has it; empty for the folder of a data folder
- * @param isPublished else its digest is noted already, and its bytes may not be there yet
+ * @param sha256 the digest of its bytes, in hex
+ * @param store the object store that has it; empty for the data folder
+ * @param isPublished if false, its digest is recorded but its bytes may not be stored yet
  */
 public record BlobRow(String key, String sha256, String store, boolean isPublished) {
 
   /**
-   * Reads the rows of published files, of a store of this release or one before; a hundred thousand
-   * of them take 20 MB meanwhile.
+   * Reads the rows of published files, of a store of this release or an earlier one; a hundred
+   * thousand rows take 20 MB.
    */
   public static List<BlobRow> listOf(WholeStore store) {
     Map<String, String> stores = new HashMap<>();

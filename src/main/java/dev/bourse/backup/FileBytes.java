@@ -16,20 +16,23 @@ import java.util.HexFormat;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What is done to whole files; every call blocks. */
+/** Operations on whole files; every call blocks. */
 final class FileBytes {
   private static final int BUFFER_BYTES = 1 << 18;
 
   private FileBytes() {}
 
-  /** The SHA-256 of a file, in hex. */
+  /** Returns the SHA-256 of a file, in hex. */
   static String digest(Path file) throws IOException {
     try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ)) {
       return pass(in, null);
     }
   }
 
-  /** Copies a file to where none is, for its owner alone and durable; the SHA-256 of its bytes. */
+  /**
+   * Copies a file to a new one, durable and readable by its owner only; returns the SHA-256 of its
+   * bytes.
+   */
   static String copy(Path from, Path to) throws IOException {
     try (FileChannel in = FileChannel.open(from, StandardOpenOption.READ);
         FileChannel out =
@@ -40,7 +43,7 @@ final class FileBytes {
     } catch (FileSystemException named) {
       throw named;
     } catch (IOException e) {
-      // A full disk, among others, which the system tells without a name.
+      // For example a full disk, whose message from the system has no file name.
       throw new IOException(from + " cannot be copied to " + to + ": " + e.getMessage(), e);
     }
   }
@@ -58,14 +61,14 @@ final class FileBytes {
     return HexFormat.of().formatHex(digest.digest());
   }
 
-  /** Makes the names in a folder durable. */
+  /** Flushes a folder, so that the names in it are durable. */
   static void flushFolder(Path folder) throws IOException {
     try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
       channel.force(true);
     }
   }
 
-  /** Who may do what with a file, as {@code ls} shows it: {@code rw-------}. */
+  /** Returns a file's permissions in the form of {@code ls}: {@code rw-------}. */
   static String mode(Path file) throws IOException {
     return PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
   }
@@ -75,9 +78,9 @@ final class FileBytes {
   }
 
   /**
-   * Refuses what there is no room for, before a disk is full.
+   * Checks the free space before the disk is full.
    *
-   * @throws IOException saying how much is needed and how much is free
+   * @throws IOException with the required and the free space
    */
   static void checkRoom(Path folder, long bytes) throws IOException {
     FileStore disk = Files.getFileStore(folder);

@@ -20,36 +20,41 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What a backup consists of. It is JSON, of a line for each file, and its first line has the digest
- * of the others. 100,000 files make 25 MB of it, and some 100 MB of memory while it is read.
+ * The contents of a backup, as JSON with one line per file; its first line has the digest of the
+ * others. 100,000 files make 25 MB of it, and some 100 MB of memory to read it.
  *
  * @param program the version of the program that took it
  * @param schema the version of the store's schema
  * @param takenAt when its rows were read
- * @param taken the folder of what is not a blob
- * @param files what it has
- * @param lacks blobs that its rows name and it has not, for the data folder had them not
+ * @param taken the folder of the files that are not blobs
+ * @param files its files
+ * @param lacks blobs that its rows name but that the data folder did not have
  */
 record Manifest(
-    String program, int schema, Instant takenAt, String taken, List<Kept> files, List<Lack> lacks) {
+    String program,
+    int schema,
+    Instant takenAt,
+    String taken,
+    List<FileEntry> files,
+    List<MissingBlob> lacks) {
   static final String NAME = "backup.json";
 
-  /** What {@link #NAME} is until it is whole: whoever finds only this knows that it never was. */
+  /** The name before the manifest is complete: a folder with only this file is not a backup. */
   static final String UNFINISHED = NAME + ".part";
 
   private static final int FORMAT = 1;
 
-  /** The first line, and the others. */
+  /** The first line, and the rest. */
   private static final Pattern FORM =
       Pattern.compile("\\{\"digest\":\"([0-9a-f]{64})\",\n(.*)", Pattern.DOTALL);
 
   /**
    * A file.
    *
-   * @param path where it belongs in a data folder
-   * @param mode who may do what with it, as {@code ls} shows it
+   * @param path its path in a data folder
+   * @param mode its permissions in the form of {@code ls}
    */
-  record Kept(String path, long bytes, String sha256, String mode) {
+  record FileEntry(String path, long bytes, String sha256, String mode) {
     private JsonObject json() {
       return new JsonObject()
           .put("path", path)
@@ -58,8 +63,8 @@ record Manifest(
           .put("mode", mode);
     }
 
-    private static Kept of(JsonObject json) {
-      return new Kept(
+    private static FileEntry of(JsonObject json) {
+      return new FileEntry(
           json.getString("path"),
           json.getLong("bytes"),
           json.getString("sha256"),
@@ -68,23 +73,24 @@ record Manifest(
   }
 
   /**
-   * A blob that is not there.
+   * A missing blob.
    *
-   * @param isFault else it was deleted while the backup was taken
+   * @param isFault if false, it was deleted while the backup was taken
    */
-  record Lack(String key, String why, boolean isFault) {
+  record MissingBlob(String key, String why, boolean isFault) {
     private JsonObject json() {
       return new JsonObject().put("blob", key).put("why", why).put("fault", isFault);
     }
 
-    private static Lack of(JsonObject json) {
-      return new Lack(json.getString("blob"), json.getString("why"), json.getBoolean("fault"));
+    private static MissingBlob of(JsonObject json) {
+      return new MissingBlob(
+          json.getString("blob"), json.getString("why"), json.getBoolean("fault"));
     }
   }
 
-  /** The bytes of all files. */
+  /** Returns the total length of all files. */
   long bytes() {
-    return files.stream().mapToLong(Kept::bytes).sum();
+    return files.stream().mapToLong(FileEntry::bytes).sum();
   }
 
   private String body() {
@@ -102,9 +108,9 @@ record Manifest(
                     .append("\":")
                     .append(Json.encode(field.getValue()))
                     .append(",\n"));
-    lines(text, "files", files.stream().map(Kept::json));
+    lines(text, "files", files.stream().map(FileEntry::json));
     text.append(",\n");
-    lines(text, "lacks", lacks.stream().map(Lack::json));
+    lines(text, "lacks", lacks.stream().map(MissingBlob::json));
     return text.append("}\n").toString();
   }
 
@@ -119,7 +125,7 @@ record Manifest(
     return HexFormat.of().formatHex(Digests.sha256(body.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** Puts it in a folder, in the place of the one before; from then on that is a backup. */
+  /** Writes the manifest to a folder, in place of the previous one; this completes the backup. */
   void write(Path folder) throws IOException {
     String body = body();
     String text = "{\"digest\":\"" + digest(body) + "\",\n" + body;
@@ -128,10 +134,10 @@ record Manifest(
   }
 
   /**
-   * Reads the one of a backup.
+   * Reads the manifest of a backup.
    *
-   * @throws Unsound when it is not as it was written
-   * @throws IOException when there is none, or it is of a later program
+   * @throws CorruptBackupException if it was changed since it was written
+   * @throws IOException if there is none, or it is of a later program
    */
   static Manifest read(Path folder) throws IOException {
     Path file = folder.resolve(NAME);
@@ -139,23 +145,23 @@ record Manifest(
       throw new IOException(
           folder
               + (Files.exists(folder.resolve(UNFINISHED))
-                  ? " is no backup: one was begun and did not end; take it again"
-                  : " is no backup: there is no " + NAME));
+                  ? " is not a backup: one was started and not completed; take it again"
+                  : " is not a backup: there is no " + NAME));
     }
     Matcher parts = FORM.matcher(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
     if (!parts.matches() || !digest(parts.group(2)).equals(parts.group(1))) {
-      throw new Unsound(file + " is not what was written");
+      throw new CorruptBackupException(file + " was changed since it was written");
     }
     try {
       JsonObject json = new JsonObject('{' + parts.group(2));
       if (json.getInteger("format") != FORMAT) {
         throw new IOException(
-            "%s is of format %d, written by version %s; this program reads %d"
+            "%s has format %d, written by version %s; this program reads format %d"
                 .formatted(file, json.getInteger("format"), json.getString("program"), FORMAT));
       }
       return of(json);
     } catch (DecodeException | ClassCastException | NullPointerException | DateTimeException e) {
-      throw new IOException(file + " is not of the form of a backup's", e);
+      throw new IOException(file + " is not a valid manifest", e);
     }
   }
 
@@ -165,8 +171,8 @@ record Manifest(
         json.getInteger("schema"),
         Instant.parse(json.getString("taken_at")),
         json.getString("folder"),
-        objects(json.getJsonArray("files")).stream().map(Kept::of).toList(),
-        objects(json.getJsonArray("lacks")).stream().map(Lack::of).toList());
+        objects(json.getJsonArray("files")).stream().map(FileEntry::of).toList(),
+        objects(json.getJsonArray("lacks")).stream().map(MissingBlob::of).toList());
   }
 
   private static List<JsonObject> objects(JsonArray array) {

@@ -11,21 +11,21 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Reads a backup: into a data folder, or only to prove it whole. */
+/** Reads a backup, to restore it into a data folder or to verify it. */
 public final class Restore {
   /**
-   * In the store's place until all is there. The engine refuses it, so a service started on a
-   * folder that is half filled begins no new store there.
+   * Placeholder for the store until the restore is complete. The engine rejects it, so a service
+   * started on a partly restored folder does not create a new store there.
    */
   private static final byte[] UNFINISHED =
-      "A restore was begun here and did not end. Delete this folder and restore again.\n"
+      "A restore was started here and not completed. Delete this folder and restore again.\n"
           .getBytes(StandardCharsets.UTF_8);
 
-  private final Embedded layout;
+  private final DataFolderLayout layout;
   private final BackupFolder source;
   private final Manifest manifest;
 
-  private Restore(Embedded layout, BackupFolder source, Manifest manifest) {
+  private Restore(DataFolderLayout layout, BackupFolder source, Manifest manifest) {
     this.layout = layout;
     this.source = source;
     this.manifest = manifest;
@@ -34,16 +34,16 @@ public final class Restore {
   /**
    * Opens a backup.
    *
-   * @throws Unsound when its manifest is not as it was written
-   * @throws IOException when it is none
+   * @throws CorruptBackupException if its manifest was changed
+   * @throws IOException if the folder is not a backup
    */
-  public static Restore open(Embedded layout, Path folder) throws IOException {
+  public static Restore open(DataFolderLayout layout, Path folder) throws IOException {
     return new Restore(
         layout, new BackupFolder(folder, layout.checkpoints()), Manifest.read(folder));
   }
 
-  /** Of what, in a sentence. */
-  public String told() {
+  /** Describes the backup in a sentence. */
+  public String summary() {
     return "taken at %s by version %s, schema %d; files: %d, bytes: %d"
         .formatted(
             manifest.takenAt(),
@@ -53,7 +53,7 @@ public final class Restore {
             manifest.bytes());
   }
 
-  /** Blobs that its rows name and it has not, in a sentence each. */
+  /** Describes the blobs that its rows name but that it lacks, one sentence each. */
   public List<String> listLacks() {
     return manifest.lacks().stream()
         .map(lack -> "blob %s was not backed up: %s".formatted(lack.key(), lack.why()))
@@ -63,38 +63,39 @@ public final class Restore {
   /**
    * Reads every file.
    *
-   * @throws Unsound naming the first that is not as it was
+   * @throws CorruptBackupException naming the first damaged file
    */
   public void check() throws IOException {
-    for (Manifest.Kept file : manifest.files()) {
+    for (Manifest.FileEntry file : manifest.files()) {
       Path path = source.find(manifest, file.path());
       try {
         compare(path, file, FileBytes.digest(path));
       } catch (NoSuchFileException gone) {
-        throw new Unsound(path + " is gone");
+        throw new CorruptBackupException(path + " is missing");
       }
     }
   }
 
-  private static void compare(Path path, Manifest.Kept file, String digest) throws Unsound {
+  private static void compare(Path path, Manifest.FileEntry file, String digest)
+      throws CorruptBackupException {
     if (!digest.equals(file.sha256())) {
-      throw new Unsound(
-          "%s is not what was written: its SHA-256 is %s, and was %s"
+      throw new CorruptBackupException(
+          "%s was changed since it was written: its SHA-256 is %s, and was %s"
               .formatted(path, digest, file.sha256()));
     }
   }
 
   /**
-   * Proves that the rows are whole, and that each blob they name is there; after {@link #check}.
+   * Verifies the rows, and that each blob they name is in the backup; call it after {@link #check}.
    *
-   * @return what was read and is sound, in a sentence each
-   * @throws Unsound naming the first thing that is not
+   * @return the verified parts, one sentence each
+   * @throws CorruptBackupException naming the first fault
    */
   public List<String> prove() throws IOException {
-    return new RowProof(layout, source.find(manifest, layout.rows())).of(known());
+    return new RowVerifier(layout, source.find(manifest, layout.rows())).of(known());
   }
 
-  /** The keys of blobs that are here, or are known not to be. */
+  /** Returns the keys of blobs that are in the backup, or are known to be missing. */
   private Set<String> known() {
     Set<String> known = new HashSet<>();
     manifest.files().forEach(file -> known.add(String.valueOf(Path.of(file.path()).getFileName())));
@@ -103,14 +104,15 @@ public final class Restore {
   }
 
   /**
-   * Fills a data folder, each file compared with what was written.
+   * Fills a data folder; each file is compared with its digest.
    *
-   * @param data no folder yet, or an empty one
-   * @throws Unsound naming the first file that is not as it was; no service starts on what is there
+   * @param data a folder that is empty or does not exist
+   * @throws CorruptBackupException naming the first damaged file; no service starts on the folder
+   *     then
    */
   public void fill(Path data) throws IOException {
     if (Files.exists(data) && !BackupFolder.isEmpty(data)) {
-      throw new IOException(data + " is not empty; restore into a folder that is, or is not there");
+      throw new IOException(data + " is not empty; restore into an empty or new folder");
     }
     PrivateFile.createFolders(data);
     FileBytes.checkRoom(data, manifest.bytes());
@@ -118,7 +120,7 @@ public final class Restore {
     PrivateFile.write(rows, UNFINISHED);
     Set<Path> folders = new HashSet<>(Set.of(data));
     Path part = data.resolve(layout.rows() + ".part");
-    for (Manifest.Kept file : manifest.files()) {
+    for (Manifest.FileEntry file : manifest.files()) {
       boolean isRows = file.path().equals(layout.rows());
       Path to = isRows ? part : data.resolve(file.path()).normalize();
       PrivateFile.createFolders(to.resolveSibling(""));
@@ -132,11 +134,11 @@ public final class Restore {
     FileBytes.flushFolder(data);
   }
 
-  private static void copy(Path from, Manifest.Kept file, Path to) throws IOException {
+  private static void copy(Path from, Manifest.FileEntry file, Path to) throws IOException {
     try {
       compare(from, file, FileBytes.copy(from, to));
     } catch (NoSuchFileException gone) {
-      throw new Unsound(from + " is gone");
+      throw new CorruptBackupException(from + " is missing");
     }
     FileBytes.setMode(to, file.mode());
   }

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of what organizations have, may spend and are held for. */
+/** Rows of organizations' balances, spend limits and holds. */
 final class AccountStore {
-  /** What no limit is compared as; limits are never negative. */
+  /** Stands for no limit in comparisons; limits are never negative. */
   private static final Long NO_LIMIT = -1L;
 
   /**
@@ -65,14 +65,14 @@ final class AccountStore {
   }
 
   /**
-   * What is stored of an organization's money, as of one moment.
+   * An organization's stored account at one moment.
    *
-   * @param postedMicros its balance after all usage up to {@code throughMillis}
-   * @param throughMillis usage before it is posted, none after
+   * @param postedMicros balance after all usage up to {@code throughMillis}
+   * @param throughMillis up to which usage is posted
    * @param postedMonthMicros usage posted for this month's hours
    * @param limits its monthly spend limits
-   * @param hold the hold it is under for its money
-   * @param operatorHold the hold it is under by an operator's hand
+   * @param hold its automatic hold
+   * @param operatorHold its hold by an operator
    * @param everUsed whether usage was ever posted for it
    */
   record Account(
@@ -86,12 +86,12 @@ final class AccountStore {
       OperatorHold operatorHold,
       boolean everUsed) {
 
-    /** Both holds. */
+    /** Returns both holds. */
     Held held() {
       return new Held(hold, operatorHold);
     }
 
-    /** The same under other holds. */
+    /** Returns the account under other holds. */
     Account under(Held other) {
       return new Account(
           orgId,
@@ -107,22 +107,22 @@ final class AccountStore {
   }
 
   /**
-   * What an organization is held for.
+   * The holds on an organization.
    *
    * @param money for its balance or its limit
-   * @param byOperator by hand
+   * @param byOperator set by an operator
    */
   record Held(HoldState money, OperatorHold byOperator) {
-    /** Neither, and never. */
+    /** No hold, now or earlier. */
     static final Held NONE = new Held(HoldState.NONE, OperatorHold.NONE);
 
-    /** What the organization's clusters are put under; null for nothing. */
-    @Nullable Hold onClusters(long noticeMillis) {
-      return byOperator.with(money.onClusters(noticeMillis));
+    /** Returns the hold that the organization's clusters are put under; null for none. */
+    @Nullable Hold clusterHold(long noticeMillis) {
+      return byOperator.with(money.clusterHold(noticeMillis));
     }
   }
 
-  /** Of one organization. Fails with {@code not-found} when there is none. */
+  /** Returns an organization's account. Fails with {@code not-found} if it does not exist. */
   Future<Account> get(String orgId, Month month) {
     return list(List.of(orgId), month)
         .map(
@@ -132,7 +132,7 @@ final class AccountStore {
                     .orElseThrow(() -> ApiError.notFound("organization", orgId)));
   }
 
-  /** Of these organizations, as far as they exist. */
+  /** Returns the accounts of the existing ones of some organizations. */
   Future<List<Account>> list(List<String> orgs, Month month) {
     List<Object> parameters = inMonth(month);
     parameters.addAll(orgs);
@@ -145,13 +145,13 @@ final class AccountStore {
             AccountStore::account);
   }
 
-  /** The parameters of {@link #ACCOUNT}; others may be added. */
+  /** Returns the parameters of {@link #ACCOUNT}; the caller may add others. */
   private static List<Object> inMonth(Month month) {
     Long start = month.startMillis();
     return new ArrayList<>(List.of(start, start, start));
   }
 
-  /** Of a page of all organizations that have clusters. */
+  /** Returns the accounts of a page of the organizations with clusters. */
   Future<List<Account>> listAfter(String after, Month month, int limit) {
     List<Object> parameters = inMonth(month);
     parameters.addAll(List.of(after, limit));
@@ -165,15 +165,15 @@ final class AccountStore {
         AccountStore::account);
   }
 
-  /** An organization that is held. */
+  /** An organization on hold. */
   record HeldOrg(String orgId, Held held) {}
 
-  /** A page of the organizations that operators hold by hand, by id. */
+  /** Lists a page of the organizations that operators hold, by id. */
   Future<List<HeldOrg>> listHeldByOperators(String after, int limit) {
     return listHeld("operator_hold_stage IS NOT NULL", after, limit);
   }
 
-  /** A page of the organizations that are held for their money, acted upon or not, by id. */
+  /** Lists a page of the organizations with an automatic hold, enforced or not, by id. */
   Future<List<HeldOrg>> listHeldForMoney(String after, int limit) {
     return listHeld("hold_stage <> 'NONE'", after, limit);
   }
@@ -219,11 +219,11 @@ final class AccountStore {
   }
 
   /**
-   * Notes that an hour of an organization's usage is posted, after its lines, and brings the
-   * month's total up to its end: from where the total ended, or from the month's beginning when the
-   * total is another month's or had gone further.
+   * Records that an hour of an organization's usage is posted, after its lines, and brings the
+   * month's total up to its end: from the end of the total or, if the total is of another month or
+   * further ahead, from the month's start.
    */
-  static Statement posted(String orgId, long hourMillis) {
+  static Statement recordPosted(String orgId, long hourMillis) {
     long month = Month.at(hourMillis).startMillis();
     return Statement.of(
         """
@@ -247,14 +247,15 @@ final class AccountStore {
   }
 
   /**
-   * Replaces an organization's limits; the commit fails with {@link Overtaken} if they are no
-   * longer those seen. The limit in force is stored too, because the previous release uses it.
+   * Replaces an organization's limits; the commit fails with {@link ConcurrentUpdateException} if
+   * the limits are no longer those read before. The limit in force is stored too, because the
+   * previous release uses it.
    */
   static List<Statement> limits(String orgId, SpendLimits seen, SpendLimits after) {
     return List.of(
         known(orgId),
         Statement.guarded(
-            Overtaken::new,
+            ConcurrentUpdateException::new,
             """
             UPDATE billing_org SET limit_micros = ?, member_limit_micros = ?,
             operator_limit_micros = ? WHERE org_id = ? AND COALESCE(%s, -1) = ?
@@ -273,8 +274,8 @@ final class AccountStore {
     return limitMicros == null ? NO_LIMIT : limitMicros;
   }
 
-  /** Notes that an organization's usage is not posted from here on any more. */
-  static Statement postedBack(String orgId, long throughMillis) {
+  /** Records that an organization's usage is posted only up to a moment again. */
+  static Statement resetPosted(String orgId, long throughMillis) {
     return Statement.of(
         """
         UPDATE billing_org SET month_start = NULL, posted_through =
@@ -286,11 +287,11 @@ final class AccountStore {
   }
 
   /**
-   * Moves an organization's hold, unless somebody else has moved it first, money has moved or the
-   * limit has changed since: then the commit fails with {@link Holds.Moved}. A payment must not be
-   * answered by the reclaim that it was to avert.
+   * Changes an organization's hold. The commit fails with {@link Holds.Moved} if the hold, the
+   * balance or the limit has changed since they were read, so that a payment cannot be followed by
+   * the reclaim that it was to avert.
    *
-   * @param seen what the move was decided upon
+   * @param seen the account on which the decision is based
    */
   static List<Statement> hold(Account seen, HoldState after) {
     String orgId = seen.orgId();
@@ -321,15 +322,15 @@ final class AccountStore {
             seen.postedMicros()));
   }
 
-  /** A row to be guarded by, of an organization of which nothing is noted yet. */
+  /** Creates an organization's row if it has none, so that guards have a row to match. */
   static Statement known(String orgId) {
     return Statement.of(
         "INSERT INTO billing_org (org_id) VALUES (?) ON CONFLICT (org_id) DO NOTHING", orgId);
   }
 
   /**
-   * Puts an operator's hold in the place of the one seen, unless somebody else has moved it first:
-   * then the commit fails with {@link Holds.Moved}.
+   * Replaces an operator's hold. The commit fails with {@link Holds.Moved} if it has changed since
+   * it was read.
    */
   static List<Statement> operatorHold(String orgId, OperatorHold seen, OperatorHold after) {
     return List.of(
@@ -369,7 +370,7 @@ final class AccountStore {
         byOperator.sinceMillis());
   }
 
-  /** What organizations are held for, as far as it is acted upon. */
+  /** Returns the enforced holds, by organization. */
   Future<Map<String, Held>> listEnforced() {
     Map<String, Held> holds = new HashMap<>();
     return listHeld("hold_stage <> 'NONE' AND hold_enforced <> 0", holds)

@@ -4,10 +4,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an organization has and used, as of one moment.
+ * An organization's balance and usage at one moment.
  *
- * @param account what is stored
- * @param accrued what usage that is not posted yet costs in each month of it, in micro-dollars
+ * @param account the stored account
+ * @param accrued cost of unposted usage by month, in micro-dollars
  * @param atMillis the moment
  */
 record Balance(AccountStore.Account account, Map<Month, Long> accrued, long atMillis) {
@@ -15,22 +15,25 @@ record Balance(AccountStore.Account account, Map<Month, Long> accrued, long atMi
     accrued = Map.copyOf(accrued);
   }
 
-  /** What usage that is not posted costs. */
+  /** Returns the cost of unposted usage. */
   long accruedMicros() {
     return accrued.values().stream().mapToLong(micros -> micros).sum();
   }
 
-  /** What it has after all usage up to this moment. */
+  /** Returns the balance after all usage up to this moment. */
   long balanceMicros() {
     return account.postedMicros() - accruedMicros();
   }
 
-  /** What it used since the month began. */
+  /** Returns the usage of this month so far. */
   long monthMicros() {
     return account.postedMonthMicros() + accrued.getOrDefault(Month.at(atMillis), 0L);
   }
 
-  /** What it lacks. A retired organization lacks nothing: there is nothing of it to hold. */
+  /**
+   * Returns the organization's shortfall. A retired organization has none, because it has nothing
+   * to hold.
+   */
   HoldState.Shortfall shortfall(boolean balanceEnforced, boolean spendLimitEnforced) {
     boolean used = account.everUsed() || !accrued.isEmpty();
     Long limit = account.limits().inForceMicros();
@@ -41,7 +44,7 @@ record Balance(AccountStore.Account account, Map<Month, Long> accrued, long atMi
         spendLimitEnforced);
   }
 
-  /** What is left of the limit beside a commitment; null without a limit. */
+  /** Returns the part of the limit beside usage and commitments; null without a limit. */
   @Nullable Long remainingMicros(long committedMicros) {
     Long limit = account.limits().inForceMicros();
     return limit == null

@@ -5,7 +5,7 @@ import dev.bourse.pools.Switches;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
-/** What an organization has, may spend and is held for, as members and operators see it. */
+/** An organization's balance, limits and holds, as members and operators see them. */
 public final class BalanceView {
   private final Balance balance;
   private final long committedMicros;
@@ -19,12 +19,12 @@ public final class BalanceView {
     this.noticeMillis = noticeMillis;
   }
 
-  /** What it has after all usage up to now, in micro-dollars. */
+  /** Returns the balance after all usage up to now, in micro-dollars. */
   public long balanceMicros() {
     return balance.balanceMicros();
   }
 
-  /** The answer of the contracts. */
+  /** Returns the answer of the contracts. */
   public JsonObject toJson() {
     AccountStore.Account account = balance.account();
     SpendLimits limits = account.limits();
@@ -51,7 +51,7 @@ public final class BalanceView {
         .put("operator_hold", account.operatorHold().toJson());
   }
 
-  /** A hold for money as contracts have it; null without one. */
+  /** Returns an automatic hold in the form of the contracts; null without one. */
   static @Nullable JsonObject hold(HoldState hold, long noticeMillis, long nowMillis) {
     HoldState.Reason reason = hold.reason();
     if (reason == null) {

@@ -21,14 +21,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/** Works out what organizations have, used and are committed to. */
+/** Computes balances, usage and commitments of organizations. */
 final class Balances {
-  /** Organizations of one round of queries; each is a parameter of them. */
+  /** Organizations of one batch of queries; each is a parameter of them. */
   static final int ORGS_PER_READ = 50;
 
   /**
-   * Organizations of one round of queries before a tick, which waits for all rounds. Each is a
-   * parameter once or twice, and an engine takes more than 30,000 of them.
+   * Organizations of one batch before a tick, which waits for all batches. Each is one or two
+   * parameters, and both engines accept more than 30,000.
    */
   private static final int ORGS_PER_TICK_READ = 500;
 
@@ -49,21 +49,24 @@ final class Balances {
     this.clock = clock;
   }
 
-  /** Of one organization. Fails with {@code not-found} when there is none. */
+  /** Returns an organization's balance. Fails with {@code not-found} if it does not exist. */
   Future<Balance> get(String orgId) {
     return get(orgId, clock.millis());
   }
 
-  /** Of one organization as of a moment. Fails with {@code not-found} when there is none. */
+  /**
+   * Returns an organization's balance at a moment. Fails with {@code not-found} if it does not
+   * exist.
+   */
   Future<Balance> get(String orgId, long now) {
     return get(orgId, now, line -> {});
   }
 
   /**
-   * Of one organization, and what it is the sum of. Fails with {@code not-found} when there is
-   * none.
+   * Returns an organization's balance, and the lines of unposted usage in it. Fails with {@code
+   * not-found} if it does not exist.
    *
-   * @param accrued is told each line of usage that is not posted, in no order
+   * @param accrued receives each unposted line, in no order
    */
   Future<Balance> get(String orgId, Consumer<Line> accrued) {
     return get(orgId, clock.millis(), accrued);
@@ -76,7 +79,7 @@ final class Balances {
         .map(balances -> balances.get(0));
   }
 
-  /** Of these organizations, as far as they exist and their usage can be read. */
+  /** Returns the balances of those of some organizations that exist and whose usage can be read. */
   Future<List<Balance>> list(List<String> orgs) {
     List<Balance> all = new ArrayList<>();
     return BoundedWork.inTurn(
@@ -90,15 +93,15 @@ final class Balances {
   }
 
   /**
-   * Some balances.
+   * A page of balances.
    *
-   * @param next the last organization that was asked about; empty when there is none after it
+   * @param next the last organization of the page; empty at the end
    */
   record Part(List<Balance> balances, Optional<String> next) {}
 
   /**
-   * Of a page of the organizations that have clusters, by id, as of a moment, as far as their usage
-   * can be read.
+   * Returns the balances of a page of the organizations with clusters, by id, at a moment.
+   * Organizations whose usage cannot be read are left out.
    */
   Future<Part> listAfter(String after, long now) {
     return accounts
@@ -115,7 +118,10 @@ final class Balances {
                                     : Optional.of(accounts.get(accounts.size() - 1).orgId()))));
   }
 
-  /** Reads those with the same watermark together, so that one far behind slows no other down. */
+  /**
+   * Reads organizations with the same watermark together, so that one far behind slows no other
+   * down.
+   */
   private Future<List<Balance>> readable(List<AccountStore.Account> accounts, long now) {
     Map<Long, List<AccountStore.Account>> byMark = new TreeMap<>();
     accounts.forEach(
@@ -131,8 +137,8 @@ final class Balances {
   }
 
   /**
-   * One whose usage cannot be read hides nobody else's. It is left out; posting, which cannot read
-   * it either, tells of it. A store that does not answer is another matter: nobody is left out.
+   * An organization whose usage cannot be read is left out and does not hide the others; usage
+   * posting reports it. If the store is down, the whole read fails.
    */
   private Future<List<Balance>> readable(
       List<AccountStore.Account> accounts, long through, long now) {
@@ -157,7 +163,7 @@ final class Balances {
     return failure instanceof StoreUnavailable;
   }
 
-  /** Of those whose usage is posted up to one moment. */
+  /** Returns balances of organizations whose usage is posted up to the same moment. */
   private Future<List<Balance>> withAccrued(
       List<AccountStore.Account> accounts, long through, long now, Consumer<Line> reader) {
     Map<String, Map<Month, Long>> accrued = new HashMap<>();
@@ -184,15 +190,15 @@ final class Balances {
                     .toList());
   }
 
-  /** What an organization's nodes are committed to cost within this month. */
+  /** Returns what an organization's nodes are committed to cost within this month. */
   long committedMicros(String orgId, long nowMillis) {
     return committedMicros(orgId, Optional.empty(), nowMillis);
   }
 
   /**
-   * The same with a cluster as it would be.
+   * Like {@link #committedMicros(String, long)}, with one cluster replaced.
    *
-   * @param instead the cluster instead of as it stands; of any organization
+   * @param instead the cluster's state to assume; of any organization
    */
   long committedMicros(String orgId, Optional<Cluster> instead, long nowMillis) {
     List<SpendLimit.Holder> holders = new ArrayList<>();
@@ -204,7 +210,7 @@ final class Balances {
     return SpendLimit.committedMicros(holders, protectionMillis, nowMillis);
   }
 
-  /** How long a grant made now commits its buyer. */
+  /** Returns how long a grant made now commits its buyer. */
   long windowMillis(long nowMillis) {
     return SpendLimit.windowMillis(protectionMillis, nowMillis);
   }

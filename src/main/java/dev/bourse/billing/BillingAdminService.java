@@ -18,10 +18,11 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** What operators do with organizations' money. */
+/** Operations of operators on organizations' money. */
 public final class BillingAdminService {
   /**
-   * Tries of a write of a limit. Each try fails only if another write of it was stored meanwhile.
+   * Attempts of a write of a limit. An attempt fails only if another write of it was stored
+   * concurrently.
    */
   private static final int LIMIT_TRIES = 5;
 
@@ -42,24 +43,32 @@ public final class BillingAdminService {
     this.clock = clock;
   }
 
-  /** What an organization has, may spend and is held for; {@code not-found} without one. */
+  /**
+   * Returns an organization's balance, limits and holds; fails with {@code not-found} without one.
+   */
   public Future<BalanceView> readBilling(String orgId) {
     return billing.readBalance(orgId);
   }
 
-  /** Every month's statement of an organization, newest first; {@code not-found} without one. */
+  /**
+   * Returns every month's statement of an organization, newest first; fails with {@code not-found}
+   * without one.
+   */
   public Future<List<MonthStatement>> listStatements(String orgId) {
     return billing.listStatements(orgId);
   }
 
-  /** One of them by cluster; {@code not-found} as members are told, and without an organization. */
+  /**
+   * Returns one statement by cluster; fails with {@code not-found} like the members' operation, and
+   * without an organization.
+   */
   public Future<BillingService.Detailed> readStatement(String orgId, Month month) {
     return billing.readStatement(orgId, month);
   }
 
   /**
-   * A page of an organization's usage lines; {@code not-found} without one, and for a cluster that
-   * is not the organization's.
+   * Returns a page of an organization's usage lines; fails with {@code not-found} without one, and
+   * for a cluster of another organization.
    */
   public Future<Page<BillingService.UsageLine>> listUsage(
       String orgId, BillingService.UsageQuery query) {
@@ -67,7 +76,8 @@ public final class BillingAdminService {
   }
 
   /**
-   * A page of an organization's ledger, newest first; {@code not-found} without one.
+   * Returns a page of an organization's ledger, newest first; fails with {@code not-found} without
+   * one.
    *
    * @param before only transactions below this id
    */
@@ -75,25 +85,25 @@ public final class BillingAdminService {
     return billing.listLedger(orgId, before, limit);
   }
 
-  /** The moment from which usage is shown unless the caller says: the month's beginning. */
+  /** Returns the default start of usage lists, the start of this month. */
   public long monthStartMillis() {
     return billing.monthStartMillis();
   }
 
   /**
-   * What became of a booking.
+   * The result of a booking.
    *
-   * @param isNew false when the same one was stored before
+   * @param isNew false if the same booking was stored before
    */
   public record Booked(LedgerStore.Posting posting, boolean isNew, BalanceView balance) {}
 
   /**
-   * Books money for an organization, and lifts its hold at once if that was what it lacked. Asking
-   * again with the same key is harmless; with another amount, or another kind, it is a {@code
-   * conflict}. Refused with {@code not-found} for no such organization.
+   * Books money for an organization, and lifts its hold at once if that covers the shortfall. A
+   * repeated key returns the first booking; with another amount or kind it fails with {@code
+   * conflict}. Fails with {@code not-found} without the organization.
    *
-   * @param key the caller's own, unique among those of this organization
-   * @param micros what the organization's balance grows by; negative for an adjustment alone
+   * @param key idempotency key, unique among those of this organization
+   * @param micros change of the balance; negative for an adjustment only
    */
   public Future<Booked> book(
       String actor, Ledger.Kind kind, String orgId, String key, long micros, String memo) {
@@ -114,7 +124,10 @@ public final class BillingAdminService {
         .compose(exists -> database.commit(statements))
         .map(true)
         .recover(
-            e -> e instanceof Overtaken ? Future.succeededFuture(false) : Future.failedFuture(e))
+            e ->
+                e instanceof ConcurrentUpdateException
+                    ? Future.succeededFuture(false)
+                    : Future.failedFuture(e))
         .compose(
             isNew ->
                 ledger
@@ -125,7 +138,7 @@ public final class BillingAdminService {
                             check(orgId).map(p -> new Booked(posting, isNew, billing.view(p)))));
   }
 
-  /** What is stored must not read as if nothing had been. */
+  /** The booking is stored, so a failure of the check must not read as if it were not. */
   private Future<Balance> check(String orgId) {
     return holds.check(orgId).recover(e -> Future.failedFuture(ApiError.storedOnly()));
   }
@@ -146,8 +159,8 @@ public final class BillingAdminService {
 
   /**
    * Sets or deletes the operator's monthly spend limit of an organization; the members' limit
-   * stays. A hold that the limit caused is lifted at once if the limit no longer causes it. Refused
-   * with {@code not-found} for no such organization.
+   * stays. A hold that the limit caused is lifted at once if the limit no longer causes it. Fails
+   * with {@code not-found} without the organization.
    *
    * @param micros at least 0; null for no limit
    */
@@ -156,8 +169,8 @@ public final class BillingAdminService {
   }
 
   /**
-   * Sets or deletes the members' limit; the operator's limit stays. Refused with {@code
-   * bad-request} above the operator's limit.
+   * Sets or deletes the members' limit; the operator's limit stays. Fails with {@code bad-request}
+   * above the operator's limit.
    */
   Future<BalanceView> limitByMember(String actor, String orgId, @Nullable Long micros) {
     return limit(actor, orgId, micros, limits -> limits.withMember(micros), LIMIT_TRIES);
@@ -191,7 +204,7 @@ public final class BillingAdminService {
         .map(true)
         .recover(
             e ->
-                e instanceof Overtaken && triesLeft > 1
+                e instanceof ConcurrentUpdateException && triesLeft > 1
                     ? Future.succeededFuture(false)
                     : Future.failedFuture(e))
         .compose(
@@ -202,17 +215,17 @@ public final class BillingAdminService {
   }
 
   /**
-   * Holds an organization by hand: at once, for as long as no operator lifts it. Told the same
-   * again, it stays as it is. Refused with {@code not-found}, and with {@code conflict} when it is
+   * Puts an organization on hold until an operator lifts the hold. Repeating the same hold changes
+   * nothing. Fails with {@code not-found}, and with {@code conflict} if the organization is
    * retired.
    *
    * @param actor the operator
-   * @param reason why, as the organization reads it
+   * @param reason shown to the organization
    */
   public Future<BalanceView> hold(String actor, String orgId, Hold.Stage stage, String reason) {
     long now = clock.millis();
     return holds
-        .byOperator(
+        .setOperatorHold(
             orgId,
             before ->
                 before.stage() == stage && reason.equals(before.reason())
@@ -230,42 +243,42 @@ public final class BillingAdminService {
   }
 
   /**
-   * Lifts an operator's hold; what the organization is held for by its money stays. Harmless when
-   * there is none. Refused with {@code not-found}.
+   * Lifts an operator's hold; an automatic hold stays. Has no effect without a hold. Fails with
+   * {@code not-found}.
    */
   public Future<BalanceView> liftHold(String actor, String orgId) {
     long now = clock.millis();
     return holds
-        .byOperator(
+        .setOperatorHold(
             orgId,
             before -> before.stage() == null ? before : before.lifted(now),
             held -> new AuditRow(now, orgId, actor, "org_hold_lift", orgId, ""))
         .map(billing::view);
   }
 
-  /** The hold that an operator has put on an organization; {@code not-found} without one. */
+  /** Returns the operator's hold on an organization; fails with {@code not-found} without one. */
   public Future<OperatorHold> readHold(String orgId) {
     return accounts.get(orgId, Month.at(clock.millis())).map(AccountStore.Account::operatorHold);
   }
 
-  /** What organizations are held by. */
+  /** The kinds of holds. */
   public enum HeldBy {
-    /** An operator's hand. */
+    /** Set by an operator. */
     OPERATOR,
-    /** Their balance or their limit, acted upon or not. */
+    /** Automatic, for a balance or a limit; enforced or not. */
     MONEY
   }
 
   /**
-   * An organization that is held.
+   * An organization on hold.
    *
-   * @param hold the hold for its money, as contracts have it; null without one
-   * @param operatorHold the hold by hand, as contracts have it; null without one
+   * @param hold the automatic hold in the form of the contracts; null without one
+   * @param operatorHold the operator's hold in the form of the contracts; null without one
    */
   public record HeldOrg(
       String orgId, @Nullable JsonObject hold, @Nullable JsonObject operatorHold) {}
 
-  /** A page of the organizations that are held, by id; the retired ones too. */
+  /** Returns a page of the organizations on hold, by id, retired ones included. */
   public Future<Page<HeldOrg>> listHeld(HeldBy by, int limit, Optional<String> after) {
     String from = after.orElse("");
     return (by == HeldBy.OPERATOR
@@ -281,7 +294,7 @@ public final class BillingAdminService {
         org.held().byOperator().toJson());
   }
 
-  /** Adds the whole ledger up and tells what does not fit. */
+  /** Verifies the sums of the whole ledger. */
   public Future<LedgerStore.Report> verify() {
     return ledger.verify();
   }

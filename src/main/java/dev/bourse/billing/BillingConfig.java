@@ -8,9 +8,9 @@ import java.time.Duration;
  *
  * @param graceMillis {@code billing.grace}: from a shortfall to the notice
  * @param noticeMillis {@code billing.notice}: from the notice to the reclaim
- * @param checkMillis {@code billing.check-interval}: how often organizations are looked at, and
- *     hours that are over
- * @param settleMillis {@code billing.settle}: how long after its end an hour is posted
+ * @param checkMillis {@code billing.check-interval}: interval of the hold checks and of usage
+ *     posting
+ * @param settleMillis {@code billing.settle}: delay from the end of an hour to its posting
  */
 public record BillingConfig(
     long graceMillis, long noticeMillis, long checkMillis, long settleMillis) {

@@ -10,11 +10,11 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.Optional;
 
-/** The billing contract's operations. */
+/** Operations of the billing contract. */
 public final class BillingRoutes {
   private static final String CSV = "text/csv";
 
-  /** Lines of one piece of an export: some 40 KB. */
+  /** Lines of one chunk of an export: some 40 KB. */
   private static final int LINES_PER_PIECE = 500;
 
   private static final String LINES_HEAD =
@@ -56,7 +56,7 @@ public final class BillingRoutes {
             .map(page -> Answer.ok(BillingText.usage(page)));
   }
 
-  /** All lines from a place on as CSV, a page at a time. Belongs to one reader. */
+  /** A CSV export of all lines from a cursor, a page at a time. Belongs to one reader. */
   private final class Export {
     private final Principal caller;
     private BillingService.UsageQuery query;
@@ -84,7 +84,7 @@ public final class BillingRoutes {
       StringBuilder text = new StringBuilder(begun ? "" : LINES_HEAD);
       begun = true;
       for (BillingService.UsageLine line : page.items()) {
-        // Names of clusters have no character that CSV gives a meaning to.
+        // Names of clusters contain no character that is special in CSV.
         text.append(line.line().cluster())
             .append(',')
             .append(Times.rfc3339(line.line().hourMillis()))

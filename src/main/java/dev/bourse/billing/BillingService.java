@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What organizations read of their money. */
+/** Reads of an organization's money. */
 public final class BillingService {
-  /** Items of a page unless a reader says. */
+  /** Default page size. */
   public static final int DEFAULT_LIMIT = 100;
 
   private final AccountStore accounts;
@@ -49,12 +49,12 @@ public final class BillingService {
     this.clock = clock;
   }
 
-  /** What the caller's organization has, may spend and is held for. */
+  /** Returns the balance, limits and holds of the caller's organization. */
   public Future<BalanceView> readBalance(Principal caller) {
     return balances.get(caller.org().orgId()).map(this::view);
   }
 
-  /** The same of any organization; {@code not-found} when there is none. */
+  /** Returns those of any organization; fails with {@code not-found} without one. */
   Future<BalanceView> readBalance(String orgId) {
     return balances.get(orgId).map(this::view);
   }
@@ -67,26 +67,26 @@ public final class BillingService {
         config.noticeMillis());
   }
 
-  /** How long a hold gives notice. */
+  /** Returns the notice period of a hold. */
   long noticeMillis() {
     return config.noticeMillis();
   }
 
   /**
-   * A line, and whether it is in the ledger; one that is not may still grow.
+   * A usage line and whether it is final.
    *
-   * @param posted whether nothing of it can change any more
+   * @param posted true if the line is in the ledger; an unposted line may still grow
    */
   public record UsageLine(Line line, boolean posted) {}
 
   /**
-   * A part of the lines of an organization.
+   * A selection of an organization's lines.
    *
-   * @param cluster only this one's; empty for all, or the one the caller is bound to
-   * @param fromMillis of hours that begin at or after this moment
-   * @param toMillis of hours that begin before this moment
-   * @param after the {@link #cursor} of the last line of the page before
-   * @param limit lines of a page
+   * @param cluster only this cluster; empty for all, or for the one the caller's token is bound to
+   * @param fromMillis hours that begin at or after this moment
+   * @param toMillis hours that begin before this moment
+   * @param after the {@link #cursor} of the previous page's last line
+   * @param limit page size
    */
   public record UsageQuery(
       Optional<String> cluster,
@@ -95,19 +95,19 @@ public final class BillingService {
       Optional<String> after,
       int limit) {}
 
-  /** The moment from which usage is shown unless the caller says: the month's beginning. */
+  /** Returns the default start of usage lists, the start of this month. */
   public long monthStartMillis() {
     return Month.at(clock.millis()).startMillis();
   }
 
-  /** Where the page after this line begins. */
+  /** Returns the cursor of the page after this line. */
   public static String cursor(UsageLine line) {
     return UsageCursor.after(line.line()).text();
   }
 
   /**
-   * A page of lines by hour and cluster. Refused with {@code not-found} for a cluster that is not
-   * the organization's, {@code forbidden} for one the caller's token is not bound to.
+   * Returns a page of lines by hour and cluster. Fails with {@code not-found} for a cluster of
+   * another organization, and {@code forbidden} for one the caller's token is not bound to.
    */
   public Future<Page<UsageLine>> listUsage(Principal caller, UsageQuery query) {
     Optional<String> cluster = cluster(caller, query.cluster());
@@ -115,8 +115,8 @@ public final class BillingService {
   }
 
   /**
-   * The same of any organization. Refused with {@code not-found} when there is none, and for a
-   * cluster that is not the organization's.
+   * Returns those of any organization. Fails with {@code not-found} without one, and for a cluster
+   * of another organization.
    */
   Future<Page<UsageLine>> listUsage(String orgId, UsageQuery query) {
     return existing(orgId)
@@ -130,7 +130,7 @@ public final class BillingService {
   private Future<Page<UsageLine>> listUsage(
       AccountStore.Account account, Optional<String> cluster, UsageQuery query) {
     UsageCursor after = UsageCursor.parse(query.after());
-    // What is posted up to here is posted for good, so the two halves fit.
+    // Lines up to here are final, so the two halves do not overlap.
     long through = account.throughMillis();
     int wanted = query.limit() + 1;
     return usage
@@ -155,7 +155,7 @@ public final class BillingService {
             });
   }
 
-  /** Lines that are not posted; reads no further than there are so many of them. */
+  /** Returns unposted lines; stops reading at the page size. */
   private Future<List<Line>> listAccrued(
       String orgId,
       Optional<String> cluster,
@@ -189,19 +189,19 @@ public final class BillingService {
         .map(read -> lines.stream().limit(wanted).toList());
   }
 
-  /** The end of the last hour that begins before a moment. */
+  /** Returns the end of the last hour that begins before a moment. */
   private static long endOfHour(long beforeMillis) {
     return beforeMillis > Long.MAX_VALUE - Usage.HOUR_MILLIS
         ? Long.MAX_VALUE
         : Usage.hourOf(beforeMillis - 1) + Usage.HOUR_MILLIS;
   }
 
-  /** A line and the stretches of time it is the sum of. */
+  /** A line and the spans it sums up. */
   public record Working(Line line, List<Usage.Span> spans) {}
 
   /**
-   * How one line comes about, computed anew from the change points; empty spans for an hour in
-   * which nothing was billed. Refused as {@link #listUsage}.
+   * Recomputes one line from the change points; there are no spans in an hour without billing.
+   * Fails like {@link #listUsage(Principal, UsageQuery)}.
    */
   public Future<Working> readUsageWorking(Principal caller, String cluster, long atMillis) {
     cluster(caller, Optional.of(cluster));
@@ -243,31 +243,32 @@ public final class BillingService {
     }
   }
 
-  /** Every month's statement, newest first. */
+  /** Returns every month's statement, newest first. */
   public Future<List<MonthStatement>> listStatements(Principal caller) {
     return listStatements(caller.org().orgId());
   }
 
-  /** The same of any organization; {@code not-found} when there is none. */
+  /** Returns those of any organization; fails with {@code not-found} without one. */
   Future<List<MonthStatement>> listStatements(String orgId) {
     return balances
         .get(orgId)
         .compose(
-            balance -> ledger.listMoved(orgId).map(moved -> MonthStatement.all(moved, balance)));
+            balance ->
+                ledger.listMonthlySums(orgId).map(moved -> MonthStatement.all(moved, balance)));
   }
 
   /** A month's statement by cluster. */
   public record Detailed(MonthStatement statement, List<MonthStatement.ClusterPart> clusters) {}
 
   /**
-   * One month's statement. Refused with {@code not-found} for a month before anything happened or
-   * that is yet to come.
+   * Returns one month's statement. Fails with {@code not-found} for a month in the future or before
+   * the first transaction.
    */
   public Future<Detailed> readStatement(Principal caller, Month month) {
     return readStatement(caller.org().orgId(), month);
   }
 
-  /** The same of any organization; {@code not-found} also when there is none. */
+  /** Returns that of any organization; fails with {@code not-found} also without one. */
   Future<Detailed> readStatement(String orgId, Month month) {
     TreeMap<String, MonthStatement.ClusterPart> parts = new TreeMap<>();
     return balances
@@ -281,7 +282,7 @@ public final class BillingService {
         .compose(
             balance ->
                 ledger
-                    .listMoved(orgId)
+                    .listMonthlySums(orgId)
                     .map(moved -> find(MonthStatement.all(moved, balance), month))
                     .compose(
                         statement ->
@@ -324,7 +325,7 @@ public final class BillingService {
   }
 
   /**
-   * A page of the organization's ledger, newest first.
+   * Returns a page of the organization's ledger, newest first.
    *
    * @param before only transactions below this id
    */
@@ -332,7 +333,7 @@ public final class BillingService {
     return page(caller.org().orgId(), before, limit);
   }
 
-  /** The same of any organization; {@code not-found} when there is none. */
+  /** Returns that of any organization; fails with {@code not-found} without one. */
   Future<Page<LedgerStore.Posting>> listLedger(String orgId, long before, int limit) {
     return existing(orgId).compose(exists -> page(orgId, before, limit));
   }

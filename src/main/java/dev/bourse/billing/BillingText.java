@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Money in JSON, and what readers name in text, as the contract has them. */
+/** Converts money to JSON, and parses parameters, as the contracts specify. */
 public final class BillingText {
   private BillingText() {}
 
@@ -22,7 +22,7 @@ public final class BillingText {
     return new JsonObject().put("lines", lines).put("more", page.more()).put("next", next(page));
   }
 
-  /** Where the page after this one begins; null when there is none. */
+  /** Returns the cursor of the next page; null at the end. */
   static @Nullable String next(Page<BillingService.UsageLine> page) {
     return page.more() ? BillingService.cursor(page.last()) : null;
   }
@@ -36,7 +36,7 @@ public final class BillingText {
         .put("amount_micros", line.amountMicros());
   }
 
-  /** A usage line and the stretches of time it is the sum of. */
+  /** A usage line and the spans it sums up. */
   static JsonObject working(BillingService.Working working) {
     JsonArray spans = new JsonArray();
     working.spans().forEach(span -> spans.add(span(span)));
@@ -56,7 +56,7 @@ public final class BillingText {
         .put("cent_gpu_millis", span.centGpuMillis());
   }
 
-  /** Months' statements. */
+  /** Monthly statements. */
   public static JsonObject statements(List<MonthStatement> all) {
     JsonArray statements = new JsonArray();
     all.forEach(statement -> statements.add(statement(statement)));
@@ -111,7 +111,7 @@ public final class BillingText {
   }
 
   /**
-   * A month as {@code 2026-11}.
+   * Parses a month such as {@code 2026-11}.
    *
    * @throws ApiError {@code bad-request} for any other text
    */
@@ -121,10 +121,10 @@ public final class BillingText {
   }
 
   /**
-   * A moment in RFC 3339, in milliseconds; empty when none is given.
+   * Parses an RFC 3339 time to milliseconds; empty if there is none.
    *
-   * @param field what it is called
-   * @throws ApiError {@code bad-request} for any other text and for moments before 1970
+   * @param field its name, for the error
+   * @throws ApiError {@code bad-request} for any other text and for times before 1970
    */
   public static Optional<Long> time(String field, Optional<String> text) {
     return text.map(

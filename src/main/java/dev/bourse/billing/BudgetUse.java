@@ -21,25 +21,25 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What declarations have cost since their budgets were set: what is posted, and what is not yet. A
- * budget begins within an hour, which is posted whole, so that hour is counted from change points
- * and the hours after it from their lines. What is posted of a budget does not change any more and
- * is kept in memory, so that a tick reads what came since the last.
+ * Computes the cost of declarations since their budgets were set, posted and unposted. A budget
+ * begins within an hour, which is posted as a whole, so that hour is computed from change points,
+ * and later hours from their lines. The posted part of a budget is final and kept in memory, so
+ * that a tick reads only newer lines.
  */
 final class BudgetUse {
-  /** Clusters of one query; each is four parameters of it. */
+  /** Clusters of one query; each is four parameters. */
   private static final int CLUSTERS_PER_READ = 100;
 
-  /** Organizations of one round of queries. */
+  /** Organizations of one batch of queries. */
   private static final int ORGS_PER_READ = 500;
 
   /**
-   * First hours that are read at once, of a process that has kept none yet: each takes a handful of
-   * queries, and requests read beside them.
+   * First hours computed at once after a start, when none is cached: each takes a handful of
+   * queries, which compete with requests.
    */
   private static final int FIRST_HOURS_AT_ONCE = 8;
 
-  /** Budgets whose posted part is kept; past them all are counted anew. */
+  /** Budgets whose posted part is cached; beyond it the cache is cleared. */
   private static final int MOST_KEPT = 200_000;
 
   private static final long MICROS_PER_CENT = 10_000;
@@ -56,15 +56,15 @@ final class BudgetUse {
   }
 
   /**
-   * What is posted of a budget.
+   * The posted part of a budget.
    *
-   * @param sinceMillis from when on the budget counts
-   * @param throughMillis up to which hour
+   * @param sinceMillis start of the budget
+   * @param throughMillis end of the posted hours
    * @param centGpuMillis cents x GPU-milliseconds
    */
   private record Posted(long sinceMillis, long throughMillis, long centGpuMillis) {}
 
-  /** A budget that is asked about, and up to when its organization's usage is posted. */
+  /** A budget to compute, and the watermark of its organization. */
   private record Asked(
       String orgId, String cluster, Declaration.Budget budget, long throughMillis) {
     long sinceMillis() {
@@ -75,21 +75,22 @@ final class BudgetUse {
       return sinceMillis() < throughMillis;
     }
 
-    /** The end of the hour in which it begins, as far as that is posted. */
+    /** The end of the hour in which the budget begins. */
     long firstHourEnd() {
       return Usage.hourOf(sinceMillis()) + Usage.HOUR_MILLIS;
     }
 
-    /** From when on nothing is posted. */
+    /** The start of the unposted part. */
     long accruesFrom() {
       return Math.max(sinceMillis(), throughMillis);
     }
   }
 
   /**
-   * What those of these clusters that have a budget have spent of it at this moment, by name.
+   * Returns the spending of the budgets of these clusters at this moment, by cluster; clusters
+   * without a budget are left out.
    *
-   * @param clusters each once
+   * @param clusters without duplicates
    */
   Future<Map<String, Spent>> read(Collection<Cluster> clusters, long nowMillis) {
     List<Cluster> budgeted = clusters.stream().filter(c -> Lapse.budget(c).isPresent()).toList();
@@ -131,7 +132,7 @@ final class BudgetUse {
     return asked;
   }
 
-  /** The posted part of each, cents x GPU-milliseconds. */
+  /** Returns the posted part of each, in cents x GPU-milliseconds. */
   private Future<Map<String, Long>> posted(List<Asked> asked) {
     if (kept.size() > MOST_KEPT) {
       kept.clear();
@@ -155,7 +156,7 @@ final class BudgetUse {
       }
       more.add(one);
     }
-    // Kept as they are read: what fails then does not have all be read anew.
+    // Cached as they are read, so that a failure does not repeat all of them.
     return BoundedWork.untilFailure(
             unknown.iterator(),
             FIRST_HOURS_AT_ONCE,
@@ -169,7 +170,7 @@ final class BudgetUse {
         .compose(done -> addPosted(more, known));
   }
 
-  /** Of the hour in which a budget begins only what comes after that is counted. */
+  /** Computes the part of the first hour after the budget's start. */
   private Future<Posted> firstHour(Asked one) {
     long end = one.firstHourEnd();
     AtomicLong sum = new AtomicLong();
@@ -211,7 +212,7 @@ final class BudgetUse {
             });
   }
 
-  /** Adds what is not posted, read together for those with the same watermark. */
+  /** Adds unposted usage, read together for organizations with the same watermark. */
   private Future<Map<String, Spent>> addAccrued(
       List<Asked> asked, Map<String, Long> posted, long nowMillis) {
     Map<String, Tally> tallies = new HashMap<>();
@@ -243,7 +244,7 @@ final class BudgetUse {
         piece -> Objects.requireNonNull(tallies.get(piece.timeline().cluster())).add(piece));
   }
 
-  /** What is spent of a budget, counted in order of time. */
+  /** Sums up the spending of a budget in order of time. */
   static final class Tally {
     private final Declaration.Budget budget;
     private final long fromMillis;
@@ -252,8 +253,8 @@ final class BudgetUse {
     private OptionalLong reached;
 
     /**
-     * @param posted what is posted of it, cents x GPU-milliseconds
-     * @param fromMillis up to when that is
+     * @param posted the posted part, in cents x GPU-milliseconds
+     * @param fromMillis end of the posted part
      */
     Tally(Declaration.Budget budget, long posted, long fromMillis) {
       this.budget = budget;
@@ -265,12 +266,12 @@ final class BudgetUse {
       this.reached = sum >= most ? OptionalLong.of(fromMillis) : OptionalLong.empty();
     }
 
-    /** Adds what of a piece comes after what is posted. */
+    /** Adds the part of a piece after the posted part. */
     void add(TimelineStore.Piece piece) {
       add(piece.spansFrom(fromMillis));
     }
 
-    /** Adds spans in order of time; spans of the same time count together. */
+    /** Adds spans in order of time; concurrent spans count together. */
     void add(List<Usage.Span> spans) {
       int next = 0;
       while (next < spans.size()) {
@@ -288,7 +289,7 @@ final class BudgetUse {
       }
     }
 
-    /** The sum so far, and when that was all of the budget. */
+    /** Returns the sum so far, and the time at which it reached the budget. */
     Spent spent() {
       return new Spent(
           budget,

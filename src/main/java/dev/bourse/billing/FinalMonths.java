@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Which months are final: they are over, and all their usage is posted. */
+/** Determines the final months: those that are over and fully posted. */
 public final class FinalMonths {
   private final WatermarkStore watermarks;
   private final LedgerStore ledger;
@@ -20,20 +20,21 @@ public final class FinalMonths {
   /**
    * A month that is final for an organization.
    *
-   * @param hasStatement whether there is a statement of it: there is none of months before anything
-   *     happened to the balance
+   * @param hasStatement false for months before the organization's first transaction
    */
   public record FinalMonth(Month month, boolean hasStatement) {}
 
   /**
-   * The last month that is final for all organizations but those whose usage could not be posted as
-   * far; empty before the first posting.
+   * Returns the last month that is final for all organizations, except those with a watermark of
+   * their own; empty before the first posting.
    */
   public Future<Optional<Month>> findLast() {
     return watermarks.find().map(found -> found.map(common -> lastBefore(common.throughMillis())));
   }
 
-  /** The months after one that are final for an organization, so many at most, oldest first. */
+  /**
+   * Returns the months after one that are final for an organization, up to a limit, oldest first.
+   */
   public Future<List<FinalMonth>> listAfter(String orgId, Month after, int most) {
     return Future.all(
             watermarks.find(), watermarks.list(List.of(orgId)), ledger.findFirstMonth(orgId))
@@ -62,7 +63,7 @@ public final class FinalMonths {
     return months;
   }
 
-  /** The last month that is over at a moment up to which usage is posted. */
+  /** Returns the last month that is over at a watermark. */
   private static Month lastBefore(long throughMillis) {
     return Month.at(Month.at(throughMillis).startMillis() - 1);
   }

@@ -30,29 +30,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves the holds of organizations and puts them on their clusters. {@link #step} looks at
- * everybody, a page at a time; {@link #check} at one after a payment.
+ * Moves the automatic holds of organizations and puts holds on clusters. {@link #step} checks all
+ * organizations, a page at a time; {@link #check} checks one after a payment.
  *
- * <p>A cluster is made under the hold of its organization, in one commit; and a hold that moves is
- * put on every cluster that is stored by then. So none is ever without it for long enough to be
- * granted what the hold keeps from it, whichever came first.
+ * <p>A new cluster is created under its organization's hold in one commit, and a new hold is put on
+ * every stored cluster. So in either order no cluster is without its hold long enough to be granted
+ * capacity that the hold forbids.
  *
- * <p>Holds go on by confirmed time alone, for what they end in cannot be undone; while there is
- * none, they are lifted and not begun.
+ * <p>Holds advance by confirmed time only, because a reclaim cannot be undone; without it they are
+ * lifted but not begun.
  */
 public final class HoldService implements Holds {
   private static final Logger LOG = LoggerFactory.getLogger(HoldService.class);
 
-  /** How often one look is begun anew because the hold or the money moved meanwhile. */
+  /** Attempts of one check if the hold or the balance changes concurrently. */
   private static final int CHECKS = 5;
 
-  /** Actor of all that billing does by itself. */
+  /** Actor of all automatic actions of billing. */
   static final String ACTOR = "system:billing";
 
   /**
-   * While posting is further behind than this, looking at everybody would compute long stretches of
-   * usage again and again; posting catches up within seconds or minutes. Meanwhile no hold begins
-   * or goes on, which is logged and shown.
+   * Lag of posting beyond which holds stop. Checking all organizations would compute long stretches
+   * of unposted usage again and again, and posting catches up within seconds or minutes. During the
+   * lag no hold begins or advances, which is logged and shown.
    */
   static final long MAX_BEHIND_MILLIS = 4 * Usage.HOUR_MILLIS;
 
@@ -65,10 +65,10 @@ public final class HoldService implements Holds {
   private final Clock clock;
   private final ConfirmedTime time;
 
-  // Touched by one step at a time.
+  // Used by one step at a time.
   private String after = "";
 
-  /** Up to when usage was posted at the last look; null before any, or with nothing posted. */
+  /** The watermark at the last check; null before any, or with nothing posted. */
   private volatile @Nullable Long throughMillis;
 
   private volatile boolean isWaiting;
@@ -101,13 +101,13 @@ public final class HoldService implements Holds {
         .map(
             account ->
                 new Holds.Reading(
-                    account.held().onClusters(config.noticeMillis()),
+                    account.held().clusterHold(config.noticeMillis()),
                     List.of(AccountStore.known(orgId), AccountStore.fence(orgId, account.held()))));
   }
 
   /**
-   * Puts the holds in force on clusters that lack them: those that a process which ended had no
-   * time for, and those a world file has added. Before the market opens.
+   * Puts the enforced holds on clusters that lack them, because a process died before it did, or a
+   * world file added the clusters. Runs before the market opens.
    */
   public Future<Void> start() {
     return accounts
@@ -116,26 +116,26 @@ public final class HoldService implements Holds {
             holds ->
                 BoundedWork.each(
                     holds.entrySet().iterator(),
-                    held -> putOnClusters(held.getKey(), held.getValue())));
+                    held -> applyToClusters(held.getKey(), held.getValue())));
   }
 
-  /** Looks at some organizations; whether there are more in this round. */
+  /** Checks some organizations; returns whether there are more in this round. */
   public Future<Boolean> step() {
     OptionalLong now = time.confirmedMillis();
-    return look(now)
+    return checkLag(now)
         .compose(mayGoOn -> mayGoOn ? checkSome(now.getAsLong()) : Future.succeededFuture(false));
   }
 
-  /** Looks only how far posting is, which every process shows; tells that there is no more. */
-  public Future<Boolean> look() {
-    return look(time.confirmedMillis()).map(mayGoOn -> false);
+  /** Reads only the lag of posting, which every process shows; always returns false. */
+  public Future<Boolean> checkLag() {
+    return checkLag(time.confirmedMillis()).map(mayGoOn -> false);
   }
 
   /**
-   * Whether usage is posted so far that holds may move. How far it is posted is read while no time
-   * is confirmed too: that is why it falls behind, most often.
+   * Returns true if posting is current enough for holds to advance. The watermark is read without
+   * confirmed time too, because missing confirmed time is the usual reason for a lag.
    */
-  private Future<Boolean> look(OptionalLong now) {
+  private Future<Boolean> checkLag(OptionalLong now) {
     return new WatermarkStore(database)
         .find()
         .map(
@@ -152,7 +152,7 @@ public final class HoldService implements Holds {
             });
   }
 
-  /** Logs when holds begin to wait and when they continue; nobody would notice otherwise. */
+  /** Logs when holds begin to wait and when they continue. */
   private void note(long now, long through) {
     boolean waits = now - through > MAX_BEHIND_MILLIS;
     if (waits && !isWaiting) {
@@ -167,15 +167,15 @@ public final class HoldService implements Holds {
   }
 
   /**
-   * How far posting is behind, by this machine's clock; up to an hour and a little is as it should
-   * be. It grows by itself when nobody looks any more.
+   * Returns the lag of posting, by this machine's clock; somewhat over an hour is normal. It grows
+   * if the checks stop.
    */
   public long behindMillis() {
     Long through = throughMillis;
     return through == null ? 0 : Math.max(0, clock.millis() - through);
   }
 
-  /** Whether holds wait for posting. */
+  /** Returns true if holds wait for posting. */
   public boolean isWaiting() {
     return isWaiting;
   }
@@ -193,7 +193,7 @@ public final class HoldService implements Holds {
                           moved.add(
                               move(balance)
                                   .recover(e -> again(e, balance, CHECKS - 1))
-                                  // Crowded out, it is looked at in the next round.
+                                  // The organization changed too often; the next round checks it.
                                   .recover(
                                       e ->
                                           e instanceof Holds.Moved
@@ -203,7 +203,7 @@ public final class HoldService implements Holds {
             });
   }
 
-  /** Looks at one organization now; answers what it comes to. */
+  /** Checks one organization now; returns its balance after the check. */
   Future<Balance> check(String orgId) {
     return check(orgId, CHECKS);
   }
@@ -234,7 +234,7 @@ public final class HoldService implements Holds {
     if (next.equals(before) || (isDeeper && time.confirmedMillis().isEmpty())) {
       return account.held().equals(AccountStore.Held.NONE)
           ? Future.succeededFuture(balance)
-          : putOnClusters(account.orgId(), account.held()).map(balance);
+          : applyToClusters(account.orgId(), account.held()).map(balance);
     }
     List<Statement> statements = new ArrayList<>(AccountStore.hold(account, next));
     statements.add(
@@ -254,25 +254,25 @@ public final class HoldService implements Holds {
     AccountStore.Account account = balance.account();
     return database
         .commit(statements)
-        .compose(stored -> meetClusters(account.orgId()))
-        .compose(met -> putOnClusters(account.orgId(), next))
+        .compose(stored -> loadClusters(account.orgId()))
+        .compose(met -> applyToClusters(account.orgId(), next))
         .map(put -> new Balance(account.under(next), balance.accrued(), balance.atMillis()));
   }
 
   /**
-   * Puts an operator's hold on an organization at once, moves it, or lifts it; whatever it is held
-   * for by its money stays. Nothing is stored when it is so already.
+   * Sets, changes or lifts an operator's hold on an organization; an automatic hold stays. Stores
+   * nothing if the hold is unchanged.
    *
-   * @param change what the hold becomes of what it is, at this moment
+   * @param change computes the new hold from the current one
    * @param audit the row that records it
-   * @return fails with {@code not-found} for no such organization
+   * @return fails with {@code not-found} without the organization
    */
-  Future<Balance> byOperator(
+  Future<Balance> setOperatorHold(
       String orgId, UnaryOperator<OperatorHold> change, Function<OperatorHold, AuditRow> audit) {
-    return byOperator(orgId, change, audit, CHECKS);
+    return setOperatorHold(orgId, change, audit, CHECKS);
   }
 
-  private Future<Balance> byOperator(
+  private Future<Balance> setOperatorHold(
       String orgId,
       UnaryOperator<OperatorHold> change,
       Function<OperatorHold, AuditRow> audit,
@@ -285,8 +285,8 @@ public final class HoldService implements Holds {
               OperatorHold before = account.operatorHold();
               OperatorHold next = change.apply(before);
               if (next.equals(before)) {
-                // Told again, perhaps as a cluster could not be reached the first time.
-                return putOnClusters(orgId, account.held()).map(balance);
+                // A repeated request retries clusters that could not be reached the first time.
+                return applyToClusters(orgId, account.held()).map(balance);
               }
               if (next.stage() != null && account.retired()) {
                 throw ApiError.of(
@@ -303,12 +303,12 @@ public final class HoldService implements Holds {
         .recover(
             e ->
                 e instanceof Holds.Moved && triesLeft > 1
-                    ? byOperator(orgId, change, audit, triesLeft - 1)
+                    ? setOperatorHold(orgId, change, audit, triesLeft - 1)
                     : Future.failedFuture(e));
   }
 
-  /** Those made by another process just now, which this one has not heard of. */
-  private Future<Void> meetClusters(String orgId) {
+  /** Loads clusters that another process has just created. */
+  private Future<Void> loadClusters(String orgId) {
     return owners
         .meet(orgId)
         .otherwise(
@@ -318,14 +318,14 @@ public final class HoldService implements Holds {
             });
   }
 
-  /** A cluster that cannot be reached now is put right in the next round. */
-  private Future<Void> putOnClusters(String orgId, AccountStore.Held state) {
-    return putOnClusters(orgId, state, CHECKS);
+  /** The next round retries a cluster that cannot be reached now. */
+  private Future<Void> applyToClusters(String orgId, AccountStore.Held state) {
+    return applyToClusters(orgId, state, CHECKS);
   }
 
-  private Future<Void> putOnClusters(String orgId, AccountStore.Held state, int triesLeft) {
-    @Nullable Hold hold = state.onClusters(config.noticeMillis());
-    // What was found out before a payment must not undo what the payment did.
+  private Future<Void> applyToClusters(String orgId, AccountStore.Held state, int triesLeft) {
+    @Nullable Hold hold = state.clusterHold(config.noticeMillis());
+    // A decision made before a payment must not undo the payment's effect.
     List<Statement> fences = List.of(AccountStore.fence(orgId, state));
     return BoundedWork.each(
             clusters.ofOrg(orgId).stream()
@@ -337,10 +337,10 @@ public final class HoldService implements Holds {
         .recover(
             e -> {
               if (e instanceof Holds.Moved && triesLeft > 1) {
-                // What is stored now goes on all clusters, whoever stored it.
+                // The stored hold goes on all clusters, even if another process stored it.
                 return balances
                     .get(orgId)
-                    .compose(now -> putOnClusters(orgId, now.account().held(), triesLeft - 1));
+                    .compose(now -> applyToClusters(orgId, now.account().held(), triesLeft - 1));
               }
               LOG.warn(
                   "the hold of {} could not be put on all its clusters: {}", orgId, e.toString());

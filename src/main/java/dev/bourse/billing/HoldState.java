@@ -6,24 +6,24 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far the hold on an organization has gone. Immutable; {@link #next} is the state machine.
+ * The stage of an organization's automatic hold. Immutable; {@link #next} is the state machine.
  *
  * <p>none → grace (a shortfall was seen) → notice (new capacity is paused) → enforce (capacity is
- * reclaimed); back to none from anywhere as soon as what caused it is over. A stage lasts its full
- * time from when it was entered, whatever the service missed while it was down, so that nobody
- * loses capacity without the notice.
+ * reclaimed); back to none from any stage as soon as the cause is gone. A stage always lasts its
+ * full time, even if the service was down in between, so that no organization loses capacity
+ * without the notice.
  *
- * @param stage how far
- * @param reason what caused it; null without a hold
+ * @param stage the stage
+ * @param reason the cause; null without a hold
  * @param sinceMillis when the stage was entered; 0 before the first hold
- * @param enforced whether it is acted upon. While it is not, the hold stays in grace, clusters do
- *     not show it and its time does not run; it begins when the platform starts to act.
+ * @param enforced whether the platform acts on it. If not, the hold stays in grace, clusters do not
+ *     show it, and its time starts only when the platform begins to enforce it.
  */
 public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, boolean enforced) {
-  /** As much may two clocks differ that are both right. */
+  /** Tolerated skew of two correct clocks. */
   private static final long APART_MILLIS = 60_000;
 
-  /** No hold, and never one. */
+  /** No hold, now or earlier. */
   public static final HoldState NONE = new HoldState(Stage.NONE, null, 0, false);
 
   /** The stages, in order. */
@@ -33,15 +33,15 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
     NOTICE,
     ENFORCE;
 
-    /** As shown and recorded. */
+    /** The stage as shown and recorded. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** What causes a hold. */
+  /** The causes of a hold. */
   public enum Reason {
-    /** Used something and has a zero or negative balance. */
+    /** The organization has used capacity, and its balance is zero or negative. */
     BALANCE("balance"),
     /** The month's usage has reached the spend limit. */
     SPEND_LIMIT("spend-limit");
@@ -52,7 +52,7 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
       this.label = label;
     }
 
-    /** As shown and recorded. */
+    /** The cause as shown and recorded. */
     public String label() {
       return label;
     }
@@ -68,12 +68,12 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
   }
 
   /**
-   * What an organization lacks at this moment, and what the platform acts upon.
+   * An organization's shortfall at this moment, and which causes the platform enforces.
    *
-   * @param balance whether it used something and has a zero or negative balance
+   * @param balance whether it has used capacity and its balance is zero or negative
    * @param spendLimit whether the month's usage has reached the limit
-   * @param balanceEnforced whether the platform acts upon the first
-   * @param spendLimitEnforced whether the platform acts upon the second
+   * @param balanceEnforced whether the platform enforces the first
+   * @param spendLimitEnforced whether the platform enforces the second
    */
   public record Shortfall(
       boolean balance, boolean spendLimit, boolean balanceEnforced, boolean spendLimitEnforced) {
@@ -86,7 +86,7 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
       return reason == Reason.BALANCE ? balanceEnforced : spendLimitEnforced;
     }
 
-    /** The one to name: one that is acted upon before one that is not. */
+    /** Returns the cause to show: an enforced one before one that is not. */
     private Optional<Reason> leading() {
       Reason named = null;
       for (Reason reason : Reason.values()) {
@@ -99,12 +99,12 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
   }
 
   /**
-   * The state after a look at the organization. The hold is lifted once it lacks nothing; when what
-   * caused it is over and something else is lacking, it goes on under that name, so that nobody
-   * gains time by lacking two things in turn.
+   * Returns the state after a check of the organization. The hold is lifted when there is no
+   * shortfall. If its cause is gone and there is another one, the hold continues under that cause,
+   * so that alternating shortfalls gain no time.
    *
-   * @param graceMillis how long grace lasts
-   * @param noticeMillis how long notice lasts
+   * @param graceMillis length of the grace
+   * @param noticeMillis length of the notice
    */
   public HoldState next(Shortfall shortfall, long graceMillis, long noticeMillis, long nowMillis) {
     Optional<Reason> leading = shortfall.leading();
@@ -121,7 +121,7 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
     if (reason == null || acts != enforced) {
       return new HoldState(Stage.GRACE, named, nowMillis, acts);
     }
-    // A clock that was ahead when the stage was entered must not make it last longer than it lasts.
+    // A clock that ran ahead when the stage was entered must not prolong it.
     long since = sinceMillis > nowMillis + APART_MILLIS ? nowMillis : sinceMillis;
     long lasts = nowMillis - since;
     if (stage == Stage.GRACE && enforced && lasts >= graceMillis) {
@@ -135,7 +135,7 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
         : new HoldState(stage, named, since, enforced);
   }
 
-  /** When notice becomes enforce, or has become; null before notice. */
+  /** Returns when the notice ends or ended; null before the notice. */
   public @Nullable Long enforceAfterMillis(long noticeMillis) {
     return switch (stage) {
       case NONE, GRACE -> null;
@@ -144,8 +144,8 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
     };
   }
 
-  /** What the organization's clusters are put under; null for nothing. */
-  public @Nullable Hold onClusters(long noticeMillis) {
+  /** Returns the hold that the organization's clusters are put under; null for none. */
+  public @Nullable Hold clusterHold(long noticeMillis) {
     if (reason == null || !enforced || stage == Stage.NONE) {
       return null;
     }
@@ -153,7 +153,7 @@ public record HoldState(Stage stage, @Nullable Reason reason, long sinceMillis, 
         Hold.Stage.valueOf(stage.name()), reason.label(), enforceAfterMillis(noticeMillis));
   }
 
-  /** For trails and activity. */
+  /** Returns the description for trails and activity. */
   public String shown() {
     return reason == null
         ? "state=none"

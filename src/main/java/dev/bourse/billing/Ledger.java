@@ -5,22 +5,22 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Double entry. What an organization has is positive; whatever is put into one account is taken out
- * of another, so that all accounts always sum to zero.
+ * Double-entry bookkeeping. An organization's credit is positive; each transaction moves money
+ * between accounts, so that all accounts always sum to zero.
  */
 public final class Ledger {
-  /** What organizations were billed. */
+  /** Usage billed to organizations. */
   public static final String REVENUE = "revenue";
 
-  /** What organizations paid; negative, for it is what they were given in return. */
+  /** Payments of organizations; negative, as the counterpart of their accounts. */
   public static final String CASH = "cash";
 
-  /** What organizations were given for nothing; negative. */
+  /** Money given to organizations by the platform; negative. */
   public static final String CREDITS = "credits";
 
   private Ledger() {}
 
-  /** Why money moves. */
+  /** The kind of a transaction. */
   public enum Kind {
     /** An hour's usage of all clusters of an organization. */
     USAGE(REVENUE),
@@ -37,7 +37,7 @@ public final class Ledger {
       this.counterpart = counterpart;
     }
 
-    /** As stored and shown. */
+    /** The kind as stored and shown. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
@@ -51,17 +51,16 @@ public final class Ledger {
   public record Entry(String account, long micros) {}
 
   /**
-   * Money moved between accounts.
+   * A movement of money between accounts.
    *
-   * @param key what makes it unique: a transaction with a key that is stored already is not stored
-   *     again
+   * @param key idempotency key: a transaction with a stored key is not stored again
    * @param atMillis when it was made
-   * @param effectiveMillis which moment, and so which month, it belongs to: of usage the hour's
-   *     beginning
-   * @param orgId whose it is
+   * @param effectiveMillis the moment, and thereby the month, that it belongs to; for usage the
+   *     start of the hour
+   * @param orgId the organization
    * @param actor who made it
    * @param memo for people
-   * @param entries by account name, so that two transactions never wait for each other's rows
+   * @param entries ordered by account name, so that two transactions cannot deadlock
    */
   public record Transaction(
       String key,
@@ -84,12 +83,12 @@ public final class Ledger {
     }
   }
 
-  /** The account of an organization. */
+  /** Returns the account of an organization. */
   public static String account(String orgId) {
     return "org:" + orgId;
   }
 
-  /** One hour's usage; the amount is taken from the organization. */
+  /** Returns the transaction of one hour's usage, which debits the organization. */
   public static Transaction usage(String orgId, long hourMillis, long micros, long nowMillis) {
     return between(
         "usage:" + orgId + ":" + hourMillis,
@@ -102,43 +101,60 @@ public final class Ledger {
         -micros);
   }
 
+  /** Key prefix of credits for failed nodes; credits by operators have another. */
+  static final String HEALTH = "health:";
+
+  /** Returns the credit for an hour of a failed node. */
+  static Transaction health(String orgId, HealthCredits.Credit credit, long nowMillis) {
+    return between(
+        HEALTH + credit.allocationId() + ":" + credit.hourMillis(),
+        nowMillis,
+        credit.hourMillis(),
+        Kind.CREDIT,
+        orgId,
+        "system:billing",
+        credit.memo(),
+        credit.amountMicros());
+  }
+
   /**
-   * Gives back an hour's usage that was posted before the hour had happened.
+   * Reverses a transaction that was posted for an hour before the hour had happened.
    *
-   * @param micros what was taken; positive
-   * @param transactionId the transaction that is reversed
+   * @param kind usage, or the credit for a failed node
+   * @param micros change of the balance, positive or negative
+   * @param transactionId the reversed transaction
    */
   static Transaction reversal(
-      String orgId, long hourMillis, long micros, long transactionId, long nowMillis) {
+      Kind kind, String orgId, long hourMillis, long micros, long transactionId, long nowMillis) {
     return between(
         reversalKey(transactionId),
         nowMillis,
         hourMillis,
-        Kind.USAGE,
+        kind,
         orgId,
         "system:billing",
         """
-        reverses transaction %d, the usage of %s, which a clock that was ahead had posted before \
-        its time\
+        reverses transaction %d, the %s of %s, which was posted early while a clock ran \
+        ahead\
         """
-            .formatted(transactionId, Times.rfc3339(hourMillis)),
+            .formatted(transactionId, kind.label(), Times.rfc3339(hourMillis)),
         micros);
   }
 
-  /** The key of what reverses a transaction. */
+  /** Returns the key of the reversal of a transaction. */
   static String reversalKey(long transactionId) {
     return "reversal:" + transactionId;
   }
 
   /**
-   * Money for an organization.
+   * Returns a booking of money for an organization.
    *
    * @param key unique among those of its kind and organization
    * @param micros positive; negative for an adjustment
    */
   public static Transaction given(
       Kind kind, String orgId, String key, long micros, String actor, String memo, long nowMillis) {
-    // A credit and its taking back share their keys, so that a retry with another sign is noticed.
+    // A credit and its adjustment share their keys, so that a retry with another sign is noticed.
     String family = kind == Kind.ADJUSTMENT ? Kind.CREDIT.label() : kind.label();
     return between(
         family + ":" + orgId + ":" + key, nowMillis, nowMillis, kind, orgId, actor, memo, micros);

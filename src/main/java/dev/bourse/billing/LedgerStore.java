@@ -23,7 +23,7 @@ public final class LedgerStore {
           .fixed("actor", Ledger.Transaction::actor)
           .fixed("memo", Ledger.Transaction::memo);
 
-  /** Faults of one verification: one would be too many, and more than these nobody reads. */
+  /** Faults listed by one verification; more would not be read. */
   private static final int MAX_FAULTS = 100;
 
   private final Database database;
@@ -33,13 +33,16 @@ public final class LedgerStore {
   }
 
   /**
-   * Stores a transaction, its entries and the balances they move; in the commit of whatever it
-   * records. Fails the commit with {@link Overtaken} when its key is stored already.
+   * Returns the statements that store a transaction, its entries and the balances they change, for
+   * the commit of the recorded event. The commit fails with {@link ConcurrentUpdateException} if
+   * the key is stored already.
    */
   public static List<Statement> insert(Ledger.Transaction transaction) {
     List<Statement> statements = new ArrayList<>();
     statements.add(
-        TRANSACTION.insert(transaction, "ON CONFLICT (tx_key) DO NOTHING").orElse(Overtaken::new));
+        TRANSACTION
+            .insert(transaction, "ON CONFLICT (tx_key) DO NOTHING")
+            .orElse(ConcurrentUpdateException::new));
     for (Ledger.Entry entry : transaction.entries()) {
       statements.add(
           Statement.of(
@@ -76,12 +79,12 @@ public final class LedgerStore {
   }
 
   /**
-   * Marks a transaction as reversed, and frees its key for another. Fails the commit with {@link
-   * Overtaken} when it is reversed already.
+   * Marks a transaction as reversed, and frees its key. The commit fails with {@link
+   * ConcurrentUpdateException} if it is reversed already.
    */
-  static Statement reversed(long id, long nowMillis) {
+  static Statement markReversed(long id, long nowMillis) {
     return Statement.guarded(
-        Overtaken::new,
+        ConcurrentUpdateException::new,
         """
         UPDATE ledger_transaction SET reversed_at = ?, tx_key = tx_key || ':reversed:' || id
         WHERE id = ? AND reversed_at IS NULL\
@@ -90,8 +93,8 @@ public final class LedgerStore {
         id);
   }
 
-  /** Notes what a transaction reverses; in its commit, after {@link #insert}. */
-  static Statement reverses(long id) {
+  /** Links a reversal to its transaction; in the reversal's commit, after {@link #insert}. */
+  static Statement linkReversal(long id) {
     return Statement.of(
         "UPDATE ledger_transaction SET reverses = ? WHERE tx_key = ?", id, Ledger.reversalKey(id));
   }
@@ -99,7 +102,7 @@ public final class LedgerStore {
   /**
    * A transaction as an organization sees it.
    *
-   * @param micros what it adds to the balance
+   * @param micros change of the balance
    * @param reverses the transaction it reverses; null for an ordinary one
    */
   public record Posting(
@@ -119,7 +122,7 @@ public final class LedgerStore {
       ON e.transaction_id = t.id AND e.account = 'org:' || t.org_id\
       """;
 
-  /** An organization's transactions below an id, newest first. */
+  /** Lists an organization's transactions below an id, newest first. */
   Future<List<Posting>> list(String orgId, long before, int limit) {
     return database.read(
         POSTING + " WHERE t.org_id = ? AND t.id < ? ORDER BY t.id DESC LIMIT ?",
@@ -127,7 +130,7 @@ public final class LedgerStore {
         LedgerStore::posting);
   }
 
-  /** The transaction with a key. */
+  /** Finds the transaction with a key. */
   Future<Optional<Posting>> find(String key) {
     return database.readFirst(POSTING + " WHERE t.tx_key = ?", List.of(key), LedgerStore::posting);
   }
@@ -144,7 +147,7 @@ public final class LedgerStore {
         row.integerOrNull("reverses"));
   }
 
-  /** The month in which anything first moved an organization's balance; empty for none. */
+  /** Returns the month of an organization's first transaction; empty if there is none. */
   Future<Optional<Month>> findFirstMonth(String orgId) {
     return database.readFirst(
         "SELECT month FROM ledger_transaction WHERE org_id = ? ORDER BY month LIMIT 1",
@@ -152,11 +155,11 @@ public final class LedgerStore {
         row -> Month.ofNumber(row.integer("month")));
   }
 
-  /** How much the transactions of one kind moved an organization's balance in one month. */
-  record Moved(Month month, Ledger.Kind kind, long micros) {}
+  /** The sum of an organization's transactions of one kind in one month. */
+  record MonthlySum(Month month, Ledger.Kind kind, long micros) {}
 
-  /** All that moved an organization's balance, by month. */
-  Future<List<Moved>> listMoved(String orgId) {
+  /** Lists the sums of an organization's transactions by month and kind. */
+  Future<List<MonthlySum>> listMonthlySums(String orgId) {
     return database.read(
         """
         SELECT t.month, t.kind, CAST(SUM(e.micros) AS BIGINT) AS moved FROM ledger_transaction t
@@ -165,7 +168,7 @@ public final class LedgerStore {
         """,
         List.of(Ledger.account(orgId), orgId),
         row ->
-            new Moved(
+            new MonthlySum(
                 Month.ofNumber(row.integer("month")),
                 Ledger.Kind.of(row.text("kind")),
                 row.integer("moved")));
@@ -175,11 +178,11 @@ public final class LedgerStore {
   public record Misfit(String account, long storedMicros, long entriesMicros) {}
 
   /**
-   * What a look at the whole ledger found.
+   * The result of a verification of the whole ledger.
    *
-   * @param sumMicros the sum of all accounts; 0 when it is sound
+   * @param sumMicros the sum of all accounts; 0 if the ledger is sound
    * @param unbalanced transactions whose entries do not sum to zero, at most 100
-   * @param misfits accounts at fault, at most 100
+   * @param misfits accounts with a wrong balance, at most 100
    */
   public record Report(
       long transactions,
@@ -187,13 +190,13 @@ public final class LedgerStore {
       long sumMicros,
       List<Long> unbalanced,
       List<Misfit> misfits) {
-    /** Whether nothing was found. */
+    /** Returns true if there is no fault. */
     public boolean isSound() {
       return sumMicros == 0 && unbalanced.isEmpty() && misfits.isEmpty();
     }
   }
 
-  /** Adds up every entry there is. */
+  /** Adds up every entry of the ledger. */
   public Future<Report> verify() {
     Future<List<Long>> unbalanced =
         database.read(

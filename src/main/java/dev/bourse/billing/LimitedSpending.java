@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What monthly limits leave to spend, read anew for each tick: a limit changed through another
- * process holds from the next tick on. Only those with a limit who want more than they hold cost
- * anything to read.
+ * Reads for each tick the spending that monthly limits still allow, so that a limit changed through
+ * another process applies from the next tick on. Only organizations with a limit that want more
+ * than they hold cost queries.
  */
 public final class LimitedSpending implements Spending {
   private final AccountStore accounts;

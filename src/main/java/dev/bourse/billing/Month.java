@@ -11,12 +11,12 @@ import java.util.regex.Pattern;
 public record Month(YearMonth yearMonth) {
   private static final Pattern SHAPE = Pattern.compile("[0-9]{4}-[0-9]{2}");
 
-  /** The month that a moment lies in. */
+  /** Returns the month of a moment. */
   public static Month at(long millis) {
     return new Month(YearMonth.from(Instant.ofEpochMilli(millis).atZone(ZoneOffset.UTC)));
   }
 
-  /** A month written as {@code 2026-11}; empty for a text that names none. */
+  /** Parses a month such as {@code 2026-11}; empty for any other text. */
   public static Optional<Month> parse(String text) {
     try {
       return SHAPE.matcher(text).matches()
@@ -27,27 +27,27 @@ public record Month(YearMonth yearMonth) {
     }
   }
 
-  /** As stored: 202611 for November 2026. */
+  /** Returns the number as stored: 202611 for November 2026. */
   public long number() {
     return yearMonth.getYear() * 100L + yearMonth.getMonthValue();
   }
 
-  /** The month with that number. */
+  /** Returns the month with a number. */
   public static Month ofNumber(long number) {
     return new Month(YearMonth.of(Math.toIntExact(number / 100), Math.toIntExact(number % 100)));
   }
 
-  /** Its first millisecond. */
+  /** Returns its first millisecond. */
   public long startMillis() {
     return yearMonth.atDay(1).atStartOfDay(ZoneOffset.UTC).toInstant().toEpochMilli();
   }
 
-  /** The first millisecond after it. */
+  /** Returns the first millisecond after it. */
   public long endMillis() {
     return next().startMillis();
   }
 
-  /** The month after it. */
+  /** Returns the next month. */
   public Month next() {
     return new Month(yearMonth.plusMonths(1));
   }

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * What happened to an organization's balance in one month, in micro-dollars. The closing balance of
- * a month is the opening balance of the next.
+ * The changes of an organization's balance in one month, in micro-dollars. The closing balance of a
+ * month is the opening balance of the next.
  *
- * @param isFinal whether nothing of the month can change any more
- * @param usageMicros what was billed; positive
- * @param creditMicros what was given for nothing
- * @param paymentMicros what was paid
+ * @param isFinal whether the month is over and fully posted
+ * @param usageMicros billed usage; positive
+ * @param creditMicros credits given by the platform
+ * @param paymentMicros payments received
  * @param adjustmentMicros credits taken back; negative
  */
 public record MonthStatement(
@@ -23,7 +23,7 @@ public record MonthStatement(
     long paymentMicros,
     long adjustmentMicros) {
 
-  /** The balance at its end, or now. */
+  /** Returns the balance at the end of the month, or now. */
   public long closingMicros() {
     return openingMicros - usageMicros + creditMicros + paymentMicros + adjustmentMicros;
   }
@@ -31,10 +31,10 @@ public record MonthStatement(
   /** A cluster's part of a month. */
   public record ClusterPart(String cluster, long gpuMillis, long amountMicros) {}
 
-  /** Every month from the first in which anything happened to the present, newest first. */
-  static List<MonthStatement> all(List<LedgerStore.Moved> moved, Balance balance) {
+  /** Returns every month from the first transaction to the present, newest first. */
+  static List<MonthStatement> all(List<LedgerStore.MonthlySum> moved, Balance balance) {
     TreeMap<Long, long[]> months = new TreeMap<>();
-    for (LedgerStore.Moved sum : moved) {
+    for (LedgerStore.MonthlySum sum : moved) {
       parts(months, sum.month())[part(sum.kind())] += sum.micros();
     }
     balance

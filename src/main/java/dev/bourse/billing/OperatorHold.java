@@ -7,36 +7,36 @@ import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hold that an operator has put on an organization by hand. It stands beside the one for money:
+ * A hold that an operator has put on an organization. It is independent of the automatic hold:
  * neither lifts the other.
  *
- * @param stage {@code NOTICE}, in which nothing is granted, or {@code ENFORCE}, in which all is
- *     reclaimed; null without one
- * @param sinceMillis when it was put on, moved or lifted; 0 before the first
- * @param reason why, as the organization reads it; null without one
- * @param by the operator who put it on; null without one
+ * @param stage {@code NOTICE}, which stops grants, or {@code ENFORCE}, which reclaims all nodes;
+ *     null without a hold
+ * @param sinceMillis when it was last changed; 0 before the first
+ * @param reason shown to the organization; null without a hold
+ * @param by the operator who set it; null without a hold
  */
 public record OperatorHold(
     @Nullable Stage stage, long sinceMillis, @Nullable String reason, @Nullable String by) {
-  /** What clusters show as its reason. */
+  /** The reason that clusters show. */
   static final String LABEL = "operator";
 
-  /** None, and never one. */
+  /** No hold, now or earlier. */
   static final OperatorHold NONE = new OperatorHold(null, 0, null, null);
 
   public OperatorHold {
     if ((stage == null) != (reason == null) || stage == Stage.GRACE) {
       throw new IllegalArgumentException(
-          "a hold by hand in stage %s for '%s'".formatted(stage, reason));
+          "an operator's hold in stage %s with reason '%s'".formatted(stage, reason));
     }
   }
 
-  /** A lift of it. */
+  /** Returns the lifted hold. */
   OperatorHold lifted(long nowMillis) {
     return new OperatorHold(null, nowMillis, null, null);
   }
 
-  /** What clusters are under, with what the hold for money puts them under: the deeper of both. */
+  /** Returns the hold for clusters: the more severe of this one and the automatic one. */
   @Nullable Hold with(@Nullable Hold money) {
     if (stage == null || (money != null && money.stage().compareTo(stage) >= 0)) {
       return money;
@@ -44,7 +44,7 @@ public record OperatorHold(
     return new Hold(stage, LABEL, stage == Stage.ENFORCE ? (Long) sinceMillis : null);
   }
 
-  /** As contracts have it; null without one. */
+  /** Returns the form of the contracts; null without a hold. */
   public @Nullable JsonObject toJson() {
     return stage == null
         ? null

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Computes the prices and ceilings in force from stored change points. Pure. */
@@ -14,23 +15,23 @@ public final class PricesInForce {
   /**
    * A ceiling that a tick read.
    *
-   * @param atMillis when the tick read it
-   * @param pricedAtMillis when it was declared; the tick did not read later declarations
+   * @param atMillis time of the tick
+   * @param pricedAtMillis time of its declaration; the tick did not read later declarations
    */
   public record Read(long atMillis, long cents, long pricedAtMillis) {}
 
   /**
    * A declared ceiling.
    *
-   * @param atMillis when it was declared
-   * @param effectiveAtMillis when it is in force at the latest
+   * @param atMillis time of the declaration
+   * @param effectiveAtMillis time from which it is in force at the latest
    */
   public record Declared(long atMillis, long effectiveAtMillis, long cents) {}
 
   /**
-   * Returns the ceilings in force: the ceiling that the last tick read, or a lower one declared
-   * since that is due. Before the first stored ceiling of a tick, a declared ceiling is in force at
-   * once, as in the release that stored none.
+   * Returns the ceilings in force: the ceiling that the last tick read, or a lower one that was
+   * declared later and is due. Before the first stored ceiling of a tick, a declared ceiling is in
+   * force at once, as in the release that stored none.
    *
    * @param reads in order of time
    * @param declared in order of declaration
@@ -46,14 +47,17 @@ public final class PricesInForce {
       moments.add(Math.max(firstRead, one.effectiveAtMillis()));
     }
     moments.remove(Long.MAX_VALUE);
-    List<Declared> byEffect = new ArrayList<>(declared);
-    byEffect.sort(Comparator.comparingLong(Declared::effectiveAtMillis));
+    List<Integer> byEffect =
+        IntStream.range(0, declared.size())
+            .boxed()
+            .sorted(Comparator.comparingLong(i -> declared.get(i).effectiveAtMillis()))
+            .toList();
     List<ChangePoint> points = new ArrayList<>();
     int nextRead = 0;
     int nextMade = 0;
     int nextDue = 0;
     Declared made = null;
-    Declared due = null;
+    int due = -1;
     for (long moment : moments) {
       while (nextRead < reads.size() && reads.get(nextRead).atMillis() <= moment) {
         nextRead++;
@@ -61,12 +65,13 @@ public final class PricesInForce {
       while (nextMade < declared.size() && declared.get(nextMade).atMillis() <= moment) {
         made = declared.get(nextMade++);
       }
-      while (nextDue < byEffect.size() && byEffect.get(nextDue).effectiveAtMillis() <= moment) {
-        Declared one = byEffect.get(nextDue++);
-        due = due == null || one.atMillis() >= due.atMillis() ? one : due;
+      while (nextDue < byEffect.size()
+          && declared.get(byEffect.get(nextDue)).effectiveAtMillis() <= moment) {
+        // The last declaration counts, also among several at one moment.
+        due = Math.max(due, byEffect.get(nextDue++));
       }
       Read read = nextRead == 0 ? null : reads.get(nextRead - 1);
-      Long cents = inForce(read, made, due);
+      Long cents = inForce(read, made, due < 0 ? null : declared.get(due));
       if (cents != null) {
         points.add(new ChangePoint(moment, cents));
       }

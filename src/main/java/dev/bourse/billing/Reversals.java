@@ -14,43 +14,48 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes back usage that was posted by a clock that was ahead. Such a transaction was made at a time
- * that has not come yet: its hour may lie ahead, or had not ended when it was posted. Another
- * transaction reverses it, its lines go, and the hour is posted anew when it is over.
+ * Reverses usage, and credits for failed nodes, that were posted while the clock ran ahead. Such a
+ * transaction has a time in the future: its hour is in the future, or had not ended when it was
+ * posted. Another transaction reverses it, its lines are deleted, and the hour is posted again when
+ * it is over.
  *
  * <p>Each reversal is guarded by the transaction not being reversed yet, so that two processes, or
- * one that begins again after a crash, reverse it once. The newest of an organization goes first:
- * up to where its usage is posted, all of it is, at every moment.
+ * one that restarts after a crash, reverse it once. An organization's newest transaction is
+ * reversed first, so that at every moment its usage is posted without gaps.
  */
 final class Reversals {
   private static final Logger LOG = LoggerFactory.getLogger(Reversals.class);
 
-  /** Transactions of one step: some eight small statements each. */
+  /** Transactions of one step, at some eight small statements each. */
   private static final int PER_STEP = 100;
 
+  /** The condition matches a partial index for each kind. Takes a time twice. */
   private static final String AHEAD =
       """
-       FROM ledger_transaction t WHERE t.kind = 'usage' AND t.reversed_at IS NULL
-      AND t.reverses IS NULL AND t.made_at > ?\
+       FROM (SELECT id, org_id, kind, effective_at, made_at FROM ledger_transaction
+      WHERE kind = 'usage' AND reversed_at IS NULL AND reverses IS NULL AND made_at > ?
+      UNION ALL SELECT id, org_id, kind, effective_at, made_at FROM ledger_transaction
+      WHERE kind = 'credit' AND reversed_at IS NULL AND reverses IS NULL AND made_at > ?
+      AND tx_key LIKE 'health:%') AS t\
       """;
 
   private final Database database;
   private final LongAdder reversed = new LongAdder();
-  private boolean toldNow;
+  private boolean isLogged;
 
   Reversals(Database database) {
     this.database = database;
   }
 
-  private record Ahead(long id, String orgId, long hourMillis, long micros) {}
+  private record Ahead(long id, String orgId, Ledger.Kind kind, long hourMillis, long micros) {}
 
-  /** Hours reversed since the start of this process. */
+  /** Returns the number of hours reversed since the start of this process. */
   long count() {
     return reversed.sum();
   }
 
   /**
-   * Reverses some of what was made after this moment; whether there was any.
+   * Reverses some of the transactions made after this moment; returns whether there were any.
    *
    * @param nowMillis confirmed time
    */
@@ -58,47 +63,48 @@ final class Reversals {
     return database
         .read(
             """
-            SELECT t.id, t.org_id, t.effective_at, (SELECT e.micros FROM ledger_entry e WHERE
+            SELECT t.id, t.org_id, t.kind, t.effective_at, (SELECT e.micros FROM ledger_entry e WHERE
             e.transaction_id = t.id AND e.account = 'org:' || t.org_id) AS micros%s
             ORDER BY t.made_at DESC, t.id DESC LIMIT ?\
             """
                 .formatted(AHEAD),
-            List.of(nowMillis, PER_STEP),
+            List.of(nowMillis, nowMillis, PER_STEP),
             row ->
                 new Ahead(
                     row.integer("id"),
                     row.text("org_id"),
+                    Ledger.Kind.of(row.text("kind")),
                     row.integer("effective_at"),
                     row.integer("micros")))
         .compose(
             ahead -> {
               if (ahead.isEmpty()) {
-                toldNow = false;
+                isLogged = false;
                 return Future.succeededFuture(false);
               }
-              tell(nowMillis);
+              logOnce(nowMillis);
               return setBack(nowMillis).compose(done -> reverse(ahead, nowMillis)).map(true);
             });
   }
 
-  private void tell(long nowMillis) {
-    if (!toldNow) {
-      toldNow = true;
+  private void logOnce(long nowMillis) {
+    if (!isLogged) {
+      isLogged = true;
       LOG.warn(
           """
-          it is {} now, but usage was posted for later hours: it is reversed and posted \
-          again later\
+          it is {} now, but usage was posted for later hours: it is reversed, and posted again \
+          when the hours are over\
           """,
           Times.rfc3339(nowMillis));
     }
   }
 
-  /** Before anything is reversed nothing may count as posted beyond it. */
+  /** Sets the watermarks back before anything is reversed, so that none is past a reversed hour. */
   private Future<Void> setBack(long nowMillis) {
     return database
         .read(
             "SELECT COALESCE(MIN(t.effective_at), 0) AS first" + AHEAD,
-            List.of(nowMillis),
+            List.of(nowMillis, nowMillis),
             row -> row.integer("first"))
         .compose(
             first ->
@@ -114,13 +120,16 @@ final class Reversals {
     Map<String, List<Statement>> byOrg = new LinkedHashMap<>();
     for (Ahead one : ahead) {
       List<Statement> statements = byOrg.computeIfAbsent(one.orgId(), org -> new ArrayList<>());
-      statements.add(LedgerStore.reversed(one.id(), nowMillis));
+      statements.add(LedgerStore.markReversed(one.id(), nowMillis));
       statements.addAll(
           LedgerStore.insert(
-              Ledger.reversal(one.orgId(), one.hourMillis(), -one.micros(), one.id(), nowMillis)));
-      statements.add(LedgerStore.reverses(one.id()));
-      statements.add(UsageStore.delete(one.orgId(), one.hourMillis()));
-      statements.add(AccountStore.postedBack(one.orgId(), one.hourMillis()));
+              Ledger.reversal(
+                  one.kind(), one.orgId(), one.hourMillis(), -one.micros(), one.id(), nowMillis)));
+      statements.add(LedgerStore.linkReversal(one.id()));
+      if (one.kind() == Ledger.Kind.USAGE) {
+        statements.add(UsageStore.delete(one.orgId(), one.hourMillis()));
+        statements.add(AccountStore.resetPosted(one.orgId(), one.hourMillis()));
+      }
     }
     return BoundedWork.inTurn(
         byOrg.entrySet(),
@@ -130,11 +139,14 @@ final class Reversals {
                 .onSuccess(
                     stored ->
                         reversed.add(
-                            ahead.stream().filter(one -> one.orgId().equals(org.getKey())).count()))
-                // Somebody else has reversed some of them; the next step sees what is left.
+                            ahead.stream()
+                                .filter(one -> one.orgId().equals(org.getKey()))
+                                .filter(one -> one.kind() == Ledger.Kind.USAGE)
+                                .count()))
+                // Another process has reversed some of them; the next step continues.
                 .recover(
                     e ->
-                        e instanceof Overtaken
+                        e instanceof ConcurrentUpdateException
                             ? Future.succeededFuture()
                             : Future.failedFuture(e)));
   }

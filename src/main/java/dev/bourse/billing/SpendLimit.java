@@ -6,30 +6,31 @@ import dev.bourse.core.Price;
 import java.util.List;
 
 /**
- * How much of a month's spend limit is left to commit to. Pure. What a protected node will cost is
- * committed the moment it is granted, for nobody can take it back before its protection ends.
+ * Computes the part of a month's spend limit that can still be committed. Pure. The cost of a
+ * protected node is committed when it is granted, because it cannot be reclaimed before its
+ * protection ends.
  */
 public final class SpendLimit {
   private SpendLimit() {}
 
   /**
-   * A cluster and the GPUs of one of its nodes.
+   * A cluster and the size of its nodes.
    *
    * @param cluster its state
-   * @param gpusPerNode of its pool
+   * @param gpusPerNode GPUs of one node of its pool
    */
   public record Holder(Cluster cluster, int gpusPerNode) {}
 
   /**
-   * How long a grant made now commits within this month: the protection window, cut off at the
-   * month's end, for what comes after counts towards the next month's limit.
+   * Returns how long a grant made now commits within this month: the protection window, cut off at
+   * the month's end, because later cost counts towards the next month's limit.
    */
   public static long windowMillis(long protectionMillis, long nowMillis) {
     return Math.min(protectionMillis, Month.at(nowMillis).endMillis() - nowMillis);
   }
 
   /**
-   * What an organization is committed to: of each node that is still protected, or on its way, the
+   * Returns an organization's commitment: for each node that is protected or being provisioned, the
    * rest of its protection within the month at the cluster's ceiling.
    */
   public static long committedMicros(List<Holder> holders, long protectionMillis, long nowMillis) {
@@ -39,7 +40,7 @@ public final class SpendLimit {
       Cluster cluster = holder.cluster();
       long nodeMillis = 0;
       for (Allocation node : cluster.allocations()) {
-        // A replacement costs what the node it replaces no longer does.
+        // A replacement costs what the replaced node no longer does.
         if (node.fillsSlot()) {
           nodeMillis += protectedMillis(node, window, nowMillis);
         }
@@ -61,7 +62,8 @@ public final class SpendLimit {
   }
 
   /**
-   * What is left to commit to; nothing once the month's usage reaches the limit.
+   * Returns the part of the limit that can still be committed; 0 once the month's usage reaches the
+   * limit.
    *
    * @param monthMicros billed and accrued since the month began
    */

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What members set and are told of their organization's spending. */
+/** Operations of members on their organization's spend limit. */
 public final class SpendLimitService {
-  /** Until a hold is looked at: a minute before the grace, the notice and the reclaim each. */
+  /** Delay of the hold checks: a minute before the grace, the notice and the reclaim each. */
   private static final long LOOKS_MILLIS = 180_000;
 
   private final Balances balances;
@@ -26,11 +26,11 @@ public final class SpendLimitService {
   private final Clock clock;
 
   /**
-   * What the service is set to.
+   * The service's periods.
    *
-   * @param billing how long holds take
+   * @param billing periods of holds
    * @param protectionMillis how long a node is protected after it became active
-   * @param tickMillis from one clearing to the next
+   * @param tickMillis interval of ticks
    */
   public record Periods(BillingConfig billing, long protectionMillis, long tickMillis) {
     long stopMillis() {
@@ -58,7 +58,7 @@ public final class SpendLimitService {
   }
 
   /**
-   * Returns the outlook with another limit of the organization's own; stores nothing. Refused with
+   * Returns the outlook with another limit of the organization's own; stores nothing. Fails with
    * {@code bad-request} above the operator's limit, like the write.
    */
   public Future<JsonObject> previewSpendLimit(String orgId, long micros) {
@@ -68,7 +68,7 @@ public final class SpendLimitService {
   }
 
   /**
-   * Sets or deletes the organization's own limit and returns the outlook. Refused with {@code
+   * Sets or deletes the organization's own limit and returns the outlook. Fails with {@code
    * bad-request} above the operator's limit.
    *
    * @param actor the member
@@ -118,10 +118,10 @@ public final class SpendLimitService {
         cluster.ceilingCents());
   }
 
-  /** What one cluster used on one day in UTC. */
+  /** The usage of one cluster on one UTC day. */
   public record Day(long startMillis, String cluster, long gpuMillis, long amountMicros) {}
 
-  /** A month's usage by day and cluster, accrued included. */
+  /** Returns a month's usage by day and cluster, accrued usage included. */
   public Future<List<Day>> listUsageDays(String orgId, Month month) {
     TreeMap<String, Day> sums = new TreeMap<>();
     return balances
@@ -154,7 +154,7 @@ public final class SpendLimitService {
         line.amountMicros());
   }
 
-  /** In order of days, then of clusters. */
+  /** Sorts by day, then by cluster. */
   private static String key(Day day) {
     return day.startMillis() + "/" + day.cluster();
   }
@@ -167,7 +167,7 @@ public final class SpendLimitService {
         a.amountMicros() + b.amountMicros());
   }
 
-  /** The month in force now. */
+  /** Returns the current month. */
   public Month thisMonth() {
     return Month.at(clock.millis());
   }

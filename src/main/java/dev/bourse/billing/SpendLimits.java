@@ -30,12 +30,12 @@ record SpendLimits(@Nullable Long memberMicros, @Nullable Long operatorMicros) {
     }
   }
 
-  /** Who sets a limit. */
+  /** The parties that set a limit. */
   enum Setter {
     MEMBER,
     OPERATOR;
 
-    /** Returns the name in contracts; null for nobody. */
+    /** Returns the name in contracts; null for null. */
     static @Nullable String label(@Nullable Setter setter) {
       return setter == null ? null : setter.name().toLowerCase(Locale.ROOT);
     }

@@ -7,16 +7,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an organization's month comes to at what it holds now, and what a spend limit would do about
- * it. Pure; money is in micro-dollars.
+ * The expected cost of an organization's month at its present usage, and the effect of a spend
+ * limit. Pure; money is in micro-dollars.
  *
  * @param limits the limits that the outlook assumes
- * @param enforced whether the service acts upon limits
+ * @param enforced whether the service enforces limits
  * @param monthMicros used since the month began
- * @param committedMicros what protected nodes, and those on their way, may still cost
- * @param clusters those that hold or want something
- * @param stopMillis how long what is held goes on being billed after a limit is reached: the grace,
- *     the notice, and the time until somebody looks
+ * @param committedMicros the most that protected nodes, and nodes being provisioned, may still cost
+ * @param clusters clusters that hold or declare nodes
+ * @param stopMillis how long held nodes are billed after a limit is reached: the grace, the notice,
+ *     and the delay of the checks
  * @param atMillis the moment
  */
 record SpendOutlook(
@@ -35,12 +35,12 @@ record SpendOutlook(
   }
 
   /**
-   * What one cluster costs.
+   * The cost of one cluster.
    *
    * @param activeGpus GPUs that are billed now
    * @param maxGpus GPUs it holds or declares, whichever is more
-   * @param rateCents what one of them costs an hour, 0 while its pool has no clearing price
-   * @param ceilingCents what one of them costs an hour at most
+   * @param rateCents price of a GPU-hour; 0 while its pool has no clearing price
+   * @param ceilingCents the most it pays for a GPU-hour
    */
   record Exposure(
       String cluster, String pool, int activeGpus, int maxGpus, long rateCents, long ceilingCents) {
@@ -53,12 +53,12 @@ record SpendOutlook(
     }
   }
 
-  /** What is held now costs an hour at the prices of the last tick. */
+  /** Returns the hourly cost of held nodes at the prices of the last tick. */
   long rateMicros() {
     return clusters.stream().mapToLong(Exposure::rateMicros).sum();
   }
 
-  /** The month's usage at its end if nothing changed. */
+  /** Returns the month's usage at its end if nothing changes. */
   long monthAtRateMicros() {
     return monthMicros + during(rateMicros(), Month.at(atMillis).endMillis() - atMillis);
   }
@@ -73,7 +73,9 @@ record SpendOutlook(
     return limitMicros != null && monthMicros >= limitMicros;
   }
 
-  /** When the limit is reached if nothing changes; null when that is not within this month. */
+  /**
+   * Returns when the limit is reached if nothing changes; null if that is not within this month.
+   */
   @Nullable Long reachedAtMillis() {
     Long limitMicros = limitMicros();
     if (limitMicros == null || isReached() || rateMicros() == 0) {
@@ -84,7 +86,7 @@ record SpendOutlook(
     return at < Month.at(atMillis).endMillis() ? (Long) (long) at : null;
   }
 
-  /** What is left of the limit to commit to. */
+  /** Returns the part of the limit that can still be committed. */
   @Nullable Long remainingMicros() {
     Long limitMicros = limitMicros();
     return limitMicros == null
@@ -93,9 +95,9 @@ record SpendOutlook(
   }
 
   /**
-   * How far the month's usage can pass the limit, with the declarations as they are: each pool but
-   * one may grant what is left once more, and what is held when the limit is reached is billed, at
-   * the ceilings at most, until it is reclaimed.
+   * Returns the most by which the month's usage can exceed the limit with the present declarations.
+   * Each pool but one may grant the remaining part once more, and nodes held when the limit is
+   * reached are billed, at their ceilings at most, until they are reclaimed.
    */
   @Nullable Long overshootMicros() {
     Long remaining = remainingMicros();
@@ -108,7 +110,7 @@ record SpendOutlook(
     return Math.max(0, pools - 1) * remaining + during(most, stopMillis);
   }
 
-  /** The most that the month can come to; null while nothing acts upon a limit. */
+  /** Returns the most that the month can cost; null while limits are not enforced. */
   @Nullable Long monthAtMostMicros() {
     Long limitMicros = limitMicros();
     Long overshoot = overshootMicros();
@@ -117,12 +119,12 @@ record SpendOutlook(
         : (Long) (Math.max(limitMicros, monthMicros) + overshoot);
   }
 
-  /** Rounded up. */
+  /** Rounds up. */
   private static long during(long microsPerHour, long millis) {
     return (long) Math.ceil((double) microsPerHour / HOUR_MILLIS * millis);
   }
 
-  /** The answer of the contract. */
+  /** Returns the answer of the contract. */
   JsonObject toJson() {
     JsonArray each = new JsonArray();
     for (Exposure cluster : clusters) {

@@ -7,6 +7,7 @@ import dev.bourse.billing.Usage.Held;
 import dev.bourse.billing.Usage.Line;
 import dev.bourse.billing.Usage.Lock;
 import dev.bourse.billing.Usage.Timeline;
+import dev.bourse.capacity.CapacityConfig;
 import dev.bourse.core.Slices;
 import dev.bourse.store.BoundedWork;
 import dev.bourse.store.Database;
@@ -26,25 +27,21 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of the change points that bills follow from. Nobody bounds how many there are of a span of
- * time, so they are told piece by piece, and only sums of them are kept.
+ * Reads the change points from which bills are computed. Their number within a span is not bounded,
+ * so they are read in pieces, and only sums of them are kept.
  */
 final class TimelineStore {
-  /** Organizations that are read alone at a time, where they could not be read together. */
+  /** Organizations read separately at a time, if they could not be read together. */
   static final int ALONE_AT_ONCE = 4;
 
-  /** Hours of one piece, which is read before the next. */
+  /** Hours of one piece; pieces are read one after the other. */
   private static final int HOURS_PER_PIECE = 8;
 
   /**
-   * Clusters of one query of ceilings, times the hours of it: a cluster that declares as often as
-   * it may moves its ceiling 720 times an hour, so that a query tells 46,000 points at most, some
-   * megabytes.
+   * Clusters of one query of ceilings, times its hours. A cluster that declares as often as it may
+   * moves its ceiling 720 times an hour, so a query returns 46,000 points at most, some megabytes.
    */
   private static final int CLUSTER_HOURS_PER_READ = 64;
-
-  /** The longest time between two ticks of a market. */
-  private static final long LONGEST_TICK_MILLIS = 3_600_000;
 
   private final Database database;
 
@@ -54,12 +51,12 @@ final class TimelineStore {
 
   /** Clusters whose column has one of these values; each is a parameter of the queries. */
   record Clusters(String column, List<String> values) {
-    /** Those of organizations: one at least, some hundred at most. */
+    /** Returns those of organizations: at least one, at most some hundred. */
     static Clusters ofOrgs(List<String> orgs) {
       return new Clusters("org_id", InList.of(orgs));
     }
 
-    /** Those of these names: one at least, some hundred at most. */
+    /** Returns those with these names: at least one, at most some hundred. */
     static Clusters named(List<String> names) {
       return new Clusters("name", InList.of(names));
     }
@@ -70,39 +67,39 @@ final class TimelineStore {
   }
 
   /**
-   * What bears on the bill of one cluster that held an active node, between two moments.
+   * The inputs of the bill of one cluster that held an active node, between two moments.
    *
-   * @param orgId whose the cluster is
+   * @param orgId the cluster's organization
    */
   record Piece(String orgId, Timeline timeline, long fromMillis, long toMillis) {
     List<Line> lines() {
       return Usage.lines(timeline, fromMillis, toMillis);
     }
 
-    /** What of it is billed after a moment. */
+    /** Returns the spans billed after a moment. */
     List<Usage.Span> spansFrom(long millis) {
       return Usage.spans(timeline, Math.max(fromMillis, millis), toMillis);
     }
   }
 
-  /** Is told pieces. */
+  /** Receives pieces. */
   interface Reader {
-    /** A piece; those of one cluster come in order of time. */
+    /** Receives a piece; those of one cluster arrive in order of time. */
     void read(Piece piece);
 
-    /** Whether to go on, asked when all clusters are told up to some full hour. */
+    /** Returns false to stop; called when all clusters are read up to some full hour. */
     default boolean wantsMore() {
       return true;
     }
   }
 
   /**
-   * Tells what bears on the bill of every one of these clusters that held an active node between
-   * two moments. A ceiling counts up to the highest price of its piece, and only where it moves:
-   * the lower of the two is what is billed, and an organization may declare a million times an
-   * hour.
+   * Reads the inputs of the bill of each of these clusters that held an active node between two
+   * moments. A declared ceiling is capped at the highest price of its piece, and unchanged values
+   * are dropped: the lower of price and ceiling is billed, and an organization may declare a
+   * million times an hour.
    *
-   * @return fails as the store, and with what the reader throws
+   * @return fails like the store, and with the reader's exception
    */
   Future<Void> read(Clusters clusters, long fromMillis, long toMillis, Reader reader) {
     return toMillis - fromMillis <= HOURS_PER_PIECE * Usage.HOUR_MILLIS
@@ -116,7 +113,7 @@ final class TimelineStore {
                             clusters, Math.max(fromMillis, first.get()), toMillis, reader));
   }
 
-  /** In a loop: a chain of futures as long as a year's pieces would end as deep a stack. */
+  /** A loop, because a chain of futures over a year's pieces would overflow the stack. */
   private Future<Void> readPieces(
       Clusters clusters, long fromMillis, long toMillis, Reader reader) {
     Pieces pieces = new Pieces(fromMillis, toMillis, reader);
@@ -124,7 +121,7 @@ final class TimelineStore {
         pieces, 1, begin -> read(clusters, false, begin, pieces.endMillis(begin), reader));
   }
 
-  /** Where the pieces of a span begin, as far as somebody wants them. */
+  /** The starts of the pieces of a span, while the reader wants more. */
   private static final class Pieces implements Iterator<Long> {
     private final long toMillis;
     private final Reader reader;
@@ -157,8 +154,8 @@ final class TimelineStore {
   }
 
   /**
-   * The timeline of one cluster with its ceilings as they were in force, to be shown; empty when it
-   * held no active node.
+   * Returns the timeline of one cluster with its uncapped ceilings, for display; empty if it held
+   * no active node.
    *
    * @param toMillis at most an hour later
    */
@@ -212,7 +209,7 @@ final class TimelineStore {
   }
 
   /**
-   * Of those clusters alone that held a node, some at a time.
+   * Reads only clusters that held a node, some at a time.
    *
    * @param held the nodes of each cluster
    */
@@ -223,7 +220,8 @@ final class TimelineStore {
       long fromMillis,
       long toMillis,
       Reader reader) {
-    long hours = (toMillis - fromMillis + LONGEST_TICK_MILLIS) / Usage.HOUR_MILLIS + 1;
+    long hours =
+        (toMillis - fromMillis + CapacityConfig.LONGEST_TICK_MILLIS) / Usage.HOUR_MILLIS + 1;
     int clustersPerRead = Math.toIntExact(Math.max(1, CLUSTER_HOURS_PER_READ / hours));
     return BoundedWork.inTurn(
         Slices.of(held, clustersPerRead),
@@ -276,11 +274,11 @@ final class TimelineStore {
 
   private record Node(String orgId, String cluster, String pool, Held held) {}
 
-  /** A change point and the cluster or pool it is of. */
+  /** A change point and its cluster or pool. */
   private record Change(String subject, ChangePoint point) {}
 
   /**
-   * What a declared ceiling counts as.
+   * The value that a declared ceiling counts with.
    *
    * @param sql an expression over activity {@code a} and cluster {@code c}
    */
@@ -290,7 +288,7 @@ final class TimelineStore {
     return new Counted("a.ceiling_cents", List.of());
   }
 
-  /** At most the highest price of the cluster's pool. */
+  /** Caps ceilings at the highest price of the cluster's pool. */
   private static Counted billed(List<String> pools, Map<String, List<ChangePoint>> prices) {
     String highest =
         "CASE c.pool %s ELSE 0 END"
@@ -316,14 +314,15 @@ final class TimelineStore {
   }
 
   /**
-   * Two ranges of one index: what is held still, and what was given back since. Nothing is billed
-   * for the time after a declaration's end, though nobody has carried it out yet.
+   * Reads two ranges of one index: nodes still held, and nodes reclaimed since. The time after a
+   * declaration's end is not billed, even if the end has not been carried out yet.
    */
   private Future<List<Node>> listHeld(Clusters clusters, long fromMillis, long toMillis) {
     String held =
         """
         SELECT c.org_id, c.name, c.pool, p.gpus_per_node, a.active_at, a.reclaim_at,
-        c.until_at, a.grant_price_cents, a.protected_until FROM cluster c JOIN pool p ON p.name = c.pool
+        c.until_at, a.grant_price_cents, a.protected_until, a.allocation_id
+        FROM cluster c JOIN pool p ON p.name = c.pool
         JOIN allocation a ON a.cluster = c.name WHERE %s
         AND a.active_at < ? AND a.reclaim_at \
         """
@@ -334,7 +333,7 @@ final class TimelineStore {
     parameters.add(toMillis);
     parameters.add(fromMillis);
     return database.read(
-        held + "IS NULL UNION ALL " + held + "> ? ORDER BY 1, 2, 5",
+        held + "IS NULL UNION ALL " + held + "> ? ORDER BY 1, 2, 5, 10",
         parameters,
         row ->
             new Node(
@@ -346,7 +345,8 @@ final class TimelineStore {
                     row.integer("active_at"),
                     row.integerOrNull(
                         row.integerOrNull("reclaim_at") == null ? "until_at" : "reclaim_at"),
-                    lock(row))));
+                    lock(row),
+                    row.text("allocation_id"))));
   }
 
   private static @Nullable Lock lock(Row row) {
@@ -409,10 +409,10 @@ final class TimelineStore {
   private Future<Map<String, List<Declared>>> declarations(
       Clusters clusters, Counted counted, long fromMillis, long toMillis) {
     // A declaration up to one tick before the span may take effect in it.
-    long unread = fromMillis - LONGEST_TICK_MILLIS;
+    long unread = fromMillis - CapacityConfig.LONGEST_TICK_MILLIS;
     List<Future<List<Made>>> queries =
         List.of(
-            // Activity ages out; what a cluster declared last stays with the cluster.
+            // Activity expires; a cluster's last declaration is kept with the cluster.
             made(
                 """
                 SELECT c.name AS subject, c.priced_at AS ts, c.effective_at,
@@ -576,7 +576,7 @@ final class TimelineStore {
             });
   }
 
-  /** When the first node ever became active; empty when none did. */
+  /** Returns when the first node ever became active; empty if none did. */
   Future<Optional<Long>> findFirstActive() {
     return database.readOne(
         "SELECT MIN(active_at) AS first FROM allocation",

@@ -10,66 +10,77 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a cluster is billed for, from change points alone: which nodes it held, what the pool's
- * clearing price was and what ceiling it had declared. Pure, so that anybody who has the change
- * points comes to the same micro-dollar.
+ * Computes the bill of a cluster from change points alone: the nodes it held, the pool's clearing
+ * prices and its declared ceilings. Pure, so that anybody with the change points computes the same
+ * micro-dollar.
  */
 public final class Usage {
-  /** The grain of billing: one line for each cluster and UTC hour. */
+  /** The granularity of billing: one line for each cluster and UTC hour. */
   public static final long HOUR_MILLIS = 3_600_000;
 
   private Usage() {}
 
   /**
-   * A node a cluster held.
+   * A node that a cluster held.
    *
-   * @param gpus GPUs of it
+   * @param gpus its GPUs, at least 1
    * @param fromMillis when its grant was complete and the node active
    * @param toMillis when its reclaim began; null while it is held
    * @param lock the price lock of its protection; null if its price is not locked
+   * @param allocationId the allocation, for credits; empty where no credits are computed
    */
-  public record Held(int gpus, long fromMillis, @Nullable Long toMillis, @Nullable Lock lock) {
-    /** Creates a holding without a price lock. */
+  public record Held(
+      int gpus,
+      long fromMillis,
+      @Nullable Long toMillis,
+      @Nullable Lock lock,
+      String allocationId) {
+    /** Creates a holding without the allocation, where no credits are computed. */
+    public Held(int gpus, long fromMillis, @Nullable Long toMillis, @Nullable Lock lock) {
+      this(gpus, fromMillis, toMillis, lock, "");
+    }
+
+    /** Creates a holding without an allocation and a price lock. */
     public Held(int gpus, long fromMillis, @Nullable Long toMillis) {
       this(gpus, fromMillis, toMillis, null);
     }
 
     public Held {
       if (gpus < 1) {
-        throw new IllegalArgumentException("a node of %d GPUs; it has at least 1".formatted(gpus));
+        throw new IllegalArgumentException("a node has at least 1 GPU, not %d".formatted(gpus));
       }
     }
   }
 
   /**
-   * The most that a protected node costs.
+   * The price ceiling of a protected node.
    *
    * @param cents cents per GPU-hour, the organization's price at the grant
-   * @param untilMillis when its protection ends
+   * @param untilMillis end of its protection
    */
   public record Lock(long cents, long untilMillis) {}
 
   /**
    * A change point of a price.
    *
-   * @param atMillis since when
-   * @param cents cents per GPU-hour; null for none
+   * @param atMillis when the price begins
+   * @param cents cents per GPU-hour; null for no price
    */
   public record ChangePoint(long atMillis, @Nullable Long cents) {
     public ChangePoint {
       if (cents != null && cents < 0) {
         throw new IllegalArgumentException(
-            "a price of %d cents from %d on; it cannot be negative".formatted(cents, atMillis));
+            "price of %d cents from %d on: must not be negative".formatted(cents, atMillis));
       }
     }
   }
 
   /**
-   * All that bears on a cluster's bill.
+   * The inputs of a cluster's bill.
    *
-   * @param held every node it held at some time of the span asked about
-   * @param prices change points of its organization's price, the one in force at the beginning of
-   *     the span among them; of several at one moment the last counts
+   * @param held every node it held at some time of the span
+   * @param prices change points of its organization's price, including the one in force at the
+   *     start of the span; of several at one moment the last counts
    * @param ceilings change points of the ceiling in force, likewise
    */
   public record Timeline(
@@ -81,13 +92,13 @@ public final class Usage {
     }
 
     private static List<ChangePoint> sorted(List<ChangePoint> points) {
-      // Stable: what was stored later at the same moment stays later.
+      // The sort is stable, so that of changes at one moment the one stored later stays later.
       return points.stream().sorted(Comparator.comparingLong(ChangePoint::atMillis)).toList();
     }
   }
 
   /**
-   * A stretch of time over which nothing changed.
+   * A stretch of time without changes.
    *
    * @param gpus GPUs held with the same price lock
    * @param clearingCents the organization's price
@@ -104,7 +115,7 @@ public final class Usage {
     public Span {
       if (fromMillis >= toMillis || gpus < 1) {
         throw new IllegalArgumentException(
-            "%d GPUs from %d to %d: must be some, for a while"
+            "%d GPUs from %d to %d: GPUs and duration must be positive"
                 .formatted(gpus, fromMillis, toMillis));
       }
     }
@@ -115,21 +126,21 @@ public final class Usage {
       return lockCents == null ? most : Math.min(most, lockCents);
     }
 
-    /** GPU-milliseconds of it. */
+    /** Returns the GPU-milliseconds. */
     public long gpuMillis() {
       return Math.multiplyExact(gpus, toMillis - fromMillis);
     }
 
-    /** Rate x GPU-milliseconds. */
+    /** Returns rate x GPU-milliseconds. */
     public long centGpuMillis() {
       return Math.multiplyExact(rateCents(), gpuMillis());
     }
   }
 
   /**
-   * What a cluster is billed for one UTC hour.
+   * The bill of a cluster for one UTC hour.
    *
-   * @param hourMillis the hour's beginning
+   * @param hourMillis start of the hour
    * @param gpuMillis GPU-milliseconds billed
    * @param centGpuMillis the sum of rate x GPU-milliseconds over the hour
    */
@@ -137,28 +148,28 @@ public final class Usage {
     public Line {
       if (hourMillis % HOUR_MILLIS != 0 || gpuMillis < 0 || centGpuMillis < 0) {
         throw new IllegalArgumentException(
-            "a line of %s at %d for %d GPU-ms and %d cent GPU-ms; it begins on the hour"
+            "line of %s at %d for %d GPU-ms and %d cent GPU-ms: must begin on the hour"
                 .formatted(cluster, hourMillis, gpuMillis, centGpuMillis));
       }
     }
 
-    /** The amount in micro-dollars, rounded down: once for each line and nowhere else. */
+    /** Returns the amount in micro-dollars, rounded down: once for each line and nowhere else. */
     public long amountMicros() {
       return centGpuMillis / Price.CENT_GPU_MILLIS_PER_MICRO;
     }
   }
 
-  /** The hour that a moment lies in. */
+  /** Returns the start of the hour of a moment. */
   public static long hourOf(long millis) {
     return Math.floorDiv(millis, HOUR_MILLIS) * HOUR_MILLIS;
   }
 
   /**
    * Returns the spans billed in an interval, in order, none across a full hour. Nodes with
-   * different price locks have a span each for the same time. Nothing is billed while no price is
-   * in force.
+   * different price locks have a span each for the same time. Time without a price in force is not
+   * billed.
    *
-   * @throws ArithmeticException when an hour of it costs more than 25 billion dollars
+   * @throws ArithmeticException when an hour costs more than 25 billion dollars
    */
   public static List<Span> spans(Timeline timeline, long fromMillis, long toMillis) {
     TreeMap<Long, Map<Long, Long>> changes = new TreeMap<>();
@@ -238,7 +249,9 @@ public final class Usage {
       this.points = points;
     }
 
-    /** The value in force at a moment no earlier than the last one asked for. */
+    /**
+     * Returns the value in force at a moment, which is no earlier than that of the previous call.
+     */
     @Nullable Long at(long millis) {
       while (next < points.size() && points.get(next).atMillis() <= millis) {
         next++;
@@ -247,7 +260,7 @@ public final class Usage {
     }
   }
 
-  /** The lines of a span of time, by hour; hours in which nothing is billed have none. */
+  /** Returns the lines of a span of time, by hour; hours without billing have none. */
   public static List<Line> lines(Timeline timeline, long fromMillis, long toMillis) {
     TreeMap<Long, Line> byHour = new TreeMap<>();
     for (Span span : spans(timeline, fromMillis, toMillis)) {

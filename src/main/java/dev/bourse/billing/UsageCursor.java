@@ -7,16 +7,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A place in a list of usage lines: after the line of this hour and cluster.
+ * A position in a list of usage lines, after the line of this hour and cluster.
  *
- * @param hourMillis the hour's beginning
- * @param cluster of that hour's lines, those up to this name are behind it
+ * @param hourMillis start of the hour
+ * @param cluster the last cluster of that hour before the position
  */
 record UsageCursor(long hourMillis, String cluster) {
   /** Before all lines. */
   static final UsageCursor START = new UsageCursor(0, "");
 
-  /** In what order lines are listed. */
+  /** The order of lines. */
   static final Comparator<Usage.Line> ORDER =
       Comparator.comparingLong(Usage.Line::hourMillis).thenComparing(Usage.Line::cluster);
 
@@ -27,7 +27,7 @@ record UsageCursor(long hourMillis, String cluster) {
   }
 
   /**
-   * As {@link #text} wrote it.
+   * Parses a cursor from {@link #text}.
    *
    * @throws ApiError {@code bad-request} for any other text
    */
@@ -46,7 +46,7 @@ record UsageCursor(long hourMillis, String cluster) {
     return hourMillis + "_" + cluster;
   }
 
-  /** Whether a line comes after this place. */
+  /** Returns true if a line comes after this position. */
   boolean isBefore(Usage.Line line) {
     return line.hourMillis() > hourMillis
         || (line.hourMillis() == hourMillis && line.cluster().compareTo(cluster) > 0);

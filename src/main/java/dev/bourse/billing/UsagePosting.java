@@ -1,5 +1,6 @@
 package dev.bourse.billing;
 
+import dev.bourse.billing.HealthCredits.Credit;
 import dev.bourse.billing.Usage.Line;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
@@ -19,20 +20,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts the usage of each hour that is over into the ledger, once, hour after hour. A step of {@link
+ * Posts the usage of each hour that is over to the ledger, once, hour after hour. A step of {@link
  * dev.bourse.store.Upkeep}; one at a time.
  *
- * <p>A change point is committed some time after the moment it tells, so an hour is left to settle
- * before it is posted; after that nothing of it can change any more. Each organization's hour is a
- * commit of its own under a key of its own: whatever a crash, a restart or another process left
- * done is found done, and never done twice.
+ * <p>A change point is committed some time after the moment it describes, so an hour is left to
+ * settle before it is posted; then it is final. Each organization's hour is a commit of its own
+ * with an idempotency key: after a crash, a restart or a take-over by another process, completed
+ * hours are found and skipped.
  *
- * <p>Each organization stands alone. One whose hour cannot be posted gets a watermark of its own
- * and stays there while the others go on; it is tried again in each round, in order, and its usage
- * counts as not posted yet meanwhile.
+ * <p>Organizations are independent. One whose hour cannot be posted gets a watermark of its own and
+ * stays there while the others continue; each round retries it, in order, and its usage counts as
+ * unposted until then.
  *
- * <p>Only confirmed time ends an hour. What was posted by a time that turns out to lie ahead is
- * reversed first, see {@link Reversals}.
+ * <p>Only confirmed time ends an hour. Transactions posted at a time that turns out to be in the
+ * future are reversed first, see {@link Reversals}.
  */
 public final class UsagePosting {
   private static final Logger LOG = LoggerFactory.getLogger(UsagePosting.class);
@@ -44,53 +45,61 @@ public final class UsagePosting {
   private static final int HOURS_PER_STEP = 24;
 
   /**
-   * How far back hours are looked at again after a clock was ahead: longer than anybody lets one.
+   * How far back hours are checked again after a clock ran ahead: longer than an operator would
+   * leave it wrong.
    */
   private static final long AGAIN_MILLIS = 7 * 24 * Usage.HOUR_MILLIS;
 
-  /** Organizations whose failure is remembered to be logged once; more are only counted. */
-  private static final int MAX_TOLD = 100;
+  /**
+   * Organizations whose failure is remembered, so that it is logged once; more are only counted.
+   */
+  private static final int MAX_LOGGED = 100;
 
   private final Database database;
   private final WatermarkStore watermarks;
   private final UsageStore usage;
   private final TimelineStore timelines;
+  private final HealthCredits health;
   private final long settleMillis;
   private final ConfirmedTime time;
   private final Reversals reversals;
   private final LongAdder failures = new LongAdder();
 
-  // Touched by one step at a time: how far the hour under way is done, how far the tries of those
-  // behind are, and whose failure was logged.
+  // Used by one step at a time: the position in the hour being posted, the position in the retries,
+  // and the organizations whose failure was logged.
   private long hour = -1;
   private String after = "";
   private String triedAfter = "";
-  private final Set<String> told = new HashSet<>();
+  private final Set<String> logged = new HashSet<>();
 
   /**
-   * @param settleMillis how long after its end an hour is posted: longer than any commit takes
+   * @param settleMillis delay from the end of an hour to its posting: longer than any commit takes
    */
   public UsagePosting(Database database, long settleMillis, ConfirmedTime time) {
     this.database = database;
     this.watermarks = new WatermarkStore(database);
     this.usage = new UsageStore(database);
     this.timelines = new TimelineStore(database);
+    this.health = new HealthCredits(database);
     this.settleMillis = settleMillis;
     this.time = time;
     this.reversals = new Reversals(database);
   }
 
-  /** Tries, since the start of this process, to post an organization's hour that failed. */
+  /**
+   * Returns the number of failed attempts to post an organization's hour since the start of this
+   * process.
+   */
   public long failures() {
     return failures.sum();
   }
 
-  /** Hours reversed, since the start of this process. */
+  /** Returns the number of hours reversed since the start of this process. */
   public long reversals() {
     return reversals.count();
   }
 
-  /** Posts some organizations' next hour; whether there is more to post. */
+  /** Posts some organizations' next hour; returns whether there is more to post. */
   public Future<Boolean> step() {
     OptionalLong now = time.confirmedMillis();
     return now.isEmpty() ? Future.succeededFuture(false) : step(now.getAsLong());
@@ -104,7 +113,7 @@ public final class UsagePosting {
               if (!isMore) {
                 return post(now);
               }
-              // Of an hour that is posted in part by now that part may be among what was reversed.
+              // The posted part of a partly posted hour may be among the reversed ones.
               hour = -1;
               return Future.succeededFuture(true);
             });
@@ -119,11 +128,14 @@ public final class UsagePosting {
                     .map(
                         watermark ->
                             isAhead(watermark, now)
-                                ? lookAgain(now)
+                                ? recheckPastHours(now)
                                 : postIfSettled(watermark.throughMillis(), now))
                     .orElseGet(() -> begin(now)))
         .recover(
-            e -> e instanceof Overtaken ? Future.succeededFuture(true) : Future.failedFuture(e));
+            e ->
+                e instanceof ConcurrentUpdateException
+                    ? Future.succeededFuture(true)
+                    : Future.failedFuture(e));
   }
 
   private static boolean isAhead(WatermarkStore.Common watermark, long now) {
@@ -131,17 +143,16 @@ public final class UsagePosting {
   }
 
   /**
-   * A clock that was ahead has passed over hours that had not happened, and over those in which
-   * nothing was used up to then it has left no transaction to reverse. What is posted already is
-   * found posted.
+   * Checks past hours again: a clock that ran ahead has skipped hours that had not happened, and
+   * hours without usage have left no transaction to reverse. Posted hours are found and skipped.
    */
-  private Future<Boolean> lookAgain(long now) {
+  private Future<Boolean> recheckPastHours(long now) {
     hour = -1;
     return database
         .commit(
             List.of(
                 WatermarkStore.setBack(Usage.hourOf(now) - AGAIN_MILLIS),
-                WatermarkStore.advancedAt(now)))
+                WatermarkStore.recordAdvanced(now)))
         .map(true);
   }
 
@@ -151,8 +162,8 @@ public final class UsagePosting {
         .findFirstActive()
         .compose(
             first ->
-                // A clock that was ahead may have written it; a watermark there would leave out all
-                // before.
+                // A clock that ran ahead may have written the time; a watermark there would skip
+                // all earlier hours.
                 first.isEmpty() || first.get() > now
                     ? Future.succeededFuture(false)
                     : watermarks.begin(Usage.hourOf(first.get())).map(true));
@@ -175,7 +186,7 @@ public final class UsagePosting {
                     .compose(
                         watermarks ->
                             postEach(due(orgs, watermarks, through), watermarks, through, now))
-                    .compose(posted -> goOn(orgs, through, now)));
+                    .compose(posted -> continueHour(orgs, through, now)));
   }
 
   /** An organization that is behind must have its earlier hours posted first. */
@@ -183,7 +194,7 @@ public final class UsagePosting {
     return orgs.stream().filter(org -> own.getOrDefault(org, through) == through).toList();
   }
 
-  private Future<Boolean> goOn(List<String> orgs, long through, long now) {
+  private Future<Boolean> continueHour(List<String> orgs, long through, long now) {
     if (orgs.size() < ORGS_PER_STEP) {
       return watermarks.advance(through, through + Usage.HOUR_MILLIS, now).map(true);
     }
@@ -192,16 +203,16 @@ public final class UsagePosting {
   }
 
   /**
-   * Posts an hour of each, or sets it aside.
+   * Posts an hour of each organization, or sets it aside.
    *
-   * @param own the watermarks of those who have their own
+   * @param own the watermarks of organizations that have their own
    */
   private Future<Void> postEach(List<String> orgs, Map<String, Long> own, long from, long now) {
     return lines(orgs, from)
         .transform(
             read -> {
-              Map<String, List<Line>> lines = read.result();
-              // A row of one of them that cannot be read must not hide the others'.
+              Map<String, Hour> lines = read.result();
+              // An unreadable row of one organization must not block the others.
               return BoundedWork.each(
                   orgs.iterator(),
                   lines == null ? TimelineStore.ALONE_AT_ONCE : BoundedWork.AT_ONCE,
@@ -212,33 +223,46 @@ public final class UsagePosting {
             });
   }
 
-  /** What each of these organizations is billed for an hour. */
-  private Future<Map<String, List<Line>>> lines(List<String> orgs, long hourMillis) {
-    Map<String, List<Line>> byOrg = new HashMap<>();
+  /** An organization's usage lines and credits of an hour. */
+  private record Hour(List<Line> lines, List<Credit> credits) {
+    static Hour empty() {
+      return new Hour(new ArrayList<>(), new ArrayList<>());
+    }
+  }
+
+  /** Returns each organization's usage lines and credits of an hour. */
+  private Future<Map<String, Hour>> lines(List<String> orgs, long hourMillis) {
+    long end = hourMillis + Usage.HOUR_MILLIS;
+    Map<String, Hour> byOrg = new HashMap<>();
     return orgs.isEmpty()
         ? Future.succeededFuture(byOrg)
-        : timelines
-            .read(
-                TimelineStore.Clusters.ofOrgs(orgs),
-                hourMillis,
-                hourMillis + Usage.HOUR_MILLIS,
-                piece ->
-                    byOrg
-                        .computeIfAbsent(piece.orgId(), org -> new ArrayList<>())
-                        .addAll(piece.lines()))
+        : health
+            .list(orgs, hourMillis, end)
+            .compose(
+                failed ->
+                    timelines.read(
+                        TimelineStore.Clusters.ofOrgs(orgs),
+                        hourMillis,
+                        end,
+                        piece -> {
+                          Hour hour = byOrg.computeIfAbsent(piece.orgId(), org -> Hour.empty());
+                          hour.lines().addAll(piece.lines());
+                          hour.credits()
+                              .addAll(HealthCredits.of(piece.timeline(), failed, hourMillis));
+                        }))
             .map(read -> byOrg);
   }
 
-  /** When this fails too, it is the store that is at fault, and everybody waits for it. */
+  /** If this fails too, the store is down, and all organizations wait for it. */
   private Future<Void> setAside(String orgId, long from, Throwable failure) {
     return watermarks.setAside(orgId, from).onSuccess(aside -> failed(orgId, from, failure));
   }
 
   private void failed(String orgId, long from, Throwable failure) {
     failures.increment();
-    if (told.size() < MAX_TOLD && told.add(orgId)) {
+    if (logged.size() < MAX_LOGGED && logged.add(orgId)) {
       LOG.warn(
-          "the usage of {} could not be posted from {} on; trying again: {}",
+          "cannot post the usage of {} from {} on; will retry: {}",
           orgId,
           Times.rfc3339(from),
           failure.toString());
@@ -249,27 +273,52 @@ public final class UsagePosting {
    * @param hasWatermark whether the organization has a watermark of its own
    */
   private Future<Void> post(
-      String orgId, Map<String, List<Line>> byOrg, long from, boolean hasWatermark, long now) {
+      String orgId, Map<String, Hour> byOrg, long from, boolean hasWatermark, long now) {
     long end = from + Usage.HOUR_MILLIS;
-    List<Line> lines = byOrg.getOrDefault(orgId, List.of());
+    Hour hour = byOrg.getOrDefault(orgId, Hour.empty());
+    List<Line> lines = hour.lines();
     Statement move = WatermarkStore.move(orgId, from, end);
     if (lines.isEmpty()) {
-      // Most hours of most organizations: not worth a commit each.
+      // Most organizations have no usage in most hours, which is not worth a commit each.
       return hasWatermark ? database.commit(List.of(move)) : Future.succeededFuture();
     }
     long micros = lines.stream().mapToLong(Line::amountMicros).reduce(0, Math::addExact);
     List<Statement> statements =
         new ArrayList<>(LedgerStore.insert(Ledger.usage(orgId, from, micros, now)));
     lines.forEach(line -> statements.add(UsageStore.insert(orgId, line)));
-    statements.add(AccountStore.posted(orgId, from));
+    statements.add(AccountStore.recordPosted(orgId, from));
     statements.add(move);
-    return database
-        .commit(statements)
+    return credit(orgId, hour.credits(), now)
+        .compose(credited -> database.commit(statements))
         .recover(
-            e -> e instanceof Overtaken ? database.commit(List.of(move)) : Future.failedFuture(e));
+            e ->
+                e instanceof ConcurrentUpdateException
+                    ? database.commit(List.of(move))
+                    : Future.failedFuture(e));
   }
 
-  /** Tries those who are behind; whether there are more of them, or more of theirs. */
+  /**
+   * Posts the credits of an hour before its usage, because an hour with posted usage is not checked
+   * again. A posted credit is kept. Each is a commit of its own, because a thousand nodes may fail
+   * together.
+   */
+  private Future<Void> credit(String orgId, List<Credit> credits, long now) {
+    return BoundedWork.each(
+        credits.iterator(),
+        credit ->
+            database
+                .commit(LedgerStore.insert(Ledger.health(orgId, credit, now)))
+                .recover(
+                    e ->
+                        e instanceof ConcurrentUpdateException
+                            ? Future.succeededFuture()
+                            : Future.failedFuture(e)));
+  }
+
+  /**
+   * Retries organizations that are behind; returns whether there are more of them or of their
+   * hours.
+   */
   private Future<Boolean> catchUp(long through, long now) {
     return watermarks
         .listBehind(triedAfter, through, ORGS_PER_STEP)
@@ -289,12 +338,15 @@ public final class UsagePosting {
             });
   }
 
-  /** Posts an organization's hours up to the common watermark; whether some are left for a step. */
+  /**
+   * Posts an organization's hours up to the common watermark; returns whether some are left for the
+   * next step.
+   */
   private Future<Boolean> catchUp(WatermarkStore.Own one, long through, long now, int hoursLeft) {
     String orgId = one.orgId();
     long watermark = one.throughMillis();
     if (watermark >= through) {
-      if (told.remove(orgId)) {
+      if (logged.remove(orgId)) {
         LOG.info("the usage of {} is posted again", orgId);
       }
       return Future.succeededFuture(false);

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Rows of lines that are posted. */
+/** Rows of posted usage lines. */
 final class UsageStore {
-  /** A day in UTC. */
+  /** A UTC day. */
   static final long DAY_MILLIS = 86_400_000;
 
-  /** A line and the organization it is of. */
+  /** A line and its organization. */
   private record Posted(String orgId, Line line) {}
 
   private static final Columns<Posted> LINE =
@@ -35,20 +35,20 @@ final class UsageStore {
     this.database = database;
   }
 
-  /** A line to be stored; goes into the commit of its transaction. */
+  /** Stores a line; belongs in the commit of its transaction. */
   static Statement insert(String orgId, Line line) {
     return LINE.insert(new Posted(orgId, line));
   }
 
-  /** Takes an hour's lines away; goes into the commit that reverses their transaction. */
+  /** Deletes an hour's lines; belongs in the commit that reverses their transaction. */
   static Statement delete(String orgId, long hourMillis) {
     return Statement.of("DELETE FROM usage_line WHERE org_id = ? AND hour = ?", orgId, hourMillis);
   }
 
   /**
-   * Posted lines by hour and cluster, after one of them.
+   * Lists posted lines by hour and cluster, after one of them.
    *
-   * @param cluster only this one's; empty for all of the organization's
+   * @param cluster only this cluster; empty for all of the organization's
    */
   Future<List<Line>> listPosted(
       String orgId,
@@ -81,10 +81,10 @@ final class UsageStore {
                 row.integer("cent_gpu_millis")));
   }
 
-  /** What one cluster used in some time. */
+  /** The usage of one cluster over some time. */
   record Total(String cluster, long gpuMillis, long amountMicros) {}
 
-  /** Posted usage between two hours, by cluster. */
+  /** Lists posted usage between two hours, by cluster. */
   Future<List<Total>> listTotals(String orgId, long fromMillis, long toMillis) {
     return database.read(
         """
@@ -102,12 +102,15 @@ final class UsageStore {
   /**
    * Hours of one cluster.
    *
-   * @param fromMillis the first hour's beginning
-   * @param toMillis the end of the last
+   * @param fromMillis start of the first hour
+   * @param toMillis end of the last hour
    */
   record Hours(String orgId, String cluster, long fromMillis, long toMillis) {}
 
-  /** What is posted for these hours, cents x GPU-milliseconds, by cluster; at most some hundred. */
+  /**
+   * Sums up the posted lines of these hours, in cents x GPU-milliseconds, by cluster; at most some
+   * hundred.
+   */
   Future<Map<String, Long>> sumPosted(List<Hours> hours) {
     if (hours.isEmpty()) {
       return Future.succeededFuture(Map.of());
@@ -133,7 +136,7 @@ final class UsageStore {
         .map(read -> sums);
   }
 
-  /** Posted usage between two hours, by day and cluster. */
+  /** Lists posted usage between two hours, by day and cluster. */
   Future<List<SpendLimitService.Day>> listDays(String orgId, long fromMillis, long toMillis) {
     return database.read(
         """
@@ -152,7 +155,7 @@ final class UsageStore {
                 row.integer("amount_micros")));
   }
 
-  /** Organizations that have clusters, by id, after one of them. */
+  /** Lists organizations with clusters, by id, after one of them. */
   Future<List<String>> listBilled(String after, int limit) {
     return database.read(
         "SELECT DISTINCT org_id FROM cluster WHERE org_id > ? ORDER BY org_id LIMIT ?",

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Rows of watermarks: up to which hour usage is posted. There is a common one, and one of its own
- * for each organization whose usage could not be posted as far, until it has come as far again.
+ * Rows of watermarks, the ends of the last posted hours. There is a common one, and one for each
+ * organization whose usage could not be posted as far, until it has caught up.
  */
 final class WatermarkStore {
   /** The name of the common watermark. */
@@ -31,12 +31,12 @@ final class WatermarkStore {
   /**
    * The common watermark.
    *
-   * @param throughMillis up to when usage is posted
-   * @param advancedAtMillis when it was moved there, as far as that is known; else 0
+   * @param throughMillis end of the last posted hour
+   * @param advancedAtMillis when it was advanced; 0 if that is not known
    */
   record Common(long throughMillis, long advancedAtMillis) {}
 
-  /** The common watermark; empty before the first posting. */
+  /** Returns the common watermark; empty before the first posting. */
   Future<Optional<Common>> find() {
     return database.readFirst(
         "SELECT through, advanced_at FROM billing_posted WHERE name = ?",
@@ -48,13 +48,13 @@ final class WatermarkStore {
   }
 
   /**
-   * The watermark of an organization that has its own.
+   * An organization's own watermark.
    *
-   * @param throughMillis up to when its usage is posted
+   * @param throughMillis end of its last posted hour
    */
   record Own(String orgId, long throughMillis) {}
 
-  /** The watermarks of those of these organizations that have their own. */
+  /** Returns the watermarks of those of these organizations that have their own. */
   Future<Map<String, Long>> list(List<String> orgs) {
     return orgs.isEmpty()
         ? Future.succeededFuture(Map.of())
@@ -72,7 +72,7 @@ final class WatermarkStore {
                 });
   }
 
-  /** Organizations after this one, by id, whose own watermark is before the common one. */
+  /** Lists organizations after this one, by id, whose own watermark is before the common one. */
   Future<List<Own>> listBehind(String after, long throughMillis, int limit) {
     return database.read(
         OWN + "name > ? AND name <> ? AND through < ? ORDER BY name LIMIT ?",
@@ -84,22 +84,24 @@ final class WatermarkStore {
     return new Own(row.text("name").substring(OF_ORG.length()), row.integer("through"));
   }
 
-  /** Sets the common watermark for the first time. Fails with {@link Overtaken}. */
+  /** Sets the common watermark for the first time. Fails with {@link ConcurrentUpdateException}. */
   Future<Void> begin(long fromMillis) {
-    return database.commit(List.of(insert(COMMON, fromMillis).orElse(Overtaken::new)));
+    return database.commit(
+        List.of(insert(COMMON, fromMillis).orElse(ConcurrentUpdateException::new)));
   }
 
   /**
    * Gives an organization whose next hour cannot be posted a watermark of its own, so that the
-   * common one can go on. Fails with {@link Overtaken} when that has gone on meanwhile.
+   * common one can advance. Fails with {@link ConcurrentUpdateException} if the common one has
+   * advanced.
    *
-   * @param throughMillis the common watermark, which is the organization's
+   * @param throughMillis the common watermark, which is also the organization's
    */
   Future<Void> setAside(String orgId, long throughMillis) {
     return database.commit(
         List.of(
             Statement.guarded(
-                Overtaken::new,
+                ConcurrentUpdateException::new,
                 "UPDATE billing_posted SET through = through WHERE name = ? AND through = ?",
                 COMMON,
                 throughMillis),
@@ -113,7 +115,7 @@ final class WatermarkStore {
         throughMillis);
   }
 
-  /** Moves an organization's own watermark, if it has one that stands there. */
+  /** Advances an organization's own watermark, if it has one at this position. */
   static Statement move(String orgId, long fromMillis, long toMillis) {
     return Statement.of(
         "UPDATE billing_posted SET through = ? WHERE name = ? AND through = ?",
@@ -122,28 +124,28 @@ final class WatermarkStore {
         fromMillis);
   }
 
-  /** Moves every watermark that is beyond a moment back to it. */
+  /** Moves every watermark that is past a moment back to it. */
   static Statement setBack(long throughMillis) {
     return Statement.of(
         "UPDATE billing_posted SET through = ? WHERE through > ?", throughMillis, throughMillis);
   }
 
-  /** Notes that the common watermark was moved by a clock that was right. */
-  static Statement advancedAt(long nowMillis) {
+  /** Records that the common watermark was advanced by confirmed time. */
+  static Statement recordAdvanced(long nowMillis) {
     return Statement.of(
         "UPDATE billing_posted SET advanced_at = ? WHERE name = ?", nowMillis, COMMON);
   }
 
   /**
-   * Moves the common watermark, and takes away those of organizations that have come as far: in
-   * this commit alone, so that no process which is about to move it can have left one of them out.
-   * Fails with {@link Overtaken} when another process has moved it first.
+   * Advances the common watermark, and deletes those of organizations that have caught up. Both are
+   * one commit, so that a concurrent advance cannot leave an organization behind. Fails with {@link
+   * ConcurrentUpdateException} if another process has advanced it.
    */
   Future<Void> advance(long fromMillis, long toMillis, long nowMillis) {
     return database.commit(
         List.of(
             Statement.guarded(
-                Overtaken::new,
+                ConcurrentUpdateException::new,
                 """
                 UPDATE billing_posted SET through = ?, advanced_at = ?
                 WHERE name = ? AND through = ?\

@@ -65,6 +65,9 @@ final class BlobFiles {
   private final FileStore disk;
   private final long reserveBytes;
 
+  /** Held while a blob's age is looked at and it is deleted, and while its age changes. */
+  private final Object ages = new Object();
+
   /** Creates the folders that are not there. */
   BlobFiles(Path root, long reserveBytes) throws IOException {
     this.root = root.toAbsolutePath();
@@ -160,12 +163,40 @@ final class BlobFiles {
     }
   }
 
-  void delete(Area area, String name) {
-    Path path = path(area, name);
+  void deleteUpload(String uploadId) {
+    Path path = path(Area.UPLOADS, uploadId);
     try {
       Files.deleteIfExists(path);
     } catch (IOException e) {
       throw failure("cannot delete " + path, e);
+    }
+  }
+
+  /** Deletes a blob published before some time; returns whether there is none any more. */
+  boolean deleteBlob(String key, Instant before) {
+    Path path = path(Area.BLOBS, key);
+    try {
+      synchronized (ages) {
+        if (!before.equals(BlobStore.EVER) && !writtenBefore(path, before)) {
+          return !Files.exists(path);
+        }
+        Files.deleteIfExists(path);
+        return true;
+      }
+    } catch (IOException e) {
+      throw failure("cannot delete " + path, e);
+    }
+  }
+
+  /** Has a blob's age begin now; returns whether there is one. */
+  private boolean renew(Path blob, Instant now) throws IOException {
+    synchronized (ages) {
+      try {
+        Files.setLastModifiedTime(blob, FileTime.from(now));
+        return true;
+      } catch (NoSuchFileException e) {
+        return false;
+      }
     }
   }
 
@@ -177,7 +208,7 @@ final class BlobFiles {
     Path upload = path(Area.UPLOADS, uploadId);
     Path blob = path(Area.BLOBS, key);
     try {
-      if (length(Area.BLOBS, key) >= 0) {
+      if (renew(blob, now)) {
         // The crash came after the rename. A file system that lost only the removal of the old
         // name in it shows both.
         Files.deleteIfExists(upload);

@@ -32,6 +32,9 @@ public interface BlobStore {
   /** Whoever learns of an address has the blob meanwhile, so it ends soon. */
   Duration LONGEST_ADDRESS = Duration.ofHours(1);
 
+  /** A time after every publication. */
+  Instant EVER = Instant.ofEpochMilli(Long.MAX_VALUE);
+
   /** What the answer at an address can be made to say: the headers that S3 lets a reader set. */
   List<String> ADDRESS_HEADERS = List.of("Content-Type", "Content-Disposition", "Cache-Control");
 
@@ -63,8 +66,9 @@ public interface BlobStore {
   /**
    * Makes the upload's bytes readable under the key and as durable as the store can make them, and
    * ends the upload. A crash leaves either the upload or the blob, whole; the same call does the
-   * rest, and it succeeds when all was done already. The upload has been finished, as {@link
-   * Upload#finish} says, and released.
+   * rest, and it succeeds when all was done already. The blob's age counts from the last such call,
+   * so that it is not deleted as one that nobody wants while its publisher stores who wants it. The
+   * upload has been finished, as {@link Upload#finish} says, and released.
    *
    * <p>Fails with {@link UploadBusy} while the upload is open, with {@link BlobGone} when there is
    * neither the upload nor the blob, with {@link StorageFull} when there is no room for the blob's
@@ -79,8 +83,18 @@ public interface BlobStore {
   /**
    * Deletes the blob. Whoever reads it may go on; from a store over a network as long as the answer
    * that brings the bytes does. Nothing to do: succeeds.
+   *
+   * <p>When it fails the blob may be gone already; then {@link #tidy} deletes its bytes.
    */
-  Future<Void> delete(String key);
+  default Future<Void> delete(String key) {
+    return delete(key, EVER);
+  }
+
+  /**
+   * Deletes the blob if {@link #listBlobs} before the same time still lists it. A blob of which
+   * {@link #publish} succeeded meanwhile, even if it was published already, stays.
+   */
+  Future<Void> delete(String key, Instant before);
 
   /** Whether there is a blob under the key. */
   Future<Boolean> exists(String key);

@@ -99,7 +99,7 @@ public final class LocalBlobs implements BlobStore {
             checkIdle(uploadId);
             if (uploads.size() >= config.openUploads()) {
               throw new StorageBusy(
-                  uploads.size() + " uploads are open, as many as may be at once");
+                  uploads.size() + " uploads are open, the most that are allowed");
             }
             uploads.put(uploadId, upload);
           }
@@ -175,7 +175,7 @@ public final class LocalBlobs implements BlobStore {
             }
           }
           if (open == null) {
-            return end(uploadId, () -> files.delete(BlobFiles.Area.UPLOADS, uploadId));
+            return end(uploadId, () -> files.deleteUpload(uploadId));
           }
           // Once it is released it may be opened again, and then that is abandoned in its turn.
           return open.end(new BlobGone("upload " + uploadId + " was abandoned"))
@@ -201,11 +201,12 @@ public final class LocalBlobs implements BlobStore {
   }
 
   @Override
-  public Future<Void> delete(String key) {
+  public Future<Void> delete(String key, Instant before) {
     return longCall(
         () -> {
-          files.delete(BlobFiles.Area.BLOBS, BlobStore.checkedName(key));
-          openBlobs.forget(key);
+          if (files.deleteBlob(BlobStore.checkedName(key), before)) {
+            openBlobs.forget(key);
+          }
           return null;
         });
   }

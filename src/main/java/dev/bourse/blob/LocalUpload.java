@@ -178,7 +178,11 @@ final class LocalUpload implements Upload {
         // Whatever came behind the missing block would be stored in its place.
         refusal =
             new IllegalStateException(
-                "upload " + id + " was given a block while " + blocks + " waited, as many as may");
+                "upload "
+                    + id
+                    + " was given a block while "
+                    + blocks
+                    + " waited, the most that are allowed");
       }
       if (refusal != null) {
         return Future.failedFuture(refusal);

@@ -68,7 +68,7 @@ final class OpenBlobs {
       isFirst = found == null;
       if (isFirst && all.size() >= most) {
         return Future.failedFuture(
-            new StorageBusy(all.size() + " blobs are being read, as many as may be"));
+            new StorageBusy(all.size() + " blobs are being read, the most that are allowed"));
       }
       blob = found == null ? new OpenBlob(key) : found;
       answer = new WorkerPromise<>(workers.home());

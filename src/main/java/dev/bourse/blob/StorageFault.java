@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * last whole block. The same call may succeed later; if it does not, an operator is needed. The
  * message names files and is for operators alone.
  */
-public final class StorageFault extends RuntimeException {
+public class StorageFault extends RuntimeException {
   public StorageFault(String message, @Nullable Throwable cause) {
     super(message, cause);
   }

@@ -68,8 +68,8 @@ public final class TwoStores implements BlobStore {
 
   /** In the former store first: what is in neither is not moved any more. */
   @Override
-  public Future<Void> delete(String key) {
-    return former.delete(key).compose(done -> store.delete(key));
+  public Future<Void> delete(String key, Instant before) {
+    return former.delete(key, before).compose(done -> store.delete(key, before));
   }
 
   @Override

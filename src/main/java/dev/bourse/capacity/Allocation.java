@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  *     tick that granted it; null likewise
  * @param keysDue true until the keys of a gang's node are on its machine, because they are written
  *     only when the gang's minimum is ready; false for other nodes
+ * @param health the health of its machine while it is active; null while nothing is known
  */
 public record Allocation(
     String allocationId,
@@ -62,7 +63,8 @@ public record Allocation(
     @Nullable Long seatCeilingCents,
     @Nullable Long grantPriceCents,
     @Nullable Integer minimumSlots,
-    boolean keysDue) {
+    boolean keysDue,
+    @Nullable HeldHealth health) {
 
   public Allocation {
     keyIds = List.copyOf(keyIds);
@@ -107,6 +109,11 @@ public record Allocation(
 
     public String label() {
       return label;
+    }
+
+    /** True if the organization gave the node back, by a write or by the end that it declared. */
+    public boolean isOwnChoice() {
+      return inRow() == SCALE_DOWN;
     }
 
     /**
@@ -177,7 +184,8 @@ public record Allocation(
         ceilingCents,
         null,
         1,
-        false);
+        false,
+        null);
   }
 
   /**
@@ -185,10 +193,14 @@ public record Allocation(
    * ready, because nobody may work on a node that is not billed.
    *
    * @param ceilingCents the ceiling that the tick read
-   * @param priceCents the organization's price at the tick
+   * @param lockCents the price lock; null for none
    */
   static Allocation granted(
-      Allotment.Orders.Grant grant, int slot, long nowMillis, long ceilingCents, long priceCents) {
+      Allotment.Orders.Grant grant,
+      int slot,
+      long nowMillis,
+      long ceilingCents,
+      @Nullable Long lockCents) {
     boolean isOfGang = grant.isOfGang();
     return new Allocation(
         grant.allocationId(),
@@ -210,9 +222,10 @@ public record Allocation(
         null,
         null,
         ceilingCents,
-        priceCents,
+        lockCents,
         grant.minimumSlots(),
-        isOfGang);
+        isOfGang,
+        null);
   }
 
   /** Held: provisioning or active. */
@@ -249,6 +262,16 @@ public record Allocation(
   /** Returns the end of its protection for answers; null before it is active. */
   public @Nullable Long protectedUntilWhileActive() {
     return state == State.PROVISIONING ? null : protectedUntilMillis;
+  }
+
+  /** Returns it with this health. */
+  Allocation examined(HeldHealth found) {
+    return with(a -> a.health = found);
+  }
+
+  /** True if its holder is not charged, because the fault is the machine's. */
+  boolean isCredited() {
+    return health != null && health.isCredited();
   }
 
   /** Returns it with an address. */
@@ -405,6 +428,7 @@ public record Allocation(
     @Nullable Long seatCeilingCents;
     @Nullable Long grantPriceCents;
     boolean keysDue;
+    @Nullable HeldHealth health;
 
     private Draft(Allocation base) {
       this.base = base;
@@ -425,6 +449,7 @@ public record Allocation(
       this.seatCeilingCents = base.seatCeilingCents;
       this.grantPriceCents = base.grantPriceCents;
       this.keysDue = base.keysDue;
+      this.health = base.health;
     }
 
     private Allocation build() {
@@ -450,7 +475,8 @@ public record Allocation(
           seatCeilingCents,
           grantPriceCents,
           base.minimumSlots,
-          keysDue);
+          keysDue,
+          health);
     }
   }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +24,8 @@ public final class Allotment {
    * @param seenVersion the cluster's version that the tick read; the verdict is about that
    *     declaration
    * @param gpusPerNode GPUs of a node
-   * @param priceCents its organization's price per GPU-hour from the tick on
+   * @param lockCents the most that granted nodes cost per GPU-hour while protected; null for no
+   *     lock
    * @param seats the number of its seats; nodes are reclaimed only while it holds more
    * @param grants nodes to grant; those of a gang all or none
    * @param losing ids of allocations without a seat, including those under notice
@@ -39,7 +41,7 @@ public final class Allotment {
       Standing.Gate gate,
       long seenVersion,
       int gpusPerNode,
-      long priceCents,
+      @Nullable Long lockCents,
       int seats,
       List<Grant> grants,
       Set<String> losing,
@@ -78,15 +80,23 @@ public final class Allotment {
       }
     }
 
-    /** One allocation to take back. */
-    public record Taken(String allocationId, Allocation.Reason reason) {}
+    /**
+     * One allocation to take back.
+     *
+     * @param evictor the organization whose bid waits for the node; null for none
+     */
+    public record Taken(String allocationId, Allocation.Reason reason, @Nullable String evictor) {
+      public Taken(String allocationId, Allocation.Reason reason) {
+        this(allocationId, reason, null);
+      }
+    }
   }
 
   /** Applies a tick's decision; skips the parts that later changes of the cluster rule out. */
   public static Transition settle(Cluster cluster, Orders orders, long nowMillis) {
     Cluster.Draft draft = cluster.draft();
     List<Activity> activity = new ArrayList<>();
-    reclaim(cluster, draft, orders, nowMillis, activity);
+    List<Orders.Taken> reclaimed = reclaim(cluster, draft, orders, nowMillis, activity);
     orders.notices().carryOut(draft, activity);
     boolean isAllWanted = grant(cluster, draft, orders, nowMillis, activity);
     boolean isLeft = orders.hasGivenUp() || !isAllWanted;
@@ -109,7 +119,50 @@ public final class Allotment {
     draft.standing = standing(cluster, draft, orders, isLeft, nowMillis);
     return activity.isEmpty() && isSame(cluster, draft)
         ? Transition.none(cluster)
-        : new Transition(cluster, draft.build(), activity, null);
+        : transition(cluster, draft.build(), activity, reclaimed, isLeft, nowMillis);
+  }
+
+  private static Transition transition(
+      Cluster cluster,
+      Cluster next,
+      List<Activity> activity,
+      List<Orders.Taken> reclaimed,
+      boolean isLeft,
+      long nowMillis) {
+    Map<String, Integer> evicted = new TreeMap<>();
+    for (Orders.Taken taken : reclaimed) {
+      if (taken.evictor() != null) {
+        evicted.merge(taken.evictor(), 1, Integer::sum);
+      }
+    }
+    List<BidderEvents.Count> counts = new ArrayList<>();
+    evicted.forEach((org, nodes) -> counts.add(new BidderEvents.Count(org, nodes, 0)));
+    if (isLeft) {
+      int givenUp = countGivenUp(cluster, next, reclaimed, nowMillis);
+      counts.addAll(BidderEvents.Count.listGivenUp(cluster, givenUp));
+    }
+    return new Transition(cluster, next, activity, null, List.of(), null, counts);
+  }
+
+  /**
+   * Counts the seats that a tick took from a cluster by the cluster's own change, and the new
+   * nodes. A seat that has its node now is not lost, nor is a node whose minimum was not ready in
+   * time.
+   */
+  private static int countGivenUp(
+      Cluster before, Cluster after, List<Orders.Taken> reclaimed, long nowMillis) {
+    int granted = 0;
+    for (Allocation a : after.allocations()) {
+      granted += a.fillsSlot() && before.find(a.allocationId()).isEmpty() ? 1 : 0;
+    }
+    int seats = before.standing().awaitedSlots() - after.standing().awaitedSlots() - granted;
+    long nodes =
+        reclaimed.stream()
+            .filter(taken -> taken.reason() == Allocation.Reason.OUTBID)
+            .flatMap(taken -> before.find(taken.allocationId()).stream())
+            .filter(a -> a.isFresh(nowMillis))
+            .count();
+    return Math.max(0, seats) + (int) nodes;
   }
 
   private static boolean isSame(Cluster cluster, Cluster.Draft draft) {
@@ -123,13 +176,16 @@ public final class Allotment {
    * Reclaims nodes that lost their seats while the cluster holds more nodes than seats, so a
    * cluster that released nodes since the tick loses no others. Nodes pinned since then stay, and
    * so do nodes whose hold was lifted.
+   *
+   * @return those that it reclaimed
    */
-  private static void reclaim(
+  private static List<Orders.Taken> reclaim(
       Cluster cluster,
       Cluster.Draft draft,
       Orders orders,
       long nowMillis,
       List<Activity> activity) {
+    List<Orders.Taken> reclaimed = new ArrayList<>();
     int held = cluster.filledSlots();
     for (Orders.Taken taken : orders.reclaims()) {
       Allocation loser = draft.find(taken.allocationId()).orElse(null);
@@ -144,7 +200,9 @@ public final class Allotment {
         continue;
       }
       held -= loser.fillsSlot() ? 1 : 0;
+      reclaimed.add(taken);
     }
+    return reclaimed;
   }
 
   /** True if the reason for a reclaim still applies. */
@@ -201,7 +259,7 @@ public final class Allotment {
               slot(cluster, draft, grant.replaces()),
               nowMillis,
               orders.gate().ceilingCents(),
-              orders.priceCents());
+              orders.lockCents());
       draft.add(granted);
       if (!grant.isOfGang()) {
         activity.add(Activity.granted(granted));

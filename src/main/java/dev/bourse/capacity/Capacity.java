@@ -65,7 +65,8 @@ public final class Capacity {
           && release.isEmpty()
           && !(conditions.minGpus() instanceof Setting.To<Integer>)
           && conditions.untilMillis() instanceof Setting.Kept<Long>
-          && conditions.maxSpendUsd() instanceof Setting.Kept<BigDecimal>;
+          && conditions.maxSpendUsd() instanceof Setting.Kept<BigDecimal>
+          && conditions.autoSwap() instanceof Setting.Kept<Boolean>;
     }
   }
 
@@ -127,7 +128,8 @@ public final class Capacity {
             terms.leash().grantId(),
             samePriced == null
                 ? Long.valueOf(terms.ticks().effectiveAtMillis(nowMillis))
-                : samePriced.effectiveAtMillis());
+                : samePriced.effectiveAtMillis(),
+            order.conditions().autoSwapOver(standing));
     draft.gangUnwoundAtMillis = null;
     terms.leash().require(cluster, standing, draft.declared, nowMillis);
     requireCadence(cluster, terms, nowMillis);
@@ -138,7 +140,8 @@ public final class Capacity {
     activity.add(Activity.declared(order.actor(), draft.declared));
     int slots = order.maxGpus() / pool.gpusPerNode();
     List<Allocation> surplus = surplus(draft, slots);
-    if (cluster.givesUp(surplus, slots, nowMillis)) {
+    int givenUp = cluster.countGivenUp(surplus, slots, nowMillis);
+    if (givenUp > 0) {
       draft.standing = cluster.standing().gaveUp(nowMillis);
     }
     for (Allocation victim : surplus) {
@@ -158,7 +161,8 @@ public final class Capacity {
             cluster.name(),
             detail(cluster, order, ceilingCents, draft.version)),
         List.of(),
-        terms.leash().hourlyLimit(cluster, standing, draft.declared));
+        terms.leash().hourlyLimit(cluster, standing, draft.declared),
+        BidderEvents.Count.listGivenUp(cluster, givenUp));
   }
 
   /**
@@ -197,8 +201,7 @@ public final class Capacity {
     requireCadence(cluster, terms, nowMillis);
 
     Cluster.Draft draft = accept(cluster, nowMillis);
-    int lastRank = cluster.allocations().stream().mapToInt(Allocation::nomination).max().orElse(0);
-    draft.put(node.swapping(nowMillis, node.nomination() > 0 ? node.nomination() : lastRank + 1));
+    draft.put(swapped(cluster, node, nowMillis));
     return new Transition(
         cluster,
         draft.build(),
@@ -210,6 +213,47 @@ public final class Capacity {
             "vm_capacity_swap",
             cluster.name(),
             "node=" + publicIp + " version=" + draft.version));
+  }
+
+  /** Returns a node with a swap in flight, nominated after all others unless it was before. */
+  static Allocation swapped(Cluster cluster, Allocation node, long nowMillis) {
+    int lastRank = cluster.allocations().stream().mapToInt(Allocation::nomination).max().orElse(0);
+    return node.swapping(nowMillis, node.nomination() > 0 ? node.nomination() : lastRank + 1);
+  }
+
+  /**
+   * Starts a drill: the programs on all active nodes are told of a notice that takes no node.
+   * Asking again while one is running changes nothing and succeeds.
+   */
+  public static Transition drill(Cluster cluster, String actor, Terms terms, long nowMillis) {
+    requireArmed(cluster, terms);
+    Drill last = cluster.drill();
+    if (last != null && last.isRunning(nowMillis)) {
+      return Transition.none(cluster);
+    }
+    Drill drill = new Drill(nowMillis);
+    long nodes = cluster.allocations().stream().filter(drill::concerns).count();
+    if (nodes == 0) {
+      throw ApiError.of(
+          ErrorCode.UNKNOWN_NODE,
+          "cluster %s holds no active node that could be told; start the drill when one is active",
+          cluster.name());
+    }
+    requireCadence(cluster, terms, nowMillis);
+
+    Cluster.Draft draft = accept(cluster, nowMillis);
+    draft.drill = drill;
+    return new Transition(
+        cluster,
+        draft.build(),
+        List.of(),
+        new AuditRow(
+            nowMillis,
+            cluster.orgId(),
+            actor,
+            "vm_capacity_drill",
+            cluster.name(),
+            "nodes=" + nodes + " version=" + draft.version));
   }
 
   /** Refuses with {@code version-mismatch} what was decided on another version. */

@@ -22,6 +22,8 @@ public record CapacityConfig(
     int maxClusters,
     boolean spendLimitEnforced,
     boolean billingHoldEnforced) {
+  /** The longest time between two ticks of a market. */
+  public static final long LONGEST_TICK_MILLIS = 3_600_000;
 
   /**
    * Some for every team and purpose of one organization. Each is a bid at every tick of its pool,
@@ -39,7 +41,10 @@ public record CapacityConfig(
         settings.millis(
             "market.swap-freshness", Duration.ofHours(1), Duration.ofMillis(1), Duration.ofDays(7)),
         settings.millis(
-            "market.tick", Duration.ofSeconds(10), Duration.ofMillis(10), Duration.ofHours(1)),
+            "market.tick",
+            Duration.ofSeconds(10),
+            Duration.ofMillis(10),
+            Duration.ofMillis(LONGEST_TICK_MILLIS)),
         settings.integer("capacity.max-clusters", DEFAULT_MAX_CLUSTERS, 0, MOST_CLUSTERS),
         settings.flag("billing.spend-limit-enforced", false),
         settings.flag("billing.hold-enforced", false));

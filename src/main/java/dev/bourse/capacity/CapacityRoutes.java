@@ -24,7 +24,8 @@ public final class CapacityRoutes {
         .bind("readCapacity", this::readCapacity)
         .bind("declareCapacity", this::declareCapacity)
         .bind("previewCapacity", this::previewCapacity)
-        .bind("swapNode", this::swapNode);
+        .bind("swapNode", this::swapNode)
+        .bind("drillNodes", this::drillNodes);
   }
 
   private Future<Answer> readCapacity(Call call) {
@@ -73,6 +74,20 @@ public final class CapacityRoutes {
                         .put("requested_at", Times.rfc3339(swap.requestedAtMillis()))
                         .put("lapses_at", Times.rfc3339(swap.lapsesAtMillis()))
                         .put("version", swap.version())));
+  }
+
+  private Future<Answer> drillNodes(Call call) {
+    return capacity
+        .drillNodes(call.principal(), cluster(call))
+        .map(
+            drilled ->
+                Answer.ok(
+                    new JsonObject()
+                        .put("cluster", drilled.cluster())
+                        .put("nodes", new JsonArray(drilled.nodes()))
+                        .put("started_at", Times.rfc3339(drilled.drill().startedAtMillis()))
+                        .put("reclaim_at", Times.rfc3339(drilled.drill().endsAtMillis()))
+                        .put("version", drilled.version())));
   }
 
   private static Answer state(ClusterView view) {

@@ -233,6 +233,38 @@ public final class CapacityService {
             });
   }
 
+  /**
+   * A drill that is running.
+   *
+   * @param nodes the public IPs of the nodes whose programs are told
+   * @param version the cluster's version
+   */
+  public record Drilled(String cluster, Drill drill, List<String> nodes, long version) {}
+
+  /** Starts a drill on all active nodes of a cluster; asking again is harmless. */
+  public Future<Drilled> drillNodes(Principal caller, Optional<String> named) {
+    String name = access.resolve(caller, named).cluster().name();
+    return owners
+        .submit(
+            name,
+            (cluster, now) -> Capacity.drill(cluster, caller.actor(), terms(cluster), now),
+            List.of())
+        .map(
+            after -> {
+              Cluster cluster = after.cluster();
+              Drill drill = Objects.requireNonNull(cluster.drill());
+              return new Drilled(
+                  name,
+                  drill,
+                  cluster.allocations().stream()
+                      .filter(drill::concerns)
+                      .map(Allocation::publicIp)
+                      .filter(Objects::nonNull)
+                      .toList(),
+                  cluster.version());
+            });
+  }
+
   /** What a write of a cluster is judged by as of now; commands ask when they run. */
   public Terms terms(Cluster cluster) {
     Pool pool = clusters.poolOf(cluster);

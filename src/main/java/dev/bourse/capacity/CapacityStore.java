@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.access.CallerGuard;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
 import dev.bourse.core.ApiError;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.random.RandomGenerator;
 
 /** Clusters and allocations in the store: what is read, and what a transition changes. */
 public final class CapacityStore {
@@ -26,9 +28,9 @@ public final class CapacityStore {
   static final class RevisionPassed extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    RevisionPassed(Cluster next) {
+    RevisionPassed(String cluster, long revision) {
       super(
-          "cluster %s is past revision %d".formatted(next.name(), next.revision() - 1),
+          "the stored state of cluster %s is not revision %d".formatted(cluster, revision),
           null,
           false,
           false);
@@ -36,9 +38,14 @@ public final class CapacityStore {
   }
 
   private final Database database;
+  private final RandomGenerator random;
 
-  public CapacityStore(Database database) {
+  /**
+   * @param random draws revisions, see {@link Revisions}
+   */
+  public CapacityStore(Database database, RandomGenerator random) {
     this.database = database;
+    this.random = random;
   }
 
   /** What callers' declarations are held to. */
@@ -51,20 +58,26 @@ public final class CapacityStore {
     return database.isShared();
   }
 
-  /** So many clusters with their live allocations, by name, after this one. */
+  /**
+   * So many clusters that are not settled, with their live allocations, by name, after this one.
+   */
   Future<List<Cluster>> listClustersAfter(String after, int limit) {
     return load(
-        ClusterRows.selectFrom("(SELECT * FROM cluster WHERE name > ? ORDER BY name LIMIT ?)", ""),
+        ClusterRows.selectFrom(
+            "(SELECT * FROM cluster WHERE name > ? AND NOT %s ORDER BY name LIMIT ?)"
+                .formatted(ClusterRows.SETTLED),
+            ""),
         List.of(after, limit));
   }
 
   /** A cluster's name, and which of its states is stored. */
   record Revision(String name, long revision) {}
 
-  /** The revisions of so many clusters, by name, after this one. */
+  /** The revisions of so many clusters that are not settled, by name, after this one. */
   Future<List<Revision>> listRevisions(String after, int limit) {
     return database.read(
-        "SELECT name, revision FROM cluster WHERE name > ? ORDER BY name LIMIT ?",
+        "SELECT name, revision FROM cluster WHERE name > ? AND NOT %s ORDER BY name LIMIT ?"
+            .formatted(ClusterRows.SETTLED),
         List.of(after, limit),
         row -> new Revision(row.text("name"), row.integer("revision")));
   }
@@ -88,19 +101,21 @@ public final class CapacityStore {
   }
 
   /**
-   * Commits a transition, and the fences of whoever asked for it, in one piece.
+   * Commits a transition and its caller's fences in one piece.
    *
    * @param more what other processes are told besides
    */
-  Future<Void> commit(
+  Future<Cluster> commit(
       Transition transition, List<Statement> fences, List<Change> more, long nowMillis) {
+    AuditRow audit = transition.audit();
     HourlyLimit hourlyLimit = transition.hourlyLimit();
     List<Statement> statements = new ArrayList<>();
     if (hourlyLimit != null) {
       statements.add(hourlyLimit.lock());
     }
     statements.addAll(fences);
-    statements.add(ClusterRows.update(transition.next()));
+    Cluster next = revised(transition.next(), transition.before().revision());
+    statements.add(ClusterRows.update(next, transition.before().revision()));
     if (hourlyLimit != null) {
       statements.add(hourlyLimit.demand());
     }
@@ -108,17 +123,25 @@ public final class CapacityStore {
     if (gate != null && !gate.equals(transition.before().standing().gate())) {
       statements.add(ClusterRows.insert(transition.next().name(), gate));
     }
+    for (BidderEvents.Count count : transition.bidderCounts()) {
+      statements.add(BidderEvents.insert(next.pool(), nowMillis, count));
+    }
     allocationChanges(transition, nowMillis, statements);
     for (Activity entry : transition.activity()) {
       statements.add(
           ActivityRows.insert(entry, transition.next().name(), at(entry, transition, nowMillis)));
     }
-    if (transition.audit() != null) {
-      statements.add(AuditStore.insert(transition.audit()));
+    if (audit != null) {
+      statements.add(AuditStore.insert(audit));
     }
     List<Change> changes = new ArrayList<>(more);
-    changes.add(changed(transition.next()));
-    return database.commit(statements, changes);
+    changes.add(changed(next));
+    return database.commit(statements, changes).map(next);
+  }
+
+  /** The state as it is stored after the one of this revision. */
+  private Cluster revised(Cluster next, long before) {
+    return database.isShared() ? next.withRevision(Revisions.after(before, random)) : next;
   }
 
   /**
@@ -150,10 +173,42 @@ public final class CapacityStore {
         row -> row.integerOrNull("retired_at") == null);
   }
 
-  /** The names of an organization's clusters, those another process has made too. */
-  Future<List<String>> listNames(String orgId) {
+  /** The names of an organization's clusters that are not settled, by whatever process made. */
+  Future<List<String>> listUnsettled(String orgId) {
     return database.read(
-        "SELECT name FROM cluster WHERE org_id = ?", List.of(orgId), row -> row.text("name"));
+        "SELECT name FROM cluster WHERE org_id = ? AND NOT " + ClusterRows.SETTLED,
+        List.of(orgId),
+        row -> row.text("name"));
+  }
+
+  /** The criteria of a list of clusters; an empty one admits all. */
+  record Filter(Optional<String> orgId, Optional<String> pool, Optional<Boolean> retired) {}
+
+  /** So many names of clusters, the settled ones too, after this one. */
+  Future<List<String>> listNames(Filter filter, String after, int limit) {
+    StringBuilder sql = new StringBuilder("SELECT name FROM cluster WHERE name > ?");
+    List<Object> values = new ArrayList<>(List.of(after));
+    filter
+        .orgId()
+        .ifPresent(
+            id -> {
+              sql.append(" AND org_id = ?");
+              values.add(id);
+            });
+    filter
+        .pool()
+        .ifPresent(
+            pool -> {
+              sql.append(" AND pool = ?");
+              values.add(pool);
+            });
+    filter
+        .retired()
+        .ifPresent(
+            retired -> sql.append(" AND retired_at IS ").append(retired ? "NOT NULL" : "NULL"));
+    values.add(limit);
+    return database.read(
+        sql.append(" ORDER BY name LIMIT ?").toString(), values, row -> row.text("name"));
   }
 
   /**
@@ -191,7 +246,7 @@ public final class CapacityStore {
    * @param made the cluster as it begins, and what its activity tells of that
    */
   Future<Void> create(Transition made, List<Statement> fences, AuditRow audit) {
-    Cluster cluster = made.next();
+    Cluster cluster = revised(made.next(), 0);
     List<Statement> statements = new ArrayList<>();
     // An organization that is being retired must not get a new cluster meanwhile.
     statements.add(
@@ -201,6 +256,7 @@ public final class CapacityStore {
                     .with("reason", "retired"),
             "UPDATE org SET org_id = org_id WHERE org_id = ? AND retired_at IS NULL",
             cluster.orgId()));
+    statements.addAll(CallerGuard.of(cluster.orgId(), audit.actor()));
     statements.addAll(fences);
     statements.addAll(insert(cluster, audit.atMillis()));
     made.activity()
@@ -234,6 +290,9 @@ public final class CapacityStore {
         statements.add(ClusterRows.insert(allocation, transition.next().name()));
       } else if (!old.equals(allocation)) {
         statements.add(ClusterRows.update(allocation));
+        if (old.isCredited() != allocation.isCredited()) {
+          statements.add(ClusterRows.insert(transition.next(), allocation, nowMillis));
+        }
       }
     }
     transition.ended().forEach(ended -> statements.add(ClusterRows.update(ended)));

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param maintenance whether an operator is working on it; swaps are refused meanwhile
  * @param version the clients' counter: one more for each accepted client write, and when a
  *     declaration lapses
- * @param revision the store's counter: one more for each change of any kind
+ * @param revision which state this is, as the store knows it: higher after each change of any kind,
+ *     see {@link Revisions}
  * @param declared what it asks for, null until the first declaration
  * @param allocations held nodes and those being reclaimed, by slot
  * @param verdict why declared slots stay open
@@ -35,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param gangUnwoundAtMillis when the market last gave the rest of its minimum up, null when it
  *     never did since it was declared
  * @param standing its rank and its ceiling as of the last tick
+ * @param drill its last drill, null when it never had one
  */
 public record Cluster(
     String name,
@@ -57,7 +59,8 @@ public record Cluster(
     @Nullable Long retiredAtMillis,
     Alerts alerts,
     @Nullable Long gangUnwoundAtMillis,
-    Standing standing) {
+    Standing standing,
+    @Nullable Drill drill) {
 
   /** The order in which a shrink takes nodes: nominated, provisioning, then the newest grant. */
   private static final Comparator<Allocation> RELEASE_ORDER =
@@ -114,7 +117,8 @@ public record Cluster(
         null,
         Alerts.NONE,
         null,
-        Standing.NONE);
+        Standing.NONE,
+        null);
   }
 
   /** A cluster there is not, so that a bid can be tried out before there is one. */
@@ -129,6 +133,19 @@ public record Cluster(
   /** Whether nothing can be declared for it any more. */
   public boolean isRetired() {
     return retiredAtMillis != null;
+  }
+
+  /**
+   * Whether nothing happens to it any more: it is retired, holds no node, and neither the market
+   * nor billing has anything left to do. {@link ClusterRows#SETTLED} says the same of a row.
+   */
+  boolean isSettled() {
+    return isRetired()
+        && allocations.isEmpty()
+        && hold == null
+        && standing.awaitedSlots() == 0
+        && standing.gaveUpAtMillis() == null
+        && (declared == null || declared.untilMillis() == null);
   }
 
   /** Whole nodes declared. */
@@ -171,15 +188,16 @@ public record Cluster(
   }
 
   /**
-   * True if this release or declaration gives up seats that the cluster has won or nodes granted
-   * within the last ten minutes.
+   * Counts the seats that the cluster has won and the nodes granted within the last ten minutes
+   * that this release or declaration gives up.
    *
    * @param released allocations that the organization releases
    * @param slots whole nodes that it declares from now on
    */
-  boolean givesUp(List<Allocation> released, int slots, long nowMillis) {
-    return filledSlots() + standing.awaitedSlots() > Math.max(slots, filledSlots())
-        || released.stream().anyMatch(a -> a.isFresh(nowMillis));
+  int countGivenUp(List<Allocation> released, int slots, long nowMillis) {
+    int held = filledSlots();
+    int seats = Math.max(0, held + standing.awaitedSlots() - Math.max(slots, held));
+    return seats + (int) released.stream().filter(a -> a.isFresh(nowMillis)).count();
   }
 
   /** Slots that an open allocation fills. */
@@ -229,6 +247,10 @@ public record Cluster(
 
   /** The same with these allocations, and the rest of its minimum given up then. */
   Cluster holding(List<Allocation> held, @Nullable Long unwoundAtMillis) {
+    return copy(revision, held, unwoundAtMillis);
+  }
+
+  private Cluster copy(long stored, List<Allocation> held, @Nullable Long unwoundAtMillis) {
     return new Cluster(
         name,
         orgId,
@@ -238,7 +260,7 @@ public record Cluster(
         writesArmed,
         maintenance,
         version,
-        revision,
+        stored,
         declared,
         held,
         verdict,
@@ -250,7 +272,13 @@ public record Cluster(
         retiredAtMillis,
         alerts,
         unwoundAtMillis,
-        standing);
+        standing,
+        drill);
+  }
+
+  /** The same state by another revision. */
+  Cluster withRevision(long stored) {
+    return copy(stored, allocations, gangUnwoundAtMillis);
   }
 
   Draft draft() {
@@ -280,6 +308,7 @@ public record Cluster(
     Alerts alerts;
     @Nullable Long gangUnwoundAtMillis;
     Standing standing;
+    @Nullable Drill drill;
 
     private Draft(Cluster base) {
       this.base = base;
@@ -299,6 +328,7 @@ public record Cluster(
       this.alerts = base.alerts;
       this.gangUnwoundAtMillis = base.gangUnwoundAtMillis;
       this.standing = base.standing;
+      this.drill = base.drill;
     }
 
     /** Replaces the allocation of the same id. */
@@ -380,7 +410,8 @@ public record Cluster(
           retiredAtMillis,
           alerts,
           gangUnwoundAtMillis,
-          standing);
+          standing,
+          drill);
     }
   }
 }

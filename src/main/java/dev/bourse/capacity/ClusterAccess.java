@@ -73,10 +73,10 @@ public final class ClusterAccess {
         all.stream().map(v -> v.cluster().name()).collect(Collectors.joining(", ")));
   }
 
-  /** All clusters a call is about: the one it names or is bound to, else all of the org's. */
-  public List<ClusterView> resolveAll(Principal caller, Optional<String> named) {
-    return named.isPresent() || caller.cluster() != null
-        ? List.of(resolve(caller, named))
+  /** All clusters that a caller may act on and that are not settled. */
+  public List<ClusterView> listUnsettled(Principal caller) {
+    return caller.cluster() != null
+        ? List.of(resolve(caller, Optional.empty()))
         : clusters.ofOrg(caller.org().orgId(), kind);
   }
 

@@ -7,7 +7,6 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Page;
 import dev.bourse.core.Price;
 import dev.bourse.core.Text;
-import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.time.Clock;
@@ -33,9 +32,8 @@ public final class ClusterAdminService {
   /**
    * @param holds what organizations are held for, which their new clusters are under from the start
    */
-  public ClusterAdminService(
-      Database database, Clusters clusters, ClusterOwners owners, Holds holds, Clock clock) {
-    this.store = new CapacityStore(database);
+  public ClusterAdminService(Clusters clusters, ClusterOwners owners, Holds holds, Clock clock) {
+    this.store = owners.store();
     this.clusters = clusters;
     this.owners = owners;
     this.holds = holds;
@@ -43,9 +41,9 @@ public final class ClusterAdminService {
   }
 
   /** One page of the clusters, by name; of an organization's or a pool's when one is named. */
-  public Page<ClusterView> listClusters(
+  public Future<Page<ClusterView>> listClusters(
       Optional<String> org, Optional<String> pool, String after, int limit) {
-    return clusters.list(org, pool, after, limit);
+    return owners.list(new CapacityStore.Filter(org, pool, Optional.empty()), after, limit);
   }
 
   /** The latest snapshot of one cluster. Refused with {@code not-found}. */

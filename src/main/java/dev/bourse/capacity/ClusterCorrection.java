@@ -35,16 +35,23 @@ public final class ClusterCorrection implements Correction {
       """;
 
   /**
-   * An entry goes back to the present, but not past one that came after it: of a cluster's
-   * declarations the one that was made last is in force, whichever clock it was made by. The first
-   * of them is found by its time and the others by their ids: {@code ||} and {@code +} keep SQLite
-   * from an index that would have all that ever happened be read.
+   * Moves an entry to the present, but not past a later entry of the cluster: of its declarations
+   * the last one is in force, whatever clock it was made by. {@code ||} and {@code +} keep SQLite
+   * from using an index that would make it read all activity.
+   *
+   * <p>An effective time moves with the declaration that waits for it, to the present or later, as
+   * that of the cluster does in {@link FutureTimes}: ceilings in force before the present are those
+   * of hours that may be posted. Entries that repeat a ceiling have the effective time of the first
+   * one, which may be long past and then stays.
    */
   private static final String CORRECT_ACTIVITY =
       """
-      UPDATE activity SET ts = put.at, effective_at = effective_at - (put.ts - put.at) FROM (
+      UPDATE activity SET ts = put.at, effective_at = CASE
+      WHEN put.first_ts > CAST(? AS BIGINT) AND put.first_ts <= effective_at
+      THEN effective_at - (put.first_ts - CAST(? AS BIGINT)) ELSE effective_at END FROM (
       SELECT id, ts, COALESCE(MIN(CASE WHEN ts <= CAST(? AS BIGINT) THEN ts END)
-      OVER (PARTITION BY cluster || '', kind ORDER BY id DESC), CAST(? AS BIGINT)) AS at
+      OVER (PARTITION BY cluster || '', kind ORDER BY id DESC), CAST(? AS BIGINT)) AS at,
+      FIRST_VALUE(ts) OVER (PARTITION BY cluster || '', kind, effective_at ORDER BY id) AS first_ts
       FROM activity WHERE id >= (SELECT MIN(+id) FROM activity WHERE ts > ?)) AS put
       WHERE activity.id = put.id AND put.ts > ?\
       """;
@@ -139,7 +146,8 @@ public final class ClusterCorrection implements Correction {
                             List.of(
                                 Statement.of(
                                     CORRECT_ALLOCATIONS, now, now, now, now, now, now, now, later),
-                                Statement.of(CORRECT_ACTIVITY, later, now, later, later)))
+                                Statement.of(
+                                    CORRECT_ACTIVITY, later, now, later, now, later, later)))
                         .map(true));
   }
 }

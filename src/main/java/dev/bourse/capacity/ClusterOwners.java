@@ -1,6 +1,7 @@
 package dev.bourse.capacity;
 
 import dev.bourse.core.ConfirmedTime;
+import dev.bourse.core.Page;
 import dev.bourse.logs.RequestContext;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Change;
@@ -12,6 +13,7 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.ContextInternal;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,8 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -225,7 +229,7 @@ public final class ClusterOwners implements Mirror {
       return asked.apply(owner.verticle);
     }
     Promise<ClusterView> answer = Promise.promise();
-    RequestContext.carriedTo(owner.context)
+    RequestContext.contextFor(owner.context)
         .runOnContext(
             go ->
                 asked
@@ -239,12 +243,17 @@ public final class ClusterOwners implements Mirror {
     counted.show(signals, clusters);
   }
 
+  /** Where clusters are stored. */
+  CapacityStore store() {
+    return store;
+  }
+
   /** What callers' declarations are held to. */
   public Leashes leashes() {
     return leashes;
   }
 
-  /** Reads a cluster anew: another process changed it, or made it. */
+  /** Reads a cluster again after another process changed or made it. */
   public Future<Void> refresh(String cluster) {
     Owner owner = owner(cluster);
     Promise<Void> done = Promise.promise();
@@ -252,15 +261,52 @@ public final class ClusterOwners implements Mirror {
     return done.future();
   }
 
+  /**
+   * Loads a cluster that a request names, if it is settled or another process has just made it.
+   * Completes on the caller's context, at once for a cluster that is in memory.
+   */
+  public Future<Void> meetNamed(String cluster) {
+    if (clusters.revision(cluster) >= 0) {
+      return Future.succeededFuture();
+    }
+    Promise<Void> here = ((ContextInternal) vertx.getOrCreateContext()).promise();
+    refresh(cluster).onComplete(here);
+    return here.future();
+  }
+
+  /** One page of clusters, the settled ones too, by name. */
+  Future<Page<ClusterView>> list(CapacityStore.Filter filter, String after, int limit) {
+    return store
+        .listNames(filter, after, limit + 1)
+        .compose(
+            names -> {
+              Map<String, ClusterView> views = new TreeMap<>();
+              List<String> unknown = new ArrayList<>();
+              for (String name : names) {
+                clusters
+                    .find(name)
+                    .ifPresentOrElse(view -> views.put(name, view), () -> unknown.add(name));
+              }
+              return (unknown.isEmpty()
+                      ? Future.succeededFuture(List.<Cluster>of())
+                      : store.listClusters(unknown))
+                  .map(
+                      read -> {
+                        read.forEach(one -> views.put(one.name(), clusters.view(one)));
+                        return Page.of(List.copyOf(views.values()), limit);
+                      });
+            });
+  }
+
   /** Reads those of an organization's clusters that this process has not heard of yet. */
   public Future<Void> meet(String orgId) {
     return store
-        .listNames(orgId)
+        .listUnsettled(orgId)
         .compose(
             names -> {
               List<Future<Void>> met = new ArrayList<>();
               for (String name : names) {
-                if (clusters.find(name).isEmpty()) {
+                if (clusters.revision(name) < 0) {
                   met.add(refresh(name));
                 }
               }
@@ -275,6 +321,8 @@ public final class ClusterOwners implements Mirror {
    */
   @Override
   public Future<Refreshed> refresh(List<String> names) {
+    Map<String, Cluster> held = new HashMap<>();
+    names.forEach(name -> clusters.find(name).ifPresent(view -> held.put(name, view.cluster())));
     return store
         .listClusters(names)
         .compose(
@@ -283,6 +331,13 @@ public final class ClusterOwners implements Mirror {
               Set<String> left = ConcurrentHashMap.newKeySet();
               List<Future<Void>> shown = new ArrayList<>();
               for (Cluster stored : found) {
+                Cluster before = held.remove(stored.name());
+                if (before != null && before.revision() > stored.revision()) {
+                  // In its owner's turn, which nothing here waits for.
+                  changed.add(stored.name());
+                  goBack(before, stored);
+                  continue;
+                }
                 shown.add(
                     show(stored)
                         .onSuccess(
@@ -299,6 +354,7 @@ public final class ClusterOwners implements Mirror {
                             })
                         .mapEmpty());
               }
+              held.values().forEach(before -> goBack(before, null));
               return Future.all(shown).map(all -> new Refreshed(changed, left));
             });
   }
@@ -329,34 +385,19 @@ public final class ClusterOwners implements Mirror {
     return shown.future();
   }
 
-  /**
-   * Compares revisions. A stored one that is behind what is held is news of a write of this process
-   * while it was read, or of a database that went back to an earlier state: its owner reads it anew
-   * in its turn, and goes back with it.
-   */
+  /** Compares revisions: equal ones are of the same state. */
   @Override
   public Comparison compare() {
     return new SliceComparison<>(
         after -> store.listRevisions(after, SliceComparison.ROWS),
         CapacityStore.Revision::name,
-        stored -> {
-          long held = clusters.revision(stored.name());
-          if (held > stored.revision()) {
-            goBack(stored.name());
-          }
-          return held >= stored.revision();
-        },
-        List::of);
+        stored -> clusters.revision(stored.name()) == stored.revision(),
+        clusters::names);
   }
 
-  private void goBack(String name) {
-    Owner owner = owner(name);
-    owner.context.runOnContext(
-        go ->
-            owner
-                .verticle
-                .goBack(name)
-                .onFailure(e -> LOG.warn("cluster {} could not be read anew", name, e)));
+  private void goBack(Cluster held, @Nullable Cluster stored) {
+    Owner owner = owner(held.name());
+    owner.context.runOnContext(go -> owner.verticle.goBack(held, stored));
   }
 
   private Owner owner(String cluster) {

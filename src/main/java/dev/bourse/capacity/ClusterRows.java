@@ -3,6 +3,7 @@ package dev.bourse.capacity;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.json.JsonBytes;
+import dev.bourse.nodes.Health;
 import dev.bourse.store.Columns;
 import dev.bourse.store.JsonRow;
 import dev.bourse.store.Row;
@@ -37,6 +38,11 @@ final class ClusterRows {
       return gate == null ? null : part.apply(gate);
     }
 
+    @Nullable Long drilledAtMillis() {
+      Drill drill = cluster.drill();
+      return drill == null ? null : Long.valueOf(drill.startedAtMillis());
+    }
+
     <V> @Nullable V hold(Function<Hold, @Nullable V> part) {
       Hold hold = cluster.hold();
       return hold == null ? null : part.apply(hold);
@@ -66,6 +72,7 @@ final class ClusterRows {
           .changing("spend_since", r -> r.budget(Declaration.Budget::sinceMillis))
           .changing("declared_with", r -> r.declared(Declaration::grantId))
           .changing("effective_at", r -> r.declared(Declaration::effectiveAtMillis))
+          .changing("auto_swap", r -> Boolean.TRUE.equals(r.declared(Declaration::autoSwap)))
           .changing("bid_too_low", r -> r.cluster.verdict().bidTooLow())
           .changing("capacity_unavailable", r -> r.cluster.verdict().capacityUnavailable())
           .changing("last_write_at", r -> r.cluster.lastWriteAtMillis())
@@ -83,12 +90,18 @@ final class ClusterRows {
           .changing("gate_priced_at", r -> r.gate(Standing.Gate::pricedAtMillis))
           .changing("gate_at", r -> r.gate(Standing.Gate::atMillis))
           .changing("awaited_slots", r -> r.cluster.standing().awaitedSlots())
-          .changing("gave_up_at", r -> r.cluster.standing().gaveUpAtMillis());
+          .changing("gave_up_at", r -> r.cluster.standing().gaveUpAtMillis())
+          .changing("drilled_at", ClusterRow::drilledAtMillis);
 
   private record AllocationRow(Allocation allocation, String cluster) {
     <V> @Nullable V reclaim(Function<Allocation.Reclaim, V> part) {
       Allocation.Reclaim reclaim = allocation.reclaim();
       return reclaim == null ? null : part.apply(reclaim);
+    }
+
+    <V> @Nullable V health(Function<HeldHealth, V> part) {
+      HeldHealth health = allocation.health();
+      return health == null ? null : part.apply(health);
     }
 
     @Nullable String noticeReason() {
@@ -130,7 +143,11 @@ final class ClusterRows {
           .changing("seat_ceiling_cents", r -> r.allocation.seatCeilingCents())
           .changing("grant_price_cents", r -> r.allocation.grantPriceCents())
           .fixed("minimum_slots", r -> r.allocation.minimumSlots())
-          .changing("keys_due", r -> r.allocation.keysDue());
+          .changing("keys_due", r -> r.allocation.keysDue())
+          .changing("health", r -> r.health(health -> health.state().name()))
+          .changing("health_since", r -> r.health(HeldHealth::sinceMillis))
+          .changing("health_reasons", r -> reasons(r.allocation.health()))
+          .changing("health_credited", r -> r.allocation.isCredited());
 
   /** Returns the insert of a ceiling that a tick read; bills use these change points. */
   static Statement insert(String cluster, Standing.Gate gate) {
@@ -144,6 +161,43 @@ final class ClusterRows {
         gate.atMillis(),
         gate.ceilingCents(),
         gate.pricedAtMillis());
+  }
+
+  /**
+   * Returns the insert of a change of health that starts or ends a credit; bills use these change
+   * points.
+   */
+  static Statement insert(Cluster cluster, Allocation allocation, long nowMillis) {
+    HeldHealth health = allocation.health();
+    return Statement.of(
+        """
+        INSERT INTO allocation_health (allocation_id, org_id, ts, state, credited, reasons)
+        VALUES (?, ?, ?, ?, ?, ?)\
+        """,
+        allocation.allocationId(),
+        cluster.orgId(),
+        nowMillis,
+        (health == null ? Health.State.UNKNOWN : health.state()).name(),
+        allocation.isCredited(),
+        reasons(health));
+  }
+
+  /** The reasons as a row has them: one a line, null if there are none. */
+  private static @Nullable String reasons(@Nullable HeldHealth health) {
+    return health == null || health.reasons().isEmpty()
+        ? null
+        : String.join("\n", health.reasons());
+  }
+
+  private static @Nullable HeldHealth health(Row row) {
+    String reasons = row.textOrNull("health_reasons");
+    return row.textOrNull("health") == null
+        ? null
+        : new HeldHealth(
+            row.value(Health.State.class, "health"),
+            row.integer("health_since"),
+            reasons == null ? List.of() : reasons.lines().toList(),
+            row.truth("health_credited"));
   }
 
   /** More allocations than these fit no notification, whatever their texts. */
@@ -162,6 +216,15 @@ final class ClusterRows {
       ON a.cluster = c.name AND a.gone_at IS NULL%%s ORDER BY c.name, a.slot, a.granted_at\
       """
           .formatted(CLUSTER.names("c"), ALLOCATION.names("a"));
+
+  /** True for a row of table {@code cluster} whose {@link Cluster#isSettled} is true. */
+  static final String SETTLED =
+      """
+      (cluster.retired_at IS NOT NULL AND cluster.hold_stage IS NULL AND cluster.until_at IS NULL
+      AND COALESCE(cluster.awaited_slots, 0) = 0 AND cluster.gave_up_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM allocation s
+      WHERE s.cluster = cluster.name AND s.gone_at IS NULL))\
+      """;
 
   private ClusterRows() {}
 
@@ -266,12 +329,15 @@ final class ClusterRows {
                     .with("reason", "exists"));
   }
 
-  /** A cluster's next state; fails with {@link CapacityStore.RevisionPassed}. */
-  static Statement update(Cluster next) {
+  /**
+   * A cluster's next state; fails with {@link CapacityStore.RevisionPassed}.
+   *
+   * @param before the revision of the state that it follows
+   */
+  static Statement update(Cluster next, long before) {
     return CLUSTER
-        .update(
-            new ClusterRow(next, 0), "name = ? AND revision = ?", next.name(), next.revision() - 1)
-        .orElse(() -> new CapacityStore.RevisionPassed(next));
+        .update(new ClusterRow(next, 0), "name = ? AND revision = ?", next.name(), before)
+        .orElse(() -> new CapacityStore.RevisionPassed(next.name(), before));
   }
 
   static Statement insert(Allocation allocation, String cluster) {
@@ -312,7 +378,8 @@ final class ClusterRows {
                 row.integerOrNull("until_at"),
                 budget(row),
                 row.textOrNull("declared_with"),
-                row.integerOrNull("effective_at"));
+                row.integerOrNull("effective_at"),
+                row.truth("auto_swap"));
     Long unavailable = row.integerOrNull("capacity_unavailable");
     Hold hold =
         row.textOrNull("hold_stage") == null
@@ -344,7 +411,12 @@ final class ClusterRows {
         row.integerOrNull("retired_at"),
         AlertText.read(row.textOrNull("alerts")),
         row.integerOrNull("gang_unwound_at"),
-        standing(row));
+        standing(row),
+        drill(row.integerOrNull("drilled_at")));
+  }
+
+  private static @Nullable Drill drill(@Nullable Long startedAtMillis) {
+    return startedAtMillis == null ? null : new Drill(startedAtMillis);
   }
 
   private static Standing standing(Row row) {
@@ -437,6 +509,7 @@ final class ClusterRows {
         row.integerOrNull("seat_ceiling_cents"),
         row.integerOrNull("grant_price_cents"),
         smallIntegerOrNull(row, "minimum_slots"),
-        row.truth("keys_due"));
+        row.truth("keys_due"),
+        health(row));
   }
 }

@@ -45,8 +45,7 @@ final class ClusterSignals {
    */
   boolean stored(Transition change) {
     Cluster cluster = change.next();
-    Long gaveUpAt = cluster.standing().gaveUpAtMillis();
-    if (gaveUpAt != null && !gaveUpAt.equals(change.before().standing().gaveUpAtMillis())) {
+    if (change.hasGivenUp()) {
       count(events, cluster.pool(), GAVE_UP);
       LOG.info(
           "organization {} gave up seats or fresh nodes of cluster {} and ranks last in pool {} for"

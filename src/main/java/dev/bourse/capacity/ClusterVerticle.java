@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -90,13 +91,37 @@ final class ClusterVerticle extends VerticleBase {
   void adopt(Cluster cluster) {
     // Shown first: what cannot be, for its pool is not known yet, is not taken on either.
     clusters.publish(cluster);
-    mailboxes.put(cluster.name(), new Mailbox(cluster));
+    if (!cluster.isSettled()) {
+      mailboxes.put(cluster.name(), new Mailbox(cluster));
+    }
+  }
+
+  /** Returns a cluster's mailbox; that of a settled one is made, and goes with its last command. */
+  private @Nullable Mailbox mailbox(String name) {
+    Mailbox known = mailboxes.get(name);
+    return known == null
+        ? clusters
+            .find(name)
+            .map(
+                view -> {
+                  Mailbox woken = new Mailbox(view.cluster());
+                  mailboxes.put(name, woken);
+                  return woken;
+                })
+            .orElse(null)
+        : known;
+  }
+
+  private void dismissIfSettled(Mailbox mailbox) {
+    if (!mailbox.isBusy && mailbox.state.isSettled()) {
+      mailboxes.remove(mailbox.state.name(), mailbox);
+    }
   }
 
   /** Queues a command. Called on this verticle's context only. */
   Future<ClusterView> submit(
       String name, Command command, List<Statement> fences, List<Change> more) {
-    Mailbox mailbox = mailboxes.get(name);
+    Mailbox mailbox = mailbox(name);
     if (mailbox == null) {
       return Future.failedFuture(ApiError.notFound("cluster", name));
     }
@@ -116,17 +141,12 @@ final class ClusterVerticle extends VerticleBase {
    * only.
    */
   Future<ClusterView> order(String name, Command command, List<Statement> fences) {
-    Mailbox mailbox = mailboxes.get(name);
+    Mailbox mailbox = mailbox(name);
     if (mailbox == null) {
       return Future.failedFuture(ApiError.notFound("cluster", name));
     }
     Asked asked = new Asked(command, fences, List.of(), MAX_ORDER_RELOADS);
-    Promise<ClusterView> answer = Promise.promise();
-    mailbox.waiting.addFirst(Work.of(() -> carryOut(mailbox, asked), answer));
-    if (!mailbox.isBusy) {
-      next(mailbox);
-    }
-    return answer.future();
+    return jump(mailbox, () -> carryOut(mailbox, asked));
   }
 
   /**
@@ -152,13 +172,16 @@ final class ClusterVerticle extends VerticleBase {
 
   /** Reads a cluster anew: another process changed it, or made it. */
   Future<Void> refresh(String name) {
-    Mailbox mailbox = mailboxes.get(name);
+    Mailbox mailbox = mailbox(name);
     if (mailbox == null) {
       return store
           .findCluster(name)
           .map(
               found -> {
-                found.filter(c -> !mailboxes.containsKey(name)).ifPresent(this::adopt);
+                // Two readings at once adopt it once; a settled cluster has no mailbox.
+                found
+                    .filter(c -> !mailboxes.containsKey(name) && clusters.revision(name) < 0)
+                    .ifPresent(this::adopt);
                 return null;
               });
     }
@@ -170,7 +193,7 @@ final class ClusterVerticle extends VerticleBase {
             mailbox,
             () -> {
               mailbox.refreshWaits = false;
-              return reload(mailbox);
+              return reload(mailbox, mailbox.state);
             })
         .mapEmpty();
   }
@@ -180,43 +203,51 @@ final class ClusterVerticle extends VerticleBase {
    * no command: one under way may hang for as long as the store does.
    */
   boolean showStored(Cluster stored) {
+    if (stored.revision() <= clusters.revision(stored.name())) {
+      return false;
+    }
     Mailbox mailbox = mailboxes.get(stored.name());
     if (mailbox == null) {
       adopt(stored);
-      return true;
+    } else {
+      show(mailbox, stored);
+      dismissIfSettled(mailbox);
     }
-    if (stored.revision() <= mailbox.state.revision()) {
-      return false;
-    }
-    show(mailbox, stored);
     return true;
   }
 
   /**
-   * Reads a cluster anew in its turn, when no commit of this process is under way, and shows what
-   * is stored even when that is an earlier state: the database was set back.
+   * Shows an earlier state than the one held, or none, because that is what is stored: the database
+   * was set back. Done before all that waits for the cluster, and not when another state has been
+   * put in force since the reading began.
+   *
+   * @param held the state in force when the reading began
+   * @param stored what was read; null when the cluster is not stored
    */
-  Future<Void> goBack(String name) {
-    Mailbox mailbox = mailboxes.get(name);
-    if (mailbox == null || mailbox.refreshWaits) {
-      return Future.succeededFuture();
+  void goBack(Cluster held, @Nullable Cluster stored) {
+    Mailbox mailbox = mailbox(held.name());
+    if (mailbox == null) {
+      return;
     }
-    mailbox.refreshWaits = true;
-    return enqueue(
-            mailbox,
-            () -> {
-              mailbox.refreshWaits = false;
-              return store
-                  .findCluster(name)
-                  .map(
-                      found -> {
-                        found
-                            .filter(stored -> stored.revision() < mailbox.state.revision())
-                            .ifPresent(stored -> showEarlier(mailbox, stored));
-                        return shown(mailbox);
-                      });
-            })
-        .mapEmpty();
+    jump(
+        mailbox,
+        () -> {
+          // By the revision: of a settled state there may be several objects.
+          if (mailbox.state.revision() == held.revision()) {
+            if (stored == null) {
+              forget(mailbox);
+            } else {
+              showEarlier(mailbox, stored);
+            }
+          }
+          return Future.succeededFuture(shown(mailbox));
+        });
+  }
+
+  private void forget(Mailbox mailbox) {
+    LOG.warn("cluster {} is not stored any more: the database was set back", mailbox.state.name());
+    mailboxes.remove(mailbox.state.name());
+    clusters.remove(mailbox.state);
   }
 
   private void showEarlier(Mailbox mailbox, Cluster stored) {
@@ -241,10 +272,21 @@ final class ClusterVerticle extends VerticleBase {
     return answer.future();
   }
 
+  /** Puts work before all that waits. */
+  private Future<ClusterView> jump(Mailbox mailbox, Supplier<Future<ClusterView>> work) {
+    Promise<ClusterView> answer = Promise.promise();
+    mailbox.waiting.addFirst(Work.of(work, answer));
+    if (!mailbox.isBusy) {
+      next(mailbox);
+    }
+    return answer.future();
+  }
+
   private void next(Mailbox mailbox) {
     Work work = mailbox.waiting.poll();
     mailbox.isBusy = work != null;
     if (work == null) {
+      dismissIfSettled(mailbox);
       return;
     }
     if (work.context == ContextInternal.current()) {
@@ -298,11 +340,11 @@ final class ClusterVerticle extends VerticleBase {
     return store
         .commit(transition, asked.fences(), asked.more(), now)
         .map(
-            committed -> {
+            stored -> {
               if (counted.stored(transition)) {
                 vertx.setTimer(TOLD_MILLIS, due -> counted.tell());
               }
-              return show(mailbox, transition.next());
+              return show(mailbox, stored);
             })
         .recover(
             e -> {
@@ -310,7 +352,7 @@ final class ClusterVerticle extends VerticleBase {
                 return Future.failedFuture(e);
               }
               return reloadsLeft > 0
-                  ? reload(mailbox).compose(c -> perform(mailbox, asked, reloadsLeft - 1))
+                  ? reload(mailbox, standing).compose(c -> perform(mailbox, asked, reloadsLeft - 1))
                   : Future.failedFuture(crowdedOut(mailbox));
             });
   }
@@ -326,7 +368,7 @@ final class ClusterVerticle extends VerticleBase {
   /** A refusal may rest on a state that another process has changed since: then once more. */
   private Future<ClusterView> performIfMoved(
       Mailbox mailbox, Cluster standing, Asked asked, int reloadsLeft, ApiError refused) {
-    return reload(mailbox)
+    return reload(mailbox, standing)
         .compose(
             fresh ->
                 fresh.cluster().revision() == standing.revision()
@@ -334,16 +376,35 @@ final class ClusterVerticle extends VerticleBase {
                     : perform(mailbox, asked, reloadsLeft - 1));
   }
 
-  private Future<ClusterView> reload(Mailbox mailbox) {
-    String name = mailbox.state.name();
+  /**
+   * Reads a cluster again in its turn, when no commit of this process is under way, and shows what
+   * is stored: a newer state, or an earlier one, or none when the database was set back.
+   *
+   * @param standing the state in force when this was asked for; an earlier state is shown only in
+   *     its place, because another may have been shown since
+   */
+  @SuppressWarnings("ReferenceEquality")
+  private Future<ClusterView> reload(Mailbox mailbox, Cluster standing) {
+    String name = standing.name();
     return store
         .findCluster(name)
         .map(
             found -> {
-              Cluster stored = found.orElseThrow(() -> ApiError.notFound("cluster", name));
-              return stored.revision() > mailbox.state.revision()
-                  ? show(mailbox, stored)
-                  : shown(mailbox);
+              if (found.isEmpty()) {
+                if (mailbox.state == standing) {
+                  forget(mailbox);
+                }
+                throw ApiError.notFound("cluster", name);
+              }
+              Cluster stored = found.get();
+              // A settled cluster may have left memory while a command of its own waited.
+              if (stored.revision() > mailbox.state.revision() || clusters.revision(name) < 0) {
+                return show(mailbox, stored);
+              }
+              if (stored.revision() < standing.revision() && mailbox.state == standing) {
+                showEarlier(mailbox, stored);
+              }
+              return shown(mailbox);
             });
   }
 
@@ -403,7 +464,7 @@ final class ClusterVerticle extends VerticleBase {
     void begins() {
       RequestContext request = RequestContext.of(context);
       if (request != null) {
-        request.waited(RequestContext.Wait.OWNER, askedNanos);
+        request.recordWait(RequestContext.Wait.OWNER, askedNanos);
       }
     }
   }

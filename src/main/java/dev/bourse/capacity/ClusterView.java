@@ -4,6 +4,7 @@ import dev.bourse.core.Digests;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
 import dev.bourse.json.JsonBytes;
+import dev.bourse.nodes.Health;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
 import dev.bourse.pools.Switches;
@@ -73,7 +74,7 @@ public final class ClusterView {
   /** Whether the other is of this very state, under the same terms and switches. */
   @SuppressWarnings("ReferenceEquality")
   public boolean isSameAs(ClusterView other) {
-    return cluster == other.cluster
+    return (cluster == other.cluster || cluster.equals(other.cluster))
         && inForce.pool().equals(other.inForce.pool())
         && inForce.switches().equals(other.inForce.switches());
   }
@@ -186,7 +187,8 @@ public final class ClusterView {
         .put("min_gpus", declared.minGpus())
         .put("until", Times.rfc3339OrNull(declared.untilMillis()))
         .put("max_spend_usd", budget == null ? null : Price.toUsd(budget.maxSpendCents()))
-        .put("max_spend_since", budget == null ? null : Times.rfc3339(budget.sinceMillis()));
+        .put("max_spend_since", budget == null ? null : Times.rfc3339(budget.sinceMillis()))
+        .put("auto_swap", declared.autoSwap());
   }
 
   private static void tell(JsonBytes json, Allocation a) {
@@ -198,7 +200,16 @@ public final class ClusterView {
         .put("swap", a.isSwapping())
         .put("protected_until", Times.rfc3339OrNull(a.protectedUntilWhileActive()))
         .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
-        .put("reclaim_reason", notice == null ? null : notice.reason().label());
+        .put("reclaim_reason", notice == null ? null : notice.reason().label())
+        .object("health", fields -> tellHealth(fields, a));
+  }
+
+  private static void tellHealth(JsonBytes json, Allocation a) {
+    HeldHealth health = a.health();
+    Health.State state = health == null ? Health.State.UNKNOWN : health.state();
+    json.put("state", state.name().toLowerCase(Locale.ROOT))
+        .put("since", Times.rfc3339(health == null ? a.grantedAtMillis() : health.sinceMillis()))
+        .strings("reasons", health == null ? List.of() : health.reasons(), reason -> reason);
   }
 
   /** The hold in force, as every surface shows it; null for none. */

@@ -8,6 +8,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -17,24 +18,38 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What every event loop reads without asking an owner: the latest snapshot of each cluster, the
  * terms of each pool and its latest quote.
+ *
+ * <p>Settled clusters are not held, because an organization that makes and retires clusters has
+ * more of them with each year. One is here for a while after a request has {@linkplain
+ * ClusterOwners#meetNamed read it from the store}, and is in no list.
  */
 public final class Clusters {
   /** Of a pool that nobody buys in; never written. */
   private static final PoolClusters NO_CLUSTERS = new PoolClusters();
 
-  private final Map<String, ClusterView> byName = new ConcurrentHashMap<>();
+  /** Settled clusters that are here at a time: more than requests that are under way. */
+  private static final int MOST_VISITING = 1_000;
 
-  /** The same in order, for lists; a look-up there takes longer than a reader should wait. */
-  private final NavigableMap<String, ClusterView> inOrder = new ConcurrentSkipListMap<>();
+  private final Map<String, ClusterView> byName = new ConcurrentHashMap<>();
 
   private final Map<String, NavigableMap<String, ClusterView>> byOrg = new ConcurrentHashMap<>();
   private final Map<String, PoolClusters> byPool = new ConcurrentHashMap<>();
+
+  /** By name, the one that was read last at the end. */
+  private final Map<String, ClusterView> visiting =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(16, 0.75f, true) {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, ClusterView> eldest) {
+              return size() > MOST_VISITING;
+            }
+          });
+
   private final Map<String, OpenPool> pools = new ConcurrentSkipListMap<>();
   private final Map<String, Quote> quotes = new ConcurrentHashMap<>();
   private final List<Consumer<Cluster>> listeners = new CopyOnWriteArrayList<>();
@@ -50,22 +65,27 @@ public final class Clusters {
 
   /** The latest snapshot of a cluster. */
   public Optional<ClusterView> find(String cluster) {
-    return Optional.ofNullable(byName.get(cluster));
+    return Optional.ofNullable(held(cluster));
+  }
+
+  private @Nullable ClusterView held(String cluster) {
+    ClusterView view = byName.get(cluster);
+    return view == null ? visiting.get(cluster) : view;
   }
 
   /** The revision of a cluster's latest snapshot; -1 when there is none. */
   long revision(String cluster) {
-    ClusterView view = byName.get(cluster);
+    ClusterView view = held(cluster);
     return view == null ? -1 : view.cluster().revision();
   }
 
-  /** Returns an organization's clusters of all surfaces, by name. */
+  /** Returns an organization's clusters of all surfaces that are not settled, by name. */
   public Collection<ClusterView> ofOrg(String orgId) {
     return Collections.unmodifiableCollection(
         byOrg.getOrDefault(orgId, Collections.emptyNavigableMap()).values());
   }
 
-  /** An organization's clusters of one surface, by name. */
+  /** An organization's clusters of one surface that are not settled, by name. */
   public List<ClusterView> ofOrg(String orgId, Cluster.Kind kind) {
     List<ClusterView> views = new ArrayList<>();
     for (ClusterView view : ofOrg(orgId)) {
@@ -76,7 +96,7 @@ public final class Clusters {
     return views;
   }
 
-  /** All clusters that buy in a pool, by name. */
+  /** All clusters of a pool that are not settled, by name. */
   public Collection<ClusterView> ofPool(String pool) {
     return inPool(pool).all().values();
   }
@@ -95,26 +115,15 @@ public final class Clusters {
     return byPool.getOrDefault(pool, NO_CLUSTERS);
   }
 
-  /** One page of all clusters, or of an organization's, or a pool's, by name. */
-  Page<ClusterView> list(Optional<String> org, Optional<String> pool, String after, int limit) {
-    return list(org, pool, view -> true, after, limit);
-  }
-
-  /** One page of those of them that are to be shown. */
-  Page<ClusterView> list(
-      Optional<String> org,
-      Optional<String> pool,
-      Predicate<ClusterView> shown,
-      String after,
-      int limit) {
-    NavigableMap<String, ClusterView> all =
-        org.map(id -> byOrg.getOrDefault(id, Collections.emptyNavigableMap()))
-            .or(() -> pool.map(of -> inPool(of).all()))
-            .orElse(inOrder);
+  /** One page of an organization's clusters that are not retired, by name. */
+  Page<ClusterView> listLive(String orgId, String after, int limit) {
     return Page.of(
-        all.tailMap(after, false).values().stream()
-            .filter(view -> pool.isEmpty() || view.cluster().pool().equals(pool.get()))
-            .filter(shown)
+        byOrg
+            .getOrDefault(orgId, Collections.emptyNavigableMap())
+            .tailMap(after, false)
+            .values()
+            .stream()
+            .filter(view -> !view.cluster().isRetired())
             .limit(limit + 1L)
             .toList(),
         limit);
@@ -236,6 +245,23 @@ public final class Clusters {
     listeners.forEach(listener -> listener.accept(cluster));
   }
 
+  /** Forgets a cluster that is not stored. Only its owner calls this. */
+  synchronized void remove(Cluster cluster) {
+    removeHeld(cluster);
+    visiting.remove(cluster.name());
+  }
+
+  private void removeHeld(Cluster cluster) {
+    byName.remove(cluster.name());
+    byOrg.getOrDefault(cluster.orgId(), new ConcurrentSkipListMap<>()).remove(cluster.name());
+    inPool(cluster.pool()).remove(cluster.name());
+  }
+
+  /** Returns the names of all clusters that are not settled. */
+  Collection<String> names() {
+    return Collections.unmodifiableCollection(byName.keySet());
+  }
+
   /** The lock is held for a few map writes only. Without it an older state could be put last. */
   private synchronized ClusterView show(Cluster cluster) {
     ClusterView view = view(cluster);
@@ -245,14 +271,20 @@ public final class Clusters {
     return view;
   }
 
+  /** One that settles is put in its new place first, so that no reader misses it. */
   private synchronized void put(ClusterView view) {
     Cluster cluster = view.cluster();
+    if (cluster.isSettled()) {
+      visiting.put(cluster.name(), view);
+      removeHeld(cluster);
+      return;
+    }
     byName.put(cluster.name(), view);
-    inOrder.put(cluster.name(), view);
     byOrg
         .computeIfAbsent(cluster.orgId(), org -> new ConcurrentSkipListMap<>())
         .put(cluster.name(), view);
     byPool.computeIfAbsent(cluster.pool(), name -> new PoolClusters()).put(view);
+    visiting.remove(cluster.name());
   }
 
   /** A pool as it stands. */

@@ -11,14 +11,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a declaration says of its minimum, its end and its budget, as sent.
+ * What a declaration says of its minimum, its end, its budget and its failed nodes, as sent.
  *
  * @param minGpus fewer GPUs than this are worth nothing
  * @param untilMillis when the declaration lapses
  * @param maxSpendUsd how many US dollars it may cost from this write on
+ * @param autoSwap whether failed nodes are swapped without a request
  */
 public record Conditions(
-    Setting<Integer> minGpus, Setting<Long> untilMillis, Setting<BigDecimal> maxSpendUsd) {
+    Setting<Integer> minGpus,
+    Setting<Long> untilMillis,
+    Setting<BigDecimal> maxSpendUsd,
+    Setting<Boolean> autoSwap) {
+
+  /** Keeps what becomes of failed nodes. */
+  public Conditions(
+      Setting<Integer> minGpus, Setting<Long> untilMillis, Setting<BigDecimal> maxSpendUsd) {
+    this(minGpus, untilMillis, maxSpendUsd, Setting.kept());
+  }
 
   /** Nothing is said: what stands stays. */
   public static final Conditions KEPT =
@@ -33,7 +43,8 @@ public record Conditions(
     return new Conditions(
         Setting.in(body, "min_gpus", value -> ((Number) value).intValue()),
         Setting.in(body, "until", value -> until((String) value)),
-        Setting.in(body, "max_spend_usd", value -> new BigDecimal(value.toString())));
+        Setting.in(body, "max_spend_usd", value -> new BigDecimal(value.toString())),
+        Setting.in(body, "auto_swap", value -> (Boolean) value));
   }
 
   private static long until(String text) {
@@ -84,7 +95,8 @@ public record Conditions(
   String recorded() {
     return recorded("min_gpus", minGpus, String::valueOf)
         + recorded("until", untilMillis, Times::rfc3339)
-        + recorded("max_spend_usd", maxSpendUsd, usd -> Price.shown(Price.toCents(usd)));
+        + recorded("max_spend_usd", maxSpendUsd, usd -> Price.shown(Price.toCents(usd)))
+        + recorded("auto_swap", autoSwap, String::valueOf);
   }
 
   private static <T> String recorded(String field, Setting<T> setting, Function<T, String> shown) {
@@ -101,6 +113,11 @@ public record Conditions(
   /** The end in force after the write. */
   @Nullable Long untilOver(@Nullable Declaration standing) {
     return untilMillis.over(standing == null ? null : standing.untilMillis());
+  }
+
+  /** Returns whether failed nodes are swapped without a request after the write. */
+  boolean autoSwapOver(@Nullable Declaration standing) {
+    return Boolean.TRUE.equals(autoSwap.over(standing != null && standing.autoSwap()));
   }
 
   /** The budget in force after the write; one that is set counts from now. */

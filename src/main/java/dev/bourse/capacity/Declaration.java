@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param effectiveAtMillis when the ceiling is in force at the latest: the next tick reads it, and
  *     a lower one is in force at this time even without a tick; null if an earlier release stored
  *     it, where it was in force at once
+ * @param autoSwap whether a node that failed is swapped without a request
  */
 public record Declaration(
     int maxGpus,
@@ -30,7 +31,8 @@ public record Declaration(
     @Nullable Long untilMillis,
     @Nullable Budget budget,
     @Nullable String grantId,
-    @Nullable Long effectiveAtMillis) {
+    @Nullable Long effectiveAtMillis,
+    boolean autoSwap) {
   public Declaration {
     if (maxGpus < 0 || ceilingCents < 0) {
       throw new IllegalArgumentException(
@@ -63,7 +65,8 @@ public record Declaration(
         untilMillis,
         budget,
         null,
-        null);
+        null,
+        false);
   }
 
   /** One that stands until it is replaced, whatever it costs and however little it wins. */

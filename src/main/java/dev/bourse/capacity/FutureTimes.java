@@ -36,6 +36,7 @@ final class FutureTimes {
         || cluster.lastWriteAtMillis() != corrected(cluster.lastWriteAtMillis())
         || !Objects.equals(cluster.declared(), corrected(cluster.declared()))
         || !Objects.equals(cluster.gangUnwoundAtMillis(), gangUnwound(cluster))
+        || !Objects.equals(cluster.drill(), corrected(cluster.drill()))
         || !cluster.standing().equals(corrected(cluster.standing()));
   }
 
@@ -50,6 +51,7 @@ final class FutureTimes {
       draft.lastWriteAtMillis = corrected(cluster.lastWriteAtMillis());
       draft.declared = corrected(cluster.declared());
       draft.gangUnwoundAtMillis = gangUnwound(cluster);
+      draft.drill = corrected(cluster.drill());
       draft.standing = corrected(cluster.standing());
       return new Transition(cluster, draft.build(), List.of(), null);
     };
@@ -66,6 +68,11 @@ final class FutureTimes {
                 gate.ceilingCents(), corrected(gate.pricedAtMillis()), corrected(gate.atMillis())),
         standing.awaitedSlots(),
         gaveUpAt == null || gaveUpAt <= nowMillis + APART_MILLIS ? gaveUpAt : null);
+  }
+
+  /** Drops a drill that lies ahead: it does not run now, and would run when its time comes. */
+  private @Nullable Drill corrected(@Nullable Drill drill) {
+    return drill == null || drill.startedAtMillis() <= nowMillis + APART_MILLIS ? drill : null;
   }
 
   private @Nullable Long gangUnwound(Cluster cluster) {
@@ -85,7 +92,22 @@ final class FutureTimes {
             declared.untilMillis(),
             corrected(declared.budget()),
             declared.grantId(),
-            correctedOrNull(declared.effectiveAtMillis(), 0));
+            effective(declared),
+            declared.autoSwap());
+  }
+
+  /**
+   * Moves the effective time with the declaration that waits for it, so that the wait stays as long
+   * as it was. It may lie ahead for as long as the longest tick.
+   */
+  private @Nullable Long effective(Declaration declared) {
+    Long effectiveAt = declared.effectiveAtMillis();
+    if (effectiveAt == null || effectiveAt <= nowMillis + APART_MILLIS) {
+      return effectiveAt;
+    }
+    long moved = declared.pricedAtMillis() - corrected(declared.pricedAtMillis());
+    return correctedOrNull(
+        Math.max(nowMillis, effectiveAt - moved), CapacityConfig.LONGEST_TICK_MILLIS);
   }
 
   private Declaration.@Nullable Budget corrected(Declaration.@Nullable Budget budget) {
@@ -99,6 +121,7 @@ final class FutureTimes {
     for (Allocation a : cluster.allocations()) {
       Allocation.Reclaim reclaim = a.reclaim();
       Allocation.Notice notice = a.notice();
+      HeldHealth health = a.health();
       corrected.add(
           a.with(
               at -> {
@@ -114,6 +137,14 @@ final class FutureTimes {
                         ? null
                         : new Allocation.Reclaim(reclaim.reason(), corrected(reclaim.atMillis()));
                 at.notice = notice == null ? null : corrected(notice);
+                at.health =
+                    health == null
+                        ? null
+                        : new HeldHealth(
+                            health.state(),
+                            corrected(health.sinceMillis()),
+                            health.reasons(),
+                            health.isCredited());
                 at.withdrawnNoticeEndMillis =
                     correctedOrNull(at.withdrawnNoticeEndMillis, Allocation.Notice.LONGEST_MILLIS);
               }));

@@ -68,7 +68,9 @@ public final class Gang {
 
   /**
    * The grants to unwind: those of a minimum that is not active, once the oldest of them is older
-   * than the patience with it.
+   * than the patience with it, or at once if the cluster gave up others of them. Without these the
+   * minimum cannot be completed, and the rest would be kept from others at no cost. Seats and nodes
+   * given up before the grant do not count, because nothing of this minimum is missing then.
    */
   public static List<Allocation> overdue(
       Cluster cluster, int gpusPerNode, long patienceMillis, long nowMillis) {
@@ -79,7 +81,14 @@ public final class Gang {
         cluster.allocations().stream()
             .filter(a -> a.fillsSlot() && a.state() == Allocation.State.PROVISIONING)
             .toList();
-    return open.stream().anyMatch(a -> nowMillis >= a.grantedAtMillis() + patienceMillis)
+    Long gaveUpAt = cluster.standing().gaveUpAtMillis();
+    boolean isGivenUp =
+        gaveUpAt != null
+            && cluster.standing().ranksLast(nowMillis)
+            && open.stream().anyMatch(a -> gaveUpAt >= a.grantedAtMillis())
+            && cluster.filledSlots() < governing(cluster, gpusPerNode);
+    return isGivenUp
+            || open.stream().anyMatch(a -> nowMillis >= a.grantedAtMillis() + patienceMillis)
         ? open
         : List.of();
   }

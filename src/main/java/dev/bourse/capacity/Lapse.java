@@ -112,8 +112,10 @@ public final class Lapse {
             null,
             null,
             null,
-            declared.effectiveAtMillis());
-    if (cluster.givesUp(cluster.releaseOrder(), 0, nowMillis)) {
+            declared.effectiveAtMillis(),
+            declared.autoSwap());
+    int givenUp = cluster.countGivenUp(cluster.releaseOrder(), 0, nowMillis);
+    if (givenUp > 0) {
       draft.standing = cluster.standing().gaveUp(nowMillis);
     }
     List<Activity> activity = new ArrayList<>();
@@ -138,6 +140,9 @@ public final class Lapse {
             cluster.kind() == Cluster.Kind.VM ? "vm_capacity_lapse" : "k8s_bid_lapse",
             cluster.name(),
             "reason=%s at=%s version=%s"
-                .formatted(reason.label(), Times.rfc3339(endMillis), draft.version)));
+                .formatted(reason.label(), Times.rfc3339(endMillis), draft.version)),
+        List.of(),
+        null,
+        BidderEvents.Count.listGivenUp(cluster, givenUp));
   }
 }

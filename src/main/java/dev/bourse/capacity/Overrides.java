@@ -54,6 +54,7 @@ public record Overrides(@Nullable Long capCents, Map<String, Optional<String>> e
         pool.detectorArmed(),
         pool.swapsEnabled(),
         pool.selfService(),
+        pool.tenants(),
         pool.noticeMillis(),
         pool.pause(),
         new Pool.Environment(

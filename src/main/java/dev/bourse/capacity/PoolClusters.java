@@ -40,6 +40,13 @@ final class PoolClusters {
     }
   }
 
+  void remove(String name) {
+    ClusterView before = all.remove(name);
+    if (before != null) {
+      place(before.cluster()).remove(name);
+    }
+  }
+
   @SuppressWarnings("ReferenceEquality") // Maps are equal by what they hold; this is about which.
   private static boolean isSame(Map<String, ClusterView> one, Map<String, ClusterView> other) {
     return one == other;

@@ -49,7 +49,7 @@ public final class PreviewService {
     }
     return market
         .preview(next)
-        .map(nextTick -> new Preview(null, expected(standing, clusters.view(next), nextTick)));
+        .map(nextTick -> new Preview(null, expected(standing, clusters.view(next), nextTick, now)));
   }
 
   /** The cadence is left out: it delays a write but changes nothing of what the write does. */
@@ -58,28 +58,41 @@ public final class PreviewService {
     return Capacity.declare(standing, order, terms.atAnyTime(), nowMillis).next();
   }
 
-  static Preview.Expected expected(Cluster standing, ClusterView next, TickPreview nextTick) {
-    List<Allocation> shrunk = new ArrayList<>();
-    List<Allocation> outbid = new ArrayList<>();
-    List<Allocation> noticed = new ArrayList<>();
+  static Preview.Expected expected(
+      Cluster standing, ClusterView next, TickPreview nextTick, long nowMillis) {
+    List<Preview.Loss> shrunk = new ArrayList<>();
+    List<Preview.Loss> outbid = new ArrayList<>();
+    List<Preview.Loss> noticed = new ArrayList<>();
+    List<Allocation> unprotected = new ArrayList<>();
     for (Allocation held : standing.releaseOrder()) {
-      if (next.cluster().find(held.allocationId()).filter(Allocation::isOpen).isEmpty()) {
-        shrunk.add(held);
-      } else if (nextTick.lost().contains(held.allocationId())) {
-        outbid.add(held);
-      } else if (nextTick.noticed().contains(held.allocationId())) {
-        noticed.add(held);
+      String id = held.allocationId();
+      if (next.cluster().find(id).filter(Allocation::isOpen).isEmpty()) {
+        shrunk.add(new Preview.Loss(held, Preview.Loss.By.WRITE, OptionalLong.empty()));
+        continue;
+      }
+      if (held.isShielded(nowMillis, standing.ceilingCents())
+          && !held.isShielded(nowMillis, next.cluster().ceilingCents())) {
+        unprotected.add(held);
+      }
+      OptionalLong noticeEnd = nextTick.noticed().get(id);
+      if (nextTick.lost().contains(id)) {
+        OptionalLong tick = OptionalLong.of(nextTick.tickAtMillis());
+        outbid.add(new Preview.Loss(held, Preview.Loss.By.TICK, tick));
+      } else if (noticeEnd != null) {
+        noticed.add(new Preview.Loss(held, Preview.Loss.By.NOTICE, noticeEnd));
       }
     }
-    shrunk.addAll(outbid);
+    List<Preview.Loss> losses = new ArrayList<>(shrunk);
+    losses.addAll(outbid);
+    losses.addAll(noticed);
     long nodes = (long) next.cluster().filledSlots() - nextTick.lost().size() + nextTick.nodesWon();
     Long clearing = nextTick.clearingCents();
     long rate = clearing == null ? 0 : Math.min(clearing, next.cluster().ceilingCents());
     return new Preview.Expected(
         next,
         nextTick,
-        List.copyOf(shrunk),
-        List.copyOf(noticed),
+        List.copyOf(losses),
+        List.copyOf(unprotected),
         nodes * next.pool().gpusPerNode() * rate);
   }
 }

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 public final class SelfService {
   /**
    * How many clusters members may make within 24 hours beyond the organization's quota, in the
-   * place of others that they retire. A retired one keeps its name, its rows and a kilobyte or two
-   * of every process for good, so the quota alone would bound none of them.
+   * place of others that they retire. A retired one keeps its name and its rows for good, so the
+   * quota alone would bound none of them.
    */
   static final int REPLACED_A_DAY = 20;
 
@@ -73,7 +73,7 @@ public final class SelfService {
       int maxClusters,
       Clock clock) {
     this.database = database;
-    this.store = new CapacityStore(database);
+    this.store = owners.store();
     this.clusters = clusters;
     this.owners = owners;
     this.admin = admin;
@@ -138,16 +138,18 @@ public final class SelfService {
    */
   public Future<Page<Owned>> listClusters(
       String orgId, Optional<Boolean> retired, String after, int limit) {
-    Page<ClusterView> page =
-        clusters.list(
-            Optional.of(orgId),
-            Optional.empty(),
-            view -> retired.isEmpty() || view.cluster().isRetired() == retired.get(),
-            after,
-            limit);
-    return store
-        .listCreated(page.items().stream().map(view -> view.cluster().name()).toList())
-        .map(created -> new Page<>(owned(page.items(), created), page.more()));
+    Future<Page<ClusterView>> listed =
+        retired.orElse(true)
+            ? owners.list(
+                new CapacityStore.Filter(Optional.of(orgId), Optional.empty(), retired),
+                after,
+                limit)
+            : Future.succeededFuture(clusters.listLive(orgId, after, limit));
+    return listed.compose(
+        page ->
+            store
+                .listCreated(page.items().stream().map(view -> view.cluster().name()).toList())
+                .map(created -> new Page<>(owned(page.items(), created), page.more())));
   }
 
   private static List<Owned> owned(List<ClusterView> views, Map<String, Long> created) {
@@ -361,7 +363,8 @@ public final class SelfService {
             .with("reason", "in-use");
       }
       Cluster.Draft draft = cluster.draft();
-      if (cluster.givesUp(cluster.releaseOrder(), 0, now)) {
+      int givenUp = cluster.countGivenUp(cluster.releaseOrder(), 0, now);
+      if (givenUp > 0) {
         draft.standing = cluster.standing().gaveUp(now);
       }
       List<Activity> activity =
@@ -371,7 +374,10 @@ public final class SelfService {
           cluster,
           draft.build(),
           activity,
-          audit(cluster, now, actor, "cluster_retire", "nodes=" + held));
+          audit(cluster, now, actor, "cluster_retire", "nodes=" + held),
+          List.of(),
+          null,
+          BidderEvents.Count.listGivenUp(cluster, givenUp));
     };
   }
 

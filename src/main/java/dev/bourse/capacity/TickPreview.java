@@ -2,6 +2,8 @@ package dev.bourse.capacity;
 
 import io.vertx.core.Future;
 import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param minimumMissed why it would not win its minimum of several nodes; null when it would, or
  *     has none
  * @param lost ids of allocations that would be taken back
- * @param noticed ids of allocations that would stay though they have no seat: under notice, or
- *     given notice once they are active
+ * @param noticed ids of allocations that would stay though they have no seat, with when their
+ *     notice ends; empty for one that is given notice once it is active
  * @param clearingCents the clearing price per GPU-hour; null when nothing would be seated
  * @param admissionCents the lowest ceiling that would take a node at the tick after; null when none
  * @param paused whether an operator has the market paused, so that it grants and takes nothing
@@ -28,7 +30,7 @@ public record TickPreview(
     int nodesUnfilled,
     @Nullable MinimumMissed minimumMissed,
     Set<String> lost,
-    Set<String> noticed,
+    Map<String, OptionalLong> noticed,
     @Nullable Long clearingCents,
     @Nullable Long admissionCents,
     boolean paused,

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param ended allocations that are gone from the next state though they were open, as they ended
  * @param hourlyLimit what must still hold of the writer's clusters when it is stored, null for
  *     nothing
+ * @param bidderCounts what it adds to the counts of bidders
  */
 public record Transition(
     Cluster before,
@@ -22,7 +23,8 @@ public record Transition(
     List<Activity> activity,
     @Nullable AuditRow audit,
     List<Allocation> ended,
-    @Nullable HourlyLimit hourlyLimit) {
+    @Nullable HourlyLimit hourlyLimit,
+    List<BidderEvents.Count> bidderCounts) {
 
   /** One by a writer whose clusters may cost any amount together. */
   Transition(
@@ -31,7 +33,7 @@ public record Transition(
       List<Activity> activity,
       @Nullable AuditRow audit,
       List<Allocation> ended) {
-    this(before, next, activity, audit, ended, null);
+    this(before, next, activity, audit, ended, null, List.of());
   }
 
   /** One after which no allocation is gone that was open. */
@@ -46,7 +48,13 @@ public record Transition(
 
   /** The same with a row of the audit trail, in the place of any it had. */
   Transition recorded(AuditRow row) {
-    return new Transition(before, next, activity, row, ended, hourlyLimit);
+    return new Transition(before, next, activity, row, ended, hourlyLimit, bidderCounts);
+  }
+
+  /** True if the cluster gave up a seat that it won or a new node. */
+  boolean hasGivenUp() {
+    Long at = next.standing().gaveUpAtMillis();
+    return at != null && !at.equals(before.standing().gaveUpAtMillis());
   }
 
   boolean changesNothing() {

@@ -16,11 +16,25 @@
  * dev.bourse.capacity.Lapse} for what ends by itself. The owner ends a declaration whose time has
  * come before it carries out any command; the market's tick only sees to it that one comes.
  *
+ * <p>A cluster that is settled, {@link dev.bourse.capacity.Cluster#isSettled}, leaves memory: it is
+ * retired and holds nothing. A request that names one has it read from the store first ({@link
+ * dev.bourse.capacity.ClusterOwners#meetNamed}), so that the parts that read snapshots need not
+ * wait. Lists that show retired clusters are read from the store.
+ *
  * <p>{@link dev.bourse.capacity.Standing} is a cluster's part in the market: the ceiling that the
  * last tick read, the seats it waits for, and whether its organization ranks last.
  *
+ * <p>{@link dev.bourse.capacity.HealthCommands} records what checks of held machines found and
+ * swaps failed nodes if the declaration says so. Such a swap is a requested one in all that
+ * follows: the same replacement, protection, price and lapse. One is in flight at a time and none
+ * within ten minutes of a node becoming active, so that it is no faster way to other machines than
+ * requests. Each change that starts or ends a credit is stored in the commit of the change.
+ *
  * <p>What is in force for a pool's clusters, {@link dev.bourse.capacity.PoolInForce}, is shared by
  * their snapshots: to change it costs the same for one cluster as for a million.
+ *
+ * <p>A {@link dev.bourse.capacity.Drill} is stored with the cluster, because the process that works
+ * on its machines may be another one than the one that was asked.
  *
  * <p>{@link dev.bourse.capacity.PreviewService} tries a declaration out: the same {@code declare},
  * then the market's own clearing upon what it makes.

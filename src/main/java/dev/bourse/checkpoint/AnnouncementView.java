@@ -13,16 +13,16 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Publications as they are sent, and what is answered to them. */
+/** Parses announcements and formats their answers. */
 public final class AnnouncementView {
   private static final String SESSIONS = "/upload/";
 
   private AnnouncementView() {}
 
   /**
-   * What a body announces.
+   * Parses the announcement of a file.
    *
-   * @throws ApiError {@code bad-request} for a name or a type that no file may have
+   * @throws ApiError {@code bad-request} for an invalid name or type
    */
   public static CheckpointService.Announcement announcement(
       JsonObject body, Visibility visibility) {
@@ -31,11 +31,11 @@ public final class AnnouncementView {
     String type = contentType.toLowerCase(Locale.ROOT);
     if (type.startsWith("multipart/") || type.startsWith("message/")) {
       throw ApiError.badField(
-          "content_type", contentType, "the type of one file; browsers look for more in this one");
+          "content_type", contentType, "the type of a single file, not a multipart type");
     }
     if (ContentHeaders.mediaType(type).equals(SetFile.MANIFEST_TYPE)) {
       throw ApiError.badField(
-          "content_type", contentType, "another type; sets are announced at their own path");
+          "content_type", contentType, "another type; use the operation for sets");
     }
     return new CheckpointService.Announcement(
         new Metadata(
@@ -50,7 +50,7 @@ public final class AnnouncementView {
         replace(body.getValue("replace")));
   }
 
-  /** The digest that bytes must have, as it is stored: in small letters. */
+  /** Returns the announced digest in lower case. */
   private static @Nullable String digest(JsonObject body) {
     String sha256 = body.getString("sha256");
     return sha256 == null ? null : sha256.toLowerCase(Locale.ROOT);
@@ -59,13 +59,13 @@ public final class AnnouncementView {
   private static String fileName(JsonObject body) {
     String fileName = body.getString("filename");
     if (fileName.equals(".") || fileName.equals("..")) {
-      throw ApiError.badField("filename", fileName, "a name of a file, not of a folder");
+      throw ApiError.badField("filename", fileName, "a file name without folders");
     }
     return fileName;
   }
 
   /**
-   * What a body announces of a set.
+   * Parses the announcement of a set.
    *
    * @throws ApiError {@code bad-request} for paths that cannot be files of one folder
    */
@@ -85,13 +85,15 @@ public final class AnnouncementView {
       Long told = lengths.putIfAbsent(sha256, length);
       if (told != null && told != length) {
         throw ApiError.badField(
-            "files[%s].bytes".formatted(i), length, told + ", as of the other file of this sha256");
+            "files[%s].bytes".formatted(i),
+            length,
+            told + ", like the other file with this sha256");
       }
       files.add(SetFile.announced(i, path, length, sha256));
     }
     paths.requireNoFileIsAFolder();
     if (bytes == 0) {
-      throw ApiError.badField("files", "only empty files", "at least one that has bytes");
+      throw ApiError.badField("files", "only empty files", "at least one file that is not empty");
     }
     return new CheckpointService.SetAnnouncement(
         new Metadata(
@@ -118,10 +120,10 @@ public final class AnnouncementView {
   }
 
   /**
-   * The answer to an announcement.
+   * Formats the answer to an announcement.
    *
-   * @param baseUrl what clients call the service
-   * @param items the path below which the item is, for where its bytes go directly
+   * @param baseUrl the service's address for clients
+   * @param items the path of the item's collection, for direct uploads
    */
   public static JsonObject announced(
       CheckpointService.Announced announced, String baseUrl, String items) {
@@ -142,7 +144,7 @@ public final class AnnouncementView {
         : json.put("content_url", baseUrl + items + '/' + item.id() + "/content");
   }
 
-  /** The answer to the announcement of a set. */
+  /** Formats the answer to the announcement of a set. */
   static JsonObject announced(CheckpointService.AnnouncedSet set, String baseUrl, String items) {
     CheckpointService.Announced announced = set.announced();
     return announced(announced, baseUrl, items)
@@ -150,7 +152,7 @@ public final class AnnouncementView {
         .put("missing", new JsonArray(set.missing()));
   }
 
-  /** The answer to a deletion. */
+  /** Formats the answer to a deletion. */
   public static JsonObject deleted(String id, long atMillis) {
     return new JsonObject()
         .put("ok", true)

@@ -7,17 +7,17 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A change of one item, and all that follows from it: which revisions are written and dropped, what
- * storage is taken or returned, which bytes are of no more use. All of it goes into one commit.
+ * A change of one item with its consequences: revisions written and dropped, storage reserved and
+ * released, uploads and blobs that became obsolete. All of it is one commit.
  *
- * @param before empty when the item is new
- * @param after empty when it is removed
- * @param draftFiles of the draft, when the change announces a set
+ * @param before empty if the item is new
+ * @param after empty if it is removed
+ * @param draftFiles files of the draft, if the change announces a set
  */
 record ChangeSet(
     Optional<Checkpoint> before, Optional<Checkpoint> after, Optional<DraftFiles> draftFiles) {
   /**
-   * The files of a set that is announced.
+   * The files of an announced set.
    *
    * @param revision the draft's number
    */
@@ -33,7 +33,7 @@ record ChangeSet(
 
   ChangeSet {
     if (before.isEmpty() && after.isEmpty()) {
-      throw new IllegalArgumentException("nothing changes");
+      throw new IllegalArgumentException("a change needs a state before or after it");
     }
   }
 
@@ -41,12 +41,12 @@ record ChangeSet(
     return new ChangeSet(Optional.of(before), Optional.of(after));
   }
 
-  /** The item, as it is afterwards or was before. */
+  /** Returns the item after the change, or before it if it is removed. */
   Checkpoint item() {
     return after.or(() -> before).orElseThrow();
   }
 
-  /** Revisions that are new or changed. */
+  /** Returns new and changed revisions. */
   List<Revision> written() {
     List<Revision> known = before.map(Checkpoint::revisions).orElse(List.of());
     return after.map(Checkpoint::revisions).orElse(List.of()).stream()
@@ -54,7 +54,7 @@ record ChangeSet(
         .toList();
   }
 
-  /** The revisions that are gone afterwards. */
+  /** Returns dropped revisions. */
   List<Revision> dropped() {
     List<Integer> kept =
         after.map(Checkpoint::revisions).orElse(List.of()).stream().map(Revision::number).toList();
@@ -63,19 +63,19 @@ record ChangeSet(
         .toList();
   }
 
-  /** Bytes of storage taken; negative for returned. */
+  /** Returns the bytes of storage reserved; negative if released. */
   long bytesTaken() {
     return after.map(Checkpoint::heldBytes).orElse(0L)
         - before.map(Checkpoint::heldBytes).orElse(0L);
   }
 
-  /** How many items there are more; negative for fewer. */
+  /** Returns the change of the number of items. */
   int itemsTaken() {
     return (after.isPresent() ? 1 : 0) - (before.isPresent() ? 1 : 0);
   }
 
-  /** The numbers of the sets whose files are of no more use to this item. */
-  List<Integer> endedSets() {
+  /** Returns the numbers of the sets whose files this item no longer needs. */
+  List<Integer> obsoleteSets() {
     return Stream.concat(
             dropped().stream(),
             written().stream().filter(revision -> revision.state() == Revision.State.EXPIRED))
@@ -84,8 +84,8 @@ record ChangeSet(
         .toList();
   }
 
-  /** The names of the uploads that nobody will add to any more. */
-  List<String> uselessUploads() {
+  /** Returns the names of the uploads that receive no more bytes. */
+  List<String> obsoleteUploads() {
     List<String> names = new ArrayList<>();
     dropped().forEach(revision -> addUpload(names, revision));
     written().stream()
@@ -100,8 +100,8 @@ record ChangeSet(
     }
   }
 
-  /** The keys of the blobs that nobody will read any more. */
-  List<String> uselessBlobs() {
+  /** Returns the keys of the blobs that are no longer read. */
+  List<String> obsoleteBlobs() {
     List<String> keys = new ArrayList<>();
     dropped().stream()
         .filter(revision -> revision.sha256() != null)

@@ -10,23 +10,23 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published file through all its editions. Immutable; each transition gives the next state or
- * refuses with an {@link ApiError}.
+ * A published file with its revisions. Immutable; each transition returns the next state or throws
+ * an {@link ApiError}.
  *
- * <p>It has up to three revisions at a time: the <em>draft</em>, whose bytes are awaited; the
- * <em>head</em>, the newest whose bytes are there, which the organization reads; and the
- * <em>live</em> one, which everybody the item is for reads. For an organization's own item head and
- * live are one; a public item's live revision stays until its successor passes review.
+ * <p>It has up to three revisions at a time: the <em>draft</em>, whose bytes have not arrived; the
+ * <em>head</em>, the newest complete revision, which the organization reads; and the <em>live</em>
+ * one, which the item's audience reads. An organization's own item has the same head and live
+ * revision; a public item's live revision stays until its successor passes review.
  *
  * @param orgId the organization it belongs to; {@link #PLATFORM} for the platform's documents
- * @param fileName with organization and visibility, its place
+ * @param fileName unique with organization and visibility (its place)
  * @param creator the member's username; the operator's label for platform documents
- * @param creatorId the id of its owner, who alone may replace and delete it; null once that member
- *     is gone
- * @param publisherName who the platform's document is by; null for an organization's
+ * @param creatorId the id of its owner, who alone may replace and delete it; null after that member
+ *     is removed
+ * @param publisherName the author shown for a platform document; null for an organization's item
  * @param changedAtMillis when it was last published or replaced; lists are ordered by it
- * @param lastRevision the highest number any of its revisions ever had
- * @param version the store's guard, raised by every stored change
+ * @param lastRevision the highest number that any of its revisions ever had
+ * @param version the store's guard, increased by every stored change
  */
 public record Checkpoint(
     String id,
@@ -43,7 +43,7 @@ public record Checkpoint(
     @Nullable Revision draft,
     @Nullable Revision head,
     @Nullable Revision live) {
-  /** Stands for the platform where an organization's id would. */
+  /** Stands for the platform in place of an organization's id. */
   public static final String PLATFORM = "";
 
   public Checkpoint {
@@ -57,7 +57,7 @@ public record Checkpoint(
     }
   }
 
-  /** An item whose first bytes are awaited. */
+  /** Creates an item with a draft only. */
   static Checkpoint create(
       String id,
       String orgId,
@@ -83,7 +83,7 @@ public record Checkpoint(
         null);
   }
 
-  /** Whether it is one of the platform's documents. */
+  /** Returns true for one of the platform's documents. */
   public boolean isPlatform() {
     return orgId.equals(PLATFORM);
   }
@@ -92,7 +92,9 @@ public record Checkpoint(
     return !isPlatform() && memberId.equals(creatorId);
   }
 
-  /** What its organization is shown: the newest complete revision, else the one awaited. */
+  /**
+   * Returns the revision that its organization sees: the newest complete one, or else the draft.
+   */
   public Revision shown() {
     Revision complete = head != null ? head : live;
     return complete != null ? complete : draftOrFail();
@@ -105,12 +107,12 @@ public record Checkpoint(
     return draft;
   }
 
-  /** Whether nothing of it ever arrived and nothing can any more. */
+  /** Returns true if no bytes ever arrived and none may arrive any more. */
   boolean isDead(long nowMillis) {
     return head == null && live == null && draftOrFail().isLate(nowMillis);
   }
 
-  /** Its revisions, each once. */
+  /** Returns its revisions, without duplicates. */
   List<Revision> revisions() {
     Map<Integer, Revision> all = new LinkedHashMap<>();
     for (Revision revision : new @Nullable Revision[] {draft, head, live}) {
@@ -121,7 +123,7 @@ public record Checkpoint(
     return List.copyOf(all.values());
   }
 
-  /** How many bytes it takes of its organization's storage. */
+  /** Returns the bytes of its organization's storage that it occupies. */
   long heldBytes() {
     return revisions().stream()
         .filter(Revision::isHeld)
@@ -129,7 +131,7 @@ public record Checkpoint(
         .sum();
   }
 
-  /** The item with a new edition announced; an earlier one that is not complete is given up. */
+  /** Returns the item with a new draft; an earlier draft is discarded. */
   Checkpoint redrafted(Revision next) {
     if (next.number() != lastRevision + 1) {
       throw new IllegalArgumentException("revision " + next.number() + " follows " + lastRevision);
@@ -138,30 +140,30 @@ public record Checkpoint(
   }
 
   /**
-   * The draft of this number, still awaited.
+   * Returns the draft of this number.
    *
-   * @throws ApiError {@code conflict} when it is complete, given up or too late
+   * @throws ApiError {@code conflict} if it is complete, discarded or expired
    */
   Revision awaited(int number, long nowMillis) {
     Revision awaited = draft;
     if (awaited == null || awaited.number() != number || awaited.isLate(nowMillis)) {
-      throw ConflictReason.NOT_PENDING.of("revision %s of %s awaits no bytes", number, id);
+      throw ConflictReason.NOT_PENDING.of("revision %s of %s accepts no more bytes", number, id);
     }
     return awaited;
   }
 
-  /** The draft's bytes are complete and durable under the name that their digest gives. */
+  /** Returns the item after the draft's bytes were stored under the name of their digest. */
   Checkpoint arrived(int number, String sha256, List<String> findings, long nowMillis) {
     Revision arrived = awaited(number, nowMillis).arrived(sha256, findings);
     return with(fileName, changedAtMillis, lastRevision, arrived, head, live);
   }
 
   /**
-   * The draft becomes the head: readable at once for an organization's own item and the platform's
-   * documents, after review for a public one.
+   * Returns the item with the draft as its head: readable at once for an organization's own item
+   * and the platform's documents, after review for a public one.
    *
-   * @param reviewId names the review, when one is needed
-   * @param findings what the automated check noticed
+   * @param reviewId names the review, if one is needed
+   * @param findings remarks of the automated check
    */
   Checkpoint published(
       int number, String sha256, String reviewId, List<String> findings, long nowMillis) {
@@ -179,26 +181,29 @@ public record Checkpoint(
     return visibility == Visibility.PUBLIC && !isPlatform();
   }
 
-  /** The item without its draft; empty when it had nothing else. */
+  /** Returns the item without its draft; empty if it has no other revision. */
   Optional<Checkpoint> withoutDraft() {
     return head == null && live == null
         ? Optional.empty()
         : Optional.of(with(fileName, changedAtMillis, lastRevision, null, head, live));
   }
 
-  /** The time for the draft's bytes is over; a note of it stays. */
+  /** Returns the item with its draft expired; the expired draft is kept for information. */
   Checkpoint expired() {
     return with(fileName, changedAtMillis, lastRevision, draftOrFail().expired(), head, live);
   }
 
-  /** The revision under this review goes on the public feed, in the place of the one before. */
+  /** Returns the item with the revision under this review live, in place of the previous one. */
   Checkpoint approved(String reviewId, long nowMillis) {
     Revision reviewed = underReview(reviewId);
     Revision next = reviewed.ready(String.valueOf(reviewed.sha256()), nowMillis);
     return with(fileName, changedAtMillis, lastRevision, draft, next, next);
   }
 
-  /** The revision under this review stays with the organization; the feed stays as it is. */
+  /**
+   * Returns the item with the revision under this review rejected: the organization keeps it, and
+   * the feed is unchanged.
+   */
   Checkpoint rejected(String reviewId, String reason) {
     Revision next = underReview(reviewId).rejected(reason);
     return with(fileName, changedAtMillis, lastRevision, draft, next, live);
@@ -217,14 +222,14 @@ public record Checkpoint(
   }
 
   /**
-   * The answer about an item that is not the caller's, was deleted or never existed: it is always
-   * the same.
+   * The error for an item that is not the caller's, was deleted or never existed; identical in all
+   * three cases.
    */
   static ApiError gone(String id) {
     return ApiError.of(ErrorCode.GONE, "no checkpoint '" + Text.shown(id) + "' of yours");
   }
 
-  /** The answer about an item that this owner does not have. */
+  /** The error for an item that this owner does not have. */
   static ApiError unknown(String orgId, String id) {
     return orgId.equals(PLATFORM) ? ApiError.notFound("document", id) : gone(id);
   }
@@ -239,7 +244,7 @@ public record Checkpoint(
     return with(name, changedAt, last, version + 1, nextDraft, nextHead, nextLive);
   }
 
-  /** The same, with these for its revisions. */
+  /** Returns the item with other revisions, for reads of the store. */
   Checkpoint withRevisions(
       @Nullable Revision itsDraft, @Nullable Revision itsHead, @Nullable Revision itsLive) {
     return with(fileName, changedAtMillis, lastRevision, version, itsDraft, itsHead, itsLive);

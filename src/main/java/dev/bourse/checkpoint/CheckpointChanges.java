@@ -12,16 +12,16 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Commits changes of items: within the storage there is for them, tried again while the item
- * changes under them, and recorded in the trail of whoever the item belongs to.
+ * Commits changes of items: enforces the storage limits, retries if the item changes concurrently,
+ * and records each change in the owner's trail.
  */
 public final class CheckpointChanges {
-  /** The most items of one owner; a search goes over all of them in less than a second. */
+  /** Most items of one owner; a search scans all of them in less than a second. */
   static final int MAX_ITEMS = 10_000;
 
   /**
-   * How often a change is tried while others change the item: enough for a double click, not for a
-   * crowd.
+   * Attempts of a change under concurrent changes of the same item: enough for a double click, not
+   * for a crowd.
    */
   private static final int MAX_ATTEMPTS = 8;
 
@@ -45,10 +45,10 @@ public final class CheckpointChanges {
   }
 
   /**
-   * Changes an item, which is read again whenever another change comes in between.
+   * Changes an item; reads it again after a concurrent change.
    *
-   * @param reading the item as it is
-   * @param change the item as it is to be; may refuse
+   * @param reading reads the current item
+   * @param change returns the changed item, or throws
    */
   Future<Checkpoint> change(
       Supplier<Future<Checkpoint>> reading,
@@ -70,7 +70,7 @@ public final class CheckpointChanges {
         .commit(change, mostBytes(change.item()), MAX_ITEMS, clock.millis(), audit)
         .recover(
             e ->
-                e instanceof CheckpointStore.NoRoom
+                e instanceof CheckpointStore.StorageFullException
                     ? store
                         .usage(change.item().orgId())
                         .compose(usage -> Future.failedFuture(full(change, usage)))
@@ -93,7 +93,7 @@ public final class CheckpointChanges {
     return ApiError.of(
             ErrorCode.ORG_CAP,
             """
-            %s bytes more do not fit: %s hold %s of %s bytes and are %s of at most %s; \
+            no room for %s more bytes: %s use %s of %s bytes and are %s of at most %s; \
             delete some first\
             """,
             change.bytesTaken(),
@@ -108,7 +108,7 @@ public final class CheckpointChanges {
         .with("used_bytes", usage.bytes());
   }
 
-  /** Tries again while the item changes under it. */
+  /** Retries while the item changes concurrently. */
   <T> Future<T> retried(Supplier<Future<T>> attempt) {
     return retried(attempt, MAX_ATTEMPTS);
   }
@@ -118,7 +118,7 @@ public final class CheckpointChanges {
         .get()
         .recover(
             e -> {
-              if (!(e instanceof CheckpointStore.ItemChanged)) {
+              if (!(e instanceof CheckpointStore.ItemChangedException)) {
                 return Future.failedFuture(e);
               }
               return left > 1
@@ -126,7 +126,7 @@ public final class CheckpointChanges {
                   : Future.failedFuture(
                       ApiError.retryLater(
                           ErrorCode.OVERLOADED,
-                          "this checkpoint is being changed by others",
+                          "this checkpoint is being changed concurrently",
                           RETRY_MILLIS));
             });
   }

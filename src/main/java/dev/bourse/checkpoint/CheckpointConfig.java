@@ -7,27 +7,25 @@ import java.time.Duration;
 /**
  * Settings of checkpoints.
  *
- * @param enabled {@code checkpoints.enabled}; off, the whole family answers 404
- * @param directBytes {@code checkpoints.direct-bytes}: the longest file sent in one request
- * @param itemBytes {@code checkpoints.item-bytes}: the longest file at all
- * @param orgBytes {@code checkpoints.org-bytes}: what an organization's files hold together,
- *     announced ones included
- * @param platformBytes {@code checkpoints.platform-bytes}: what the platform's own documents hold
- *     together, so that a slip of an operator's script cannot fill the disk that organizations were
- *     promised; usually no more than one of these may
- * @param publisher {@code checkpoints.publisher}: who the platform's documents are by, as readers
- *     are told
- * @param contentUrl {@code checkpoints.content-url}: what browsers call the host that serves public
- *     files and nothing else; empty when they come from the service's own
- * @param sessionMillis {@code checkpoints.session-lifetime}: how long announced bytes are awaited
- * @param sweepMillis {@code checkpoints.sweep-interval}: how often the sweep looks for what is not
- *     needed any more
- * @param graceMillis {@code checkpoints.deletion-delay}: how long bytes stay after they were
- *     replaced or deleted, so that whoever has just looked up where they are still finds them
- * @param openFiles {@code checkpoints.open-files}: how many files may be read at once by all
- *     together, however many read each; the system must let the process open as many more
- * @param redirect {@code checkpoints.redirect}: whether members who read long files are led to the
- *     object store that has them
+ * @param enabled {@code checkpoints.enabled}; if off, all operations answer 404
+ * @param directBytes {@code checkpoints.direct-bytes}: the largest file sent in one request
+ * @param itemBytes {@code checkpoints.item-bytes}: the largest file
+ * @param orgBytes {@code checkpoints.org-bytes}: storage of an organization's files, announced ones
+ *     included
+ * @param platformBytes {@code checkpoints.platform-bytes}: storage of the platform's own documents,
+ *     so that a mistake in an operator's script cannot fill the disk that organizations were
+ *     promised; usually the same as of one organization
+ * @param publisher {@code checkpoints.publisher}: the author shown for the platform's documents
+ * @param contentUrl {@code checkpoints.content-url}: address of a host that serves public files
+ *     only; empty to serve them from the service's own
+ * @param sessionMillis {@code checkpoints.session-lifetime}: how long announced bytes may arrive
+ * @param sweepMillis {@code checkpoints.sweep-interval}: interval of the sweep
+ * @param graceMillis {@code checkpoints.deletion-delay}: how long bytes are kept after they were
+ *     replaced or deleted, for readers that have just looked them up
+ * @param openFiles {@code checkpoints.open-files}: files that may be open for reading at once, in
+ *     total; the process's limit of open files must cover them
+ * @param redirect {@code checkpoints.redirect}: whether members who read large files are redirected
+ *     to the object store
  */
 public record CheckpointConfig(
     boolean enabled,
@@ -46,10 +44,10 @@ public record CheckpointConfig(
   private static final long GIB = 1L << 30;
   private static final long PIB = 1L << 50;
 
-  /** A line of a list, as a title is. */
+  /** One line of a list, like a title. */
   private static final int MOST_NAME = 200;
 
-  /** Half of them are the members' alone, and both halves are shared. */
+  /** Half of them are reserved for members, and both halves are shared. */
   private static final int LEAST_OPEN = 4;
 
   /** A direct upload is one request that cannot be resumed: a few minutes on a slow line. */
@@ -80,12 +78,14 @@ public record CheckpointConfig(
         redirect(settings));
   }
 
-  /** A folder has no addresses to lead anybody to. */
+  /** Rejects redirects with local storage, which has no addresses to redirect to. */
   private static boolean redirect(Settings settings) {
     boolean redirect = settings.flag("checkpoints.redirect", false);
     if (redirect && settings.text("checkpoints.store", "local").equals("local")) {
       settings.fault(
-          "checkpoints.redirect", "true", "false while checkpoints.store is no object store");
+          "checkpoints.redirect",
+          "true",
+          "false, because checkpoints.store is not an object store");
     }
     return redirect;
   }

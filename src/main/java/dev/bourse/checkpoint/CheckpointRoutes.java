@@ -10,7 +10,7 @@ import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import java.util.function.Supplier;
 
-/** The operations of members, but for sending bytes. */
+/** Operations of members, except for sending bytes. */
 public final class CheckpointRoutes {
   static final String FAMILY = "/api/checkpoints";
 
@@ -18,7 +18,7 @@ public final class CheckpointRoutes {
   private final Supplier<String> baseUrl;
 
   /**
-   * @param baseUrl what clients call the service; asked for once it listens
+   * @param baseUrl the service's address for clients; read once the service listens
    */
   public CheckpointRoutes(CheckpointService checkpoints, Supplier<String> baseUrl) {
     this.checkpoints = checkpoints;
@@ -35,7 +35,7 @@ public final class CheckpointRoutes {
         .bind("deleteCheckpoint", unlessOff(config, this::delete));
   }
 
-  /** The operation, or 404 while the family is switched off. */
+  /** Returns the operation, or 404 while checkpoints are switched off. */
   public static Operation unlessOff(CheckpointConfig config, Operation operation) {
     return config.enabled()
         ? operation

@@ -16,11 +16,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an item is stored: in a row of its own and one for each of its revisions. Written by
- * statements of {@link CheckpointStore}'s commits, read as pieces, each the item with one revision.
+ * Maps items to rows: one for the item and one for each of its revisions. Statements are part of
+ * {@link CheckpointStore}'s commits; reads return pieces, each the item with one revision.
  */
 final class CheckpointRows {
-  /** What a row of {@code checkpoint} is read from. */
+  /** Columns from which an item is read. */
   private static final Columns<Checkpoint> ITEM =
       Columns.<Checkpoint>of("checkpoint")
           .fixed("item_id", Checkpoint::id)
@@ -38,7 +38,7 @@ final class CheckpointRows {
           .changing("head_revision", item -> number(item.head()))
           .changing("live_revision", item -> number(item.live()));
 
-  /** The same with what lists are searched and ordered by, which nobody reads back. */
+  /** The same with the columns that lists are searched and ordered by, which are only written. */
   private static final Columns<Checkpoint> INDEXED_ITEM =
       ITEM.changing("search", item -> searched(item.shown().metadata()))
           .changing("feed_at", item -> feedAt(item))
@@ -72,19 +72,19 @@ final class CheckpointRows {
           .fixed("findings", row -> new JsonArray(row.revision.findings()).encode())
           .fixed("rejection_reason", row -> row.revision.rejectionReason());
 
-  /** Set before the names of a revision's columns where both tables are selected. */
+  /** Prefix of a revision's column names where both tables are selected. */
   private static final String OF_REVISION = "r_";
 
   /**
-   * Selects items from what follows FROM, which gives rows of {@code checkpoint}. The owner of an
-   * item that was made before owners were stored is the member of the creator's name, if they had
-   * it when the item was made.
+   * Builds a SELECT of items from the text after FROM, which yields rows of {@code checkpoint}. The
+   * owner of an item that was created before owners were stored is the member with the creator's
+   * name, if they had it at that time.
    */
   static String select(String from) {
     return SELECTED + from + JOINED;
   }
 
-  /** The release before sets writes a set's revision anew without telling how many files it has. */
+  /** The release before sets rewrites a set's revision without its number of files. */
   private static final String FILES_COUNTED =
       """
       CASE WHEN r.files = 0 AND r.content_type = '%s' THEN (SELECT COUNT(*) FROM checkpoint_file f \
@@ -107,9 +107,10 @@ final class CheckpointRows {
       """;
 
   /**
-   * That whoever announced the draft of {@code c} may still publish it: they have been on the
-   * roster since before, so that nobody who came later by the same name goes on with it; they are
-   * not suspended; and what is public is of an organization {@code o} that the feed is open to.
+   * Condition that the member who announced the draft of {@code c} may still publish it: they are
+   * not suspended, and have been on the roster since before the announcement, so that a later
+   * member with the same name cannot continue it; and for a public item the feed is open to the
+   * organization {@code o}.
    */
   static final String MAY_PUBLISH =
       """
@@ -124,7 +125,7 @@ final class CheckpointRows {
 
   private CheckpointRows() {}
 
-  /** The items that {@link #select} finds, in the order of the first row of each. */
+  /** Returns the items that {@link #select} finds, in the order of each item's first row. */
   static Future<List<CheckpointStore.Listed>> read(
       Database database, String sql, List<?> parameters) {
     return database.read(sql, parameters, CheckpointRows::piece).map(CheckpointRows::assembled);
@@ -134,7 +135,7 @@ final class CheckpointRows {
     return INDEXED_ITEM.insert(item, "ON CONFLICT DO NOTHING").orElse(refusal);
   }
 
-  /** The place is asked for too, as renaming may meet another item there. */
+  /** The place is checked too, because a renamed item may collide with another. */
   static Statement update(
       Checkpoint before, Checkpoint item, Supplier<? extends RuntimeException> refusal) {
     return INDEXED_ITEM
@@ -187,12 +188,12 @@ final class CheckpointRows {
     return searched(metadata.title() + '\n' + metadata.description() + '\n' + metadata.fileName());
   }
 
-  /** Text as it is compared: in lower case by rules that no engine or locale changes. */
+  /** Normalizes text for comparison: lower case by rules that do not depend on engine or locale. */
   static String searched(String text) {
     return text.toLowerCase(Locale.ROOT);
   }
 
-  /** An item joined with one of its revisions, which stands for its draft. */
+  /** An item joined with one of its revisions, which is stored in place of its draft. */
   private record Piece(
       CheckpointStore.Listed whole,
       @Nullable Long draft,

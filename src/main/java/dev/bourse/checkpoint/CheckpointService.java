@@ -17,11 +17,11 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What members and operators do with checkpoints, except for sending their bytes: that is {@code
+ * Operations of members and operators on checkpoints, except for sending bytes, which is {@code
  * dev.bourse.uploads}.
  */
 public final class CheckpointService {
-  /** A little more than 256 bits, so that nobody guesses a session. */
+  /** Somewhat more than 256 bits, so that a session cannot be guessed. */
   private static final int SESSION_CHARACTERS = 43;
 
   private final CheckpointChanges changes;
@@ -31,13 +31,10 @@ public final class CheckpointService {
   private final Clock clock;
   private final RandomGenerator random;
 
-  /**
-   * Separate from the members' searches, so that a crowd of anonymous readers keeps no member from
-   * searching.
-   */
-  private final Searches feedSearches = new Searches();
+  /** Separate from the members' searches, so that anonymous readers cannot block members. */
+  private final SearchQueue feedSearches = new SearchQueue();
 
-  private final Searches ownSearches = new Searches();
+  private final SearchQueue ownSearches = new SearchQueue();
 
   public CheckpointService(
       CheckpointChanges changes,
@@ -58,7 +55,7 @@ public final class CheckpointService {
   }
 
   /**
-   * What is to be published.
+   * An announcement of a file.
    *
    * @param resumable empty to choose by length
    */
@@ -69,9 +66,9 @@ public final class CheckpointService {
       ReplacePolicy replace) {}
 
   /**
-   * An announcement whose bytes are awaited.
+   * An announced item whose bytes have not arrived.
    *
-   * @param replaced whether it takes the place of an item
+   * @param replaced whether it replaces an item
    * @param session the session's secret; empty for a direct upload
    */
   public record Announced(Checkpoint item, Revision draft, boolean replaced, String session) {}
@@ -96,9 +93,9 @@ public final class CheckpointService {
     requireNoSecret(announcement.metadata());
   }
 
-  /** What there is already where an announcement would go. */
+  /** The existing items that an announcement may replace. */
   private record Found(Optional<Checkpoint> atPlace, Optional<Checkpoint> named) {
-    /** What it would replace, as of now. */
+    /** Returns the item that the announcement replaces now. */
     Optional<Checkpoint> replaced(Publisher publisher, Announcement announcement, long nowMillis) {
       return announcement
           .replace()
@@ -111,9 +108,9 @@ public final class CheckpointService {
   }
 
   /**
-   * A set that is to be published.
+   * An announcement of a set.
    *
-   * @param metadata of the whole
+   * @param metadata of the set as a whole
    */
   public record SetAnnouncement(
       Metadata metadata, Visibility visibility, ReplacePolicy replace, List<SetFile> files) {
@@ -123,9 +120,9 @@ public final class CheckpointService {
   }
 
   /**
-   * A set whose files are awaited.
+   * An announced set whose files have not arrived.
    *
-   * @param missing the numbers of those whose bytes the organization does not have yet
+   * @param missing numbers of the files whose bytes the organization does not have yet
    */
   public record AnnouncedSet(Announced announced, List<Integer> missing) {
     public AnnouncedSet {
@@ -134,8 +131,8 @@ public final class CheckpointService {
   }
 
   /**
-   * Announces a set: reserves its storage and its place, and links the files whose bytes sets of
-   * the organization have already. Fails as {@link #publish} does.
+   * Announces a set: reserves its storage and its place, and links files whose bytes the
+   * organization already has in other sets. Fails like {@link #publish}.
    */
   public Future<AnnouncedSet> publishSet(Publisher publisher, SetAnnouncement announcement) {
     publisher.requireOpen(announcement.visibility());
@@ -170,7 +167,7 @@ public final class CheckpointService {
     if (bytes > most) {
       throw ApiError.of(
           ErrorCode.TOO_LARGE,
-          "%s: %s is over %s, the most of %s",
+          "%s: %s exceeds %s, the maximum of %s",
           field,
           bytes,
           most,
@@ -178,7 +175,7 @@ public final class CheckpointService {
     }
   }
 
-  /** Refuses metadata in which a credential is found. */
+  /** Rejects metadata that contains a credential. */
   private static void requireNoSecret(Metadata metadata) {
     requireNoSecret("filename", SecretScan.ofName(metadata.fileName()));
     requireNoSecret("title", SecretScan.ofText(metadata.title()));
@@ -303,15 +300,15 @@ public final class CheckpointService {
   }
 
   /**
-   * A page of one owner's items and what they hold together.
+   * A page of one owner's items and the storage of all of them.
    *
-   * @param usedBytes of {@link CheckpointConfig#orgBytes}, or of {@link
+   * @param usedBytes counts against {@link CheckpointConfig#orgBytes} or {@link
    *     CheckpointConfig#platformBytes}
    */
   public record OwnPage(Page<CheckpointStore.Listed> page, long usedBytes) {}
 
   /**
-   * An organization's items in every state, newest first.
+   * Returns an organization's items in every state, newest first.
    *
    * @param orgId {@link Checkpoint#PLATFORM} for the platform's documents
    */
@@ -328,9 +325,9 @@ public final class CheckpointService {
   }
 
   /**
-   * What is on the public feed, newest first.
+   * Returns items of the public feed, newest first.
    *
-   * @param reader the address that asks
+   * @param reader the reader's address
    */
   public Future<Page<CheckpointStore.Listed>> listFeed(
       String reader, String q, Optional<String> before, int limit) {
@@ -338,50 +335,50 @@ public final class CheckpointService {
     return listed(feedSearches, reader, q, () -> store.listFeed(q, cursor, limit));
   }
 
-  /** How many searches wait for their turn now. */
+  /** Returns the number of queued searches. */
   public int searchesWaiting() {
     return feedSearches.waiting() + ownSearches.waiting();
   }
 
   private static <T> Future<T> listed(
-      Searches searches, String owner, String q, Supplier<Future<T>> list) {
+      SearchQueue searches, String owner, String q, Supplier<Future<T>> list) {
     return q.isEmpty() ? list.get() : searches.within(owner, list);
   }
 
   /**
-   * An item of this organization; {@code gone} for any other.
+   * Returns an item of this organization; fails with {@code gone} for any other.
    *
-   * @param orgId {@link Checkpoint#PLATFORM} for the platform's documents; {@code not-found} for
-   *     what is none of them
+   * @param orgId {@link Checkpoint#PLATFORM} for the platform's documents, which fails with {@code
+   *     not-found}
    */
   public Future<CheckpointStore.Listed> get(String orgId, String id) {
     return findOwn(orgId, id).map(found -> found.orElseThrow(() -> Checkpoint.unknown(orgId, id)));
   }
 
   /**
-   * The first files of a revision of a set, in the order of their announcement.
+   * Returns the first files of a revision of a set, in the order of their announcement.
    *
-   * @param most how many
+   * @param most the limit
    */
   public Future<List<SetFile>> listFirstFiles(Checkpoint item, Revision revision, int most) {
     return sets.listFirst(item.id(), revision.number(), most);
   }
 
-  /** An item on the public feed; {@code not-found} for any other. */
+  /** Returns an item of the public feed; fails with {@code not-found} for any other. */
   public Future<CheckpointStore.Listed> getPublic(String id) {
     return store
         .findOnFeed(id)
         .map(found -> found.orElseThrow(() -> ApiError.notFound("checkpoint", id)));
   }
 
-  /** Any owner's item, for operators; {@code not-found} when there is none. */
+  /** Returns any owner's item, for operators; fails with {@code not-found} without one. */
   public Future<CheckpointStore.Listed> getAny(String id) {
     return store
         .find(id)
         .map(found -> found.orElseThrow(() -> ApiError.notFound("checkpoint", id)));
   }
 
-  /** Fails with {@code not-found} when there is no such organization, retired or not. */
+  /** Fails with {@code not-found} if there is no such organization, retired or not. */
   public Future<Void> requireOrganization(String orgId) {
     return store
         .isOrganization(orgId)
@@ -398,7 +395,7 @@ public final class CheckpointService {
     return store.find(id).map(found -> found.filter(l -> l.item().orgId().equals(orgId)));
   }
 
-  /** The publisher's own item; {@code gone} for any other. */
+  /** Returns the publisher's own item; fails with {@code gone} for any other. */
   public Future<Checkpoint> getCreated(Publisher publisher, String id) {
     return findOwn(publisher.orgId(), id)
         .map(
@@ -410,8 +407,8 @@ public final class CheckpointService {
   }
 
   /**
-   * The publisher's own item if it is as it was; {@code version-mismatch} when it has changed
-   * since, else as {@link #getCreated}.
+   * Returns the publisher's own item at a version; fails with {@code version-mismatch} if it has
+   * changed, else like {@link #getCreated}.
    */
   public Future<Checkpoint> getUnchanged(Publisher publisher, String id, long version) {
     return getCreated(publisher, id)
@@ -426,18 +423,18 @@ public final class CheckpointService {
             });
   }
 
-  /** Removes the publisher's own item from organization and feed; returns when. */
+  /** Removes the publisher's own item from organization and feed; returns the time. */
   public Future<Long> delete(Publisher publisher, String id) {
     return delete(publisher.actor(), () -> getCreated(publisher, id));
   }
 
-  /** The same, but only as it was: {@code version-mismatch} when it has changed since. */
+  /** Removes it at a version; fails with {@code version-mismatch} if it has changed. */
   public Future<Long> delete(Publisher publisher, String id, long version) {
     return delete(publisher.actor(), () -> getUnchanged(publisher, id, version));
   }
 
   /**
-   * Removes any owner's item; {@code not-found} when there is none. Returns when.
+   * Removes any owner's item; fails with {@code not-found} without one. Returns the time.
    *
    * @param actor the operator
    */

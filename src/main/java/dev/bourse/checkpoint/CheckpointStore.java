@@ -15,19 +15,19 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Rows of checkpoints and of what organizations use, as requests need them. */
+/** Rows of checkpoints and of organizations' storage, for requests. */
 public final class CheckpointStore {
-  /** The item is not as it was read, or its place is taken: to be read again and tried again. */
-  static final class ItemChanged extends RuntimeException {
-    ItemChanged() {
-      super("the checkpoint is not as it was read", null, false, false);
+  /** The item has changed since it was read, or its place is taken; read it again and retry. */
+  static final class ItemChangedException extends RuntimeException {
+    ItemChangedException() {
+      super("the checkpoint has changed since it was read", null, false, false);
     }
   }
 
-  /** The organization's storage has no room for what is announced. */
-  static final class NoRoom extends RuntimeException {
-    private NoRoom() {
-      super("the organization has no room", null, false, false);
+  /** The organization has no storage left for an announcement. */
+  static final class StorageFullException extends RuntimeException {
+    private StorageFullException() {
+      super("the organization has no storage left", null, false, false);
     }
   }
 
@@ -36,17 +36,16 @@ public final class CheckpointStore {
   private static final String OF_REVIEW =
       "WHERE c.item_id = (SELECT s.item_id FROM checkpoint_revision s WHERE s.review_id = ?)";
 
-  /** Nothing of a retired organization is served; its items are soon deleted. */
-  private static final String OF_THE_LIVING = " AND o.retired_at IS NULL";
+  /** Excludes the items of retired organizations, which are not served and soon deleted. */
+  private static final String NOT_RETIRED = " AND o.retired_at IS NULL";
 
   /**
-   * How many items one read of a search looks at. Measured on two busy cores: 2 ms with
-   * descriptions of 300 characters, 15 ms with the longest; all other reads of the store wait
-   * behind it.
+   * Items that one query of a search scans. Measured on two busy cores: 2 ms with descriptions of
+   * 300 characters, 15 ms with the longest; other reads of the store wait for it.
    */
   static final int WINDOW = 500;
 
-  /** How many items one page of a search looks at: more than any organization may have. */
+  /** Items that one page of a search scans: more than any organization may have. */
   static final int MOST_SEARCHED = 20_000;
 
   private static final Items FEED =
@@ -57,7 +56,7 @@ public final class CheckpointStore {
           "feed_at",
           "feed_search");
 
-  /** How often items are read whose files are replaced between two reads. */
+  /** Attempts to read items whose files are replaced between two reads. */
   private static final int ATTEMPTS = 3;
 
   private final Database database;
@@ -79,7 +78,7 @@ public final class CheckpointStore {
       manifests = Map.copyOf(manifests);
     }
 
-    /** The length of what the content of a revision returns; 0 for a set that has expired. */
+    /** Returns the length of a revision's content; 0 for an expired set. */
     long contentBytes(Revision revision) {
       return revision.metadata().isSet()
           ? manifests.getOrDefault(revision.number(), 0L)
@@ -87,29 +86,29 @@ public final class CheckpointStore {
     }
   }
 
-  /** What an organization's items hold. */
+  /** The storage that an organization's items occupy. */
   record Usage(long bytes, long items) {}
 
   /**
-   * A place in a list, for the page after it.
+   * The cursor of a list.
    *
-   * @param atMillis the time the list is ordered by
-   * @param id the item's
+   * @param atMillis the time that the list is ordered by
+   * @param id the item's id
    */
   record Cursor(long atMillis, String id) {
     private static final Pattern TEXT = Pattern.compile("([0-9a-z]{1,11})-(ckp_[0-9A-Za-z]{1,32})");
 
     private static final int RADIX = 36;
 
-    /** The place as clients hold it, to whom it means nothing. */
+    /** Returns the cursor as clients receive it; it is opaque to them. */
     String text() {
       return Long.toString(atMillis, RADIX) + '-' + id;
     }
 
     /**
-     * What {@link #text} made.
+     * Parses a cursor from {@link #text}.
      *
-     * @throws ApiError {@code bad-request} for anything else
+     * @throws ApiError {@code bad-request} for any other text
      */
     static Cursor parse(String text) {
       Matcher matcher = TEXT.matcher(text);
@@ -124,18 +123,18 @@ public final class CheckpointStore {
     return one("WHERE c.item_id = ?", itemId);
   }
 
-  /** The item, when everybody may read it. */
+  /** Returns the item if it is public. */
   Future<Optional<Listed>> findOnFeed(String itemId) {
-    return one("WHERE c.item_id = ? AND c.feed_at IS NOT NULL" + OF_THE_LIVING, itemId);
+    return one("WHERE c.item_id = ? AND c.feed_at IS NOT NULL" + NOT_RETIRED, itemId);
   }
 
-  /** The bytes everybody may read of an item; empty when there are none. */
+  /** Returns the public content of an item; empty if there is none. */
   Future<Optional<Content>> findContentOnFeed(String itemId) {
     return content(
-        "c.live_revision WHERE c.item_id = ? AND c.feed_at IS NOT NULL" + OF_THE_LIVING, itemId);
+        "c.live_revision WHERE c.item_id = ? AND c.feed_at IS NOT NULL" + NOT_RETIRED, itemId);
   }
 
-  /** The bytes an organization is shown of its item, as {@link Checkpoint#shown} says. */
+  /** Returns the content that an organization sees of its item, see {@link Checkpoint#shown}. */
   Future<Optional<Content>> findShownContent(String orgId, String itemId) {
     return content(
         """
@@ -146,7 +145,7 @@ public final class CheckpointStore {
         orgId);
   }
 
-  /** Reads only what is needed, since this read bounds how fast small files are downloaded. */
+  /** Reads the needed columns only, because this read bounds the rate of small downloads. */
   private Future<Optional<Content>> content(String revision, String... values) {
     return database.readFirst(
         """
@@ -166,12 +165,12 @@ public final class CheckpointStore {
                 null));
   }
 
-  /** Whether there is an organization of this id, retired or not. */
+  /** Returns true if there is an organization of this id, retired or not. */
   Future<Boolean> isOrganization(String orgId) {
     return database.exists("SELECT 1 FROM org WHERE org_id = ?", List.of(orgId));
   }
 
-  /** The item at a place. */
+  /** Returns the item at a place. */
   Future<Optional<Checkpoint>> findPlaced(String orgId, Visibility visibility, String fileName) {
     return one(
             "WHERE c.org_id = ? AND c.visibility = ? AND c.filename = ?",
@@ -182,8 +181,8 @@ public final class CheckpointStore {
   }
 
   /**
-   * The item whose draft has this session; empty when whoever announced it may not publish it any
-   * more.
+   * Returns the item whose draft has this session; empty if the member who announced it may no
+   * longer publish it.
    */
   public Future<Optional<Checkpoint>> findBySession(String sessionSha256) {
     return one(
@@ -196,9 +195,9 @@ public final class CheckpointStore {
         .map(found -> found.map(Listed::item));
   }
 
-  /** The item whose revision has this review, decided or not. */
+  /** Returns the item whose revision has this review, decided or not. */
   Future<Optional<Listed>> findByReview(String reviewId) {
-    return one(OF_REVIEW + OF_THE_LIVING, reviewId);
+    return one(OF_REVIEW + NOT_RETIRED, reviewId);
   }
 
   private Future<Optional<Listed>> one(String where, String... values) {
@@ -207,9 +206,9 @@ public final class CheckpointStore {
   }
 
   /**
-   * A page of an organization's items, newest first.
+   * Returns a page of an organization's items, newest first.
    *
-   * @param q what title, description or file name hold; empty for all
+   * @param q text that the title, description or file name must contain; empty for all
    */
   Future<Page<Listed>> listOfOrg(String orgId, String q, Optional<Cursor> before, int limit) {
     return page(
@@ -219,19 +218,19 @@ public final class CheckpointStore {
         limit);
   }
 
-  /** A page of what everybody may read, newest first; a search as {@link #listOfOrg}. */
+  /** Returns a page of the public feed, newest first; searches like {@link #listOfOrg}. */
   Future<Page<Listed>> listFeed(String q, Optional<Cursor> before, int limit) {
     return page(FEED, q, before, limit);
   }
 
   /**
-   * Items that are listed by time.
+   * A list of items ordered by time.
    *
-   * @param all what holds for them, and perhaps for a few others, by columns of the list's index
-   * @param these what holds for them alone
-   * @param values of either
+   * @param all a condition on columns of the list's index, which may match a few items too many
+   * @param these the exact condition
+   * @param values parameters of either condition
    * @param time the column of the time
-   * @param search the column of what is searched
+   * @param search the column that is searched
    */
   private record Items(String all, String these, List<String> values, String time, String search) {}
 
@@ -243,7 +242,7 @@ public final class CheckpointStore {
     return found.map(items -> Page.of(items, limit));
   }
 
-  /** Searches window after window, so that other reads get a turn between two of them. */
+  /** Searches one window after another, so that other reads run between two of them. */
   private Future<List<Listed>> search(
       Items list, String q, Optional<Cursor> before, int most, int windows, List<Listed> found) {
     return windowEnd(list, before)
@@ -259,7 +258,7 @@ public final class CheckpointStore {
                         }));
   }
 
-  /** The last place of a window; empty when less than a window is left. */
+  /** Returns the last position of a window; empty if less than a window is left. */
   private Future<Optional<Cursor>> windowEnd(Items list, Optional<Cursor> before) {
     List<Object> parameters = new ArrayList<>(list.values());
     String sql =
@@ -279,7 +278,7 @@ public final class CheckpointStore {
   }
 
   /**
-   * @param through the last place that is looked at; empty for all of them
+   * @param through the last position to read; empty to read all
    */
   private Future<List<Listed>> rows(
       Items list, String q, Optional<Cursor> before, Optional<Cursor> through, int most) {
@@ -304,9 +303,9 @@ public final class CheckpointStore {
   }
 
   /**
-   * A page of the open reviews, the one that waits longest first.
+   * Returns a page of the open reviews, oldest first.
    *
-   * @param after the last of the page before
+   * @param after the last review of the previous page
    */
   Future<Page<Listed>> listReviews(Optional<Cursor> after, int limit) {
     List<Object> parameters = new ArrayList<>();
@@ -339,11 +338,11 @@ public final class CheckpointStore {
   }
 
   /**
-   * Makes a change and all that follows from it, or nothing. Fails with {@link ItemChanged} or
-   * {@link NoRoom}.
+   * Commits a change with all its consequences. Fails with {@link ItemChangedException} or {@link
+   * StorageFullException}.
    *
-   * @param mostBytes what the organization's items may hold together; checked when more is taken
-   * @param mostItems how many there may be
+   * @param mostBytes storage limit of the organization; checked when storage is reserved
+   * @param mostItems limit of the number of items
    */
   Future<Void> commit(
       ChangeSet change, long mostBytes, long mostItems, long nowMillis, List<AuditRow> audit) {
@@ -353,9 +352,9 @@ public final class CheckpointStore {
         .dropped()
         .forEach(revision -> statements.add(CheckpointRows.deletion(item.id(), revision)));
     if (change.before().isEmpty()) {
-      statements.add(CheckpointRows.insertion(item, ItemChanged::new));
+      statements.add(CheckpointRows.insertion(item, ItemChangedException::new));
     } else if (change.after().isPresent()) {
-      statements.add(CheckpointRows.update(change.before().get(), item, ItemChanged::new));
+      statements.add(CheckpointRows.update(change.before().get(), item, ItemChangedException::new));
     }
     for (Revision revision : change.written()) {
       statements.add(CheckpointRows.deletion(item.id(), revision));
@@ -364,19 +363,20 @@ public final class CheckpointStore {
     if (change.after().isEmpty()) {
       statements.add(
           Statement.guarded(
-              ItemChanged::new,
+              ItemChangedException::new,
               "DELETE FROM checkpoint WHERE item_id = ? AND version = ?",
               item.id(),
               item.version()));
     }
-    // Linked before what they replace is let go: an announcement anew has the files of the last.
+    // Links new files before old ones are released, because a repeated announcement shares the
+    // files of the previous one.
     change.draftFiles().ifPresent(draft -> statements.addAll(SetStore.insertion(item, draft)));
     change
-        .endedSets()
+        .obsoleteSets()
         .forEach(number -> statements.addAll(SetStore.release(item.id(), number, nowMillis)));
     addUsage(statements, item.orgId(), change, mostBytes, mostItems);
-    change.uselessUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
-    change.uselessBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));
+    change.obsoleteUploads().forEach(name -> statements.add(garbage(name, "upload", nowMillis)));
+    change.obsoleteBlobs().forEach(key -> statements.add(garbage(key, "blob", nowMillis)));
     audit.forEach(row -> statements.add(AuditStore.insert(row)));
     return database.commit(statements);
   }
@@ -402,7 +402,7 @@ public final class CheckpointStore {
     statements.add(
         bytes > 0
             ? Statement.guarded(
-                NoRoom::new,
+                StorageFullException::new,
                 taken + " AND used_bytes <= ? AND items <= ?",
                 bytes,
                 items,

@@ -8,11 +8,11 @@ import io.vertx.core.json.JsonObject;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Checkpoints in JSON. */
+/** Formats checkpoints as JSON. */
 public final class CheckpointView {
   private static final String FAMILY = "/api/checkpoints/";
 
-  /** How many items a page has unless more or fewer are asked for. */
+  /** Default page size. */
   public static final long USUAL_ITEMS = 50;
 
   private static final long MOST_ITEMS = 100;
@@ -20,9 +20,9 @@ public final class CheckpointView {
   private CheckpointView() {}
 
   /**
-   * An item as its organization sees it.
+   * Formats an item as its organization sees it.
    *
-   * @param caller who looks: a member, or an organization's token
+   * @param caller the reader: a member, or an organization's token
    */
   public static JsonObject own(CheckpointStore.Listed listed, Principal caller) {
     Checkpoint item = listed.item();
@@ -35,18 +35,18 @@ public final class CheckpointView {
     return isCreator && reason != null ? json.put("rejection_reason", reason) : json;
   }
 
-  /** An item of the public feed, as everybody sees it. */
+  /** Formats an item of the public feed. */
   public static JsonObject feed(CheckpointStore.Listed listed) {
     Checkpoint item = listed.item();
     return metadata(listed, live(item)).put("urls", urls(FAMILY + "public/" + item.id()));
   }
 
-  /** A page of the public feed. */
+  /** Formats a page of the public feed. */
   public static JsonObject feedPage(Page<CheckpointStore.Listed> page) {
     return page(page, CheckpointView::feed, CheckpointView::feedTime);
   }
 
-  /** What everybody reads of an item that is on the feed. */
+  /** Returns the public revision of an item on the feed. */
   public static Revision live(Checkpoint item) {
     Revision live = item.live();
     if (live == null) {
@@ -55,17 +55,17 @@ public final class CheckpointView {
     return live;
   }
 
-  /** Whether some revision of it is on the public feed. */
+  /** Returns true if a revision of it is on the public feed. */
   public static boolean isOnFeed(Checkpoint item) {
     return item.visibility() == Visibility.PUBLIC && item.live() != null;
   }
 
-  /** Where the page behind an item begins, in a list of its owner's. */
+  /** Returns the cursor of the page after an item, in a list of its owner's. */
   public static String cursor(Checkpoint item) {
     return new CheckpointStore.Cursor(item.changedAtMillis(), item.id()).text();
   }
 
-  /** Metadata of one revision of an item. */
+  /** Formats one revision of an item. */
   public static JsonObject metadata(CheckpointStore.Listed listed, Revision shown) {
     Checkpoint item = listed.item();
     Metadata metadata = shown.metadata();
@@ -93,7 +93,7 @@ public final class CheckpointView {
 
   private static String words(Revision.State state) {
     return switch (state) {
-      case PENDING -> "Awaiting its bytes";
+      case PENDING -> "Waiting for its bytes";
       case EXPIRED -> "Its bytes did not come in time";
       case REVIEW -> "Under review";
       case READY -> "Published";
@@ -115,9 +115,9 @@ public final class CheckpointView {
   }
 
   /**
-   * A page of items.
+   * Formats a page of items.
    *
-   * @param time the time the list is ordered by
+   * @param time the time that the list is ordered by
    */
   static JsonObject page(
       Page<CheckpointStore.Listed> page,
@@ -132,15 +132,15 @@ public final class CheckpointView {
   }
 
   /**
-   * A page of an organization's items.
+   * Formats a page of an organization's items.
    *
-   * @param caller who looks: a member, or an organization's token
+   * @param caller the reader: a member, or an organization's token
    */
   public static JsonObject ofOrg(Page<CheckpointStore.Listed> page, Principal caller) {
     return page(page, listed -> own(listed, caller), Checkpoint::changedAtMillis);
   }
 
-  /** How many items a page has: what is asked for, within 1 and 100. */
+  /** Clamps a page size to 1 to 100. */
   public static int limit(long asked) {
     return (int) Math.max(1, Math.min(MOST_ITEMS, asked));
   }

@@ -11,20 +11,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Coalesces look-ups of what many ask for at once, such as a file everybody downloads. Those who
- * ask while a look-up is under way share the one after it: each is answered by a look-up that began
- * after it asked, so nobody sees less than by a look-up of its own, and nothing is kept that could
- * be stale.
+ * Coalesces concurrent look-ups of the same key, for example of a popular download. Callers that
+ * arrive during a look-up share the next one: each is answered by a look-up that started after its
+ * call, so no caller sees an older state than with a look-up of its own, and nothing stale is kept.
  *
- * <p>May be called on any context. Requests run on duplicates of their event loop's context, so
- * those who share are on the same loop; each future completes on the context it was asked from, and
- * a look-up runs on that of the first who waits for it, whose request pays for it. There are never
- * more look-ups or waiting callers than calls under way.
+ * <p>Safe on any context. Requests run on duplicates of their event loop's context, so callers that
+ * share a look-up are on the same loop; each future completes on its caller's context, and a
+ * look-up runs on the context of its first caller, whose request is charged for it. There are never
+ * more look-ups or waiting callers than calls in progress.
  */
 final class CoalescedLookups<K, V> {
   private record Place<K>(@Nullable ContextInternal loop, K key) {}
 
-  /** The look-ups under way, and what their successors will be to whoever waits for them. */
+  /** The look-ups in progress, each with the callers that wait for the next one. */
   private final Map<Place<K>, Next<V>> underWay = new HashMap<>();
 
   private static final class Next<V> {
@@ -32,16 +31,16 @@ final class CoalescedLookups<K, V> {
   }
 
   /**
-   * Those who wait for a look-up that has not begun.
+   * Callers that wait for a look-up that has not started.
    *
-   * @param first where the first of them asked; null outside of any context
+   * @param first the context of the first caller; null outside of any context
    */
   private record Waiting<V>(@Nullable ContextInternal first, Promise<V> answer) {}
 
   /**
-   * What a look-up that begins after this call finds.
+   * Returns the result of a look-up that starts after this call.
    *
-   * @param key the same for look-ups that find the same
+   * @param key equal for look-ups with the same result
    */
   Future<V> find(K key, Supplier<Future<V>> lookup) {
     ContextInternal asking = (ContextInternal) Vertx.currentContext();
@@ -59,7 +58,7 @@ final class CoalescedLookups<K, V> {
     return begin(place, lookup);
   }
 
-  /** Whoever waits goes on with what is its own request's, not that of whom it shares with. */
+  /** Completes on the caller's own context, not on that of the caller it shares with. */
   private static <V> Future<V> completedOn(@Nullable ContextInternal asking, Future<V> answer) {
     if (asking == null) {
       return answer;
@@ -87,7 +86,7 @@ final class CoalescedLookups<K, V> {
             });
   }
 
-  /** Hands the place of a look-up that ended to those who wait, or frees it. */
+  /** Passes the slot of a finished look-up to the waiting callers, or frees it. */
   private @Nullable Waiting<V> succeed(Place<K> place) {
     synchronized (underWay) {
       Next<V> next = underWay.remove(place);

@@ -5,22 +5,22 @@ import dev.bourse.core.ErrorCode;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Why something stands in the way: the {@code reason} of a {@code conflict}. */
+/** The {@code reason} of a {@code conflict}. */
 public enum ConflictReason {
   /** The place is taken. */
   EXISTS,
-  /** Nothing awaits these bytes: they arrived, were given up or are too late. */
+  /** The upload accepts no bytes: they arrived, were discarded or are too late. */
   NOT_PENDING,
   SIZE_MISMATCH,
   SHA_MISMATCH,
   /** The bytes have not arrived, or not all of them. */
   OBJECT_MISSING,
-  /** The bytes go to the session. */
+  /** The bytes must be sent to the session. */
   RESUMABLE_UPLOAD,
-  /** What is asked for does not fit the state the item or its upload is in. */
+  /** The request does not fit the state of the item or its upload. */
   WRONG_STATUS;
 
-  /** The refusal, its detail a template with arguments. */
+  /** Returns the error; its detail is a template with arguments. */
   @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
   public ApiError of(String template, @Nullable Object... arguments) {
     return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments))

@@ -3,14 +3,14 @@ package dev.bourse.checkpoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What serving the bytes of a revision takes.
+ * The stored bytes of a revision and how to serve them.
  *
- * @param itemId the item's
+ * @param itemId the item's id
  * @param revision the revision's number
- * @param sha256 the digest of its bytes, in hex; null while they are awaited
- * @param fileName what it is saved as
+ * @param sha256 the digest of its bytes, in hex; null before they arrive
+ * @param fileName the name for saving
  * @param contentType the media type it is served with
- * @param key of the blob; null for the one that item, revision and digest name
+ * @param key of the blob; null for the key derived from item, revision and digest
  */
 public record Content(
     String itemId,
@@ -20,7 +20,7 @@ public record Content(
     String contentType,
     @Nullable String key) {
 
-  /** The bytes of one of an item's revisions. */
+  /** Returns the content of one of an item's revisions. */
   public static Content of(Checkpoint item, Revision revision) {
     return new Content(
         item.id(),
@@ -31,7 +31,7 @@ public record Content(
         null);
   }
 
-  /** The key of the blob whose digest is this. */
+  /** Returns the key of the blob with this digest. */
   String blobKey(String digest) {
     return key != null ? key : BlobName.key(itemId, revision, digest);
   }

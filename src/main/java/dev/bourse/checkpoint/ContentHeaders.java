@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The headers stored bytes are served with. They are strangers' files under our address, so a
- * browser shows each in a sandbox, and what it or the system would run or install is only ever
- * saved.
+ * Response headers of stored bytes. They are untrusted files under the service's address, so
+ * browsers show them in a sandbox, and files that a browser or the system would run or install are
+ * always attachments.
  */
 final class ContentHeaders {
   private static final String SANDBOX =
@@ -34,7 +34,7 @@ final class ContentHeaders {
           ".pl", ".rb", ".hta", ".wasm");
 
   /**
-   * What a system offers to install or to start when it is opened: certificates, keys, profiles of
+   * Types that a system offers to install or to start when opened: certificates, keys, profiles of
    * devices and networks, applications and links to them.
    */
   private static final Set<String> INSTALLED_SUBTYPES =
@@ -81,18 +81,18 @@ final class ContentHeaders {
 
   private ContentHeaders() {}
 
-  /** The type without its parameters, in lower case. */
+  /** Returns the type without its parameters, in lower case. */
   static String mediaType(String contentType) {
     int end = contentType.indexOf(';');
     return (end < 0 ? contentType : contentType.substring(0, end)).trim().toLowerCase(Locale.ROOT);
   }
 
-  /** Whether browsers run what is in files of this type: html, SVG and XML of any kind. */
+  /** Returns true if browsers run code in files of this type: html, SVG and XML of any kind. */
   static boolean isActive(String mediaType) {
     return ACTIVE_ENDINGS.stream().anyMatch(mediaType::endsWith);
   }
 
-  /** Whether it is a program in source form, by type or by name. */
+  /** Returns true for a program in source form, by type or by name. */
   static boolean isScript(String mediaType, String fileName) {
     String subtype = mediaType.substring(mediaType.indexOf('/') + 1);
     String name = fileName.toLowerCase(Locale.ROOT);
@@ -101,14 +101,14 @@ final class ContentHeaders {
         || SCRIPT_ENDINGS.stream().anyMatch(name::endsWith);
   }
 
-  /** Whether a system offers to install or to start it, by type or by name. */
+  /** Returns true if a system offers to install or start it, by type or by name. */
   static boolean isInstalled(String mediaType, String fileName) {
     String name = fileName.toLowerCase(Locale.ROOT);
     return INSTALLED_SUBTYPES.contains(mediaType.substring(mediaType.indexOf('/') + 1))
         || INSTALLED_ENDINGS.stream().anyMatch(name::endsWith);
   }
 
-  /** The headers that go with the bytes of a file, except for their type. */
+  /** Returns the headers of a file's bytes, except for their type. */
   static Map<String, String> of(Content content, boolean download) {
     Map<String, String> headers = new LinkedHashMap<>();
     String type = mediaType(content.contentType());
@@ -116,14 +116,14 @@ final class ContentHeaders {
     headers.put(
         "Content-Disposition",
         disposition(name, download || isScript(type, name) || isInstalled(type, name)));
-    // Whatever its type: a list of what browsers run is behind the next browser.
+    // Set for every type, because a list of active types is always behind the next browser.
     headers.put("Content-Security-Policy", SANDBOX);
     return headers;
   }
 
   /**
-   * The header of RFC 6266: the name as it is for clients that know RFC 8187, and one that every
-   * client can read.
+   * Returns the header of RFC 6266: the exact name for clients that support RFC 8187, and an ASCII
+   * name for all others.
    */
   static String disposition(String fileName, boolean attachment) {
     StringBuilder plain = new StringBuilder();
@@ -139,7 +139,7 @@ final class ContentHeaders {
     }
     for (int i = 0; i < fileName.length(); i++) {
       char c = fileName.charAt(i);
-      // Quotes, backslashes and percent signs are read in different ways by different clients.
+      // Clients interpret quotes, backslashes and percent signs differently.
       boolean safe = c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '%';
       isPlain &= safe;
       plain.append(safe ? c : '_');
@@ -151,7 +151,7 @@ final class ContentHeaders {
             isPlain ? "" : "; filename*=UTF-8''" + exact);
   }
 
-  /** The characters that RFC 8187 leaves as they are. */
+  /** The characters that RFC 8187 does not encode. */
   private static boolean isAttributeCharacter(int c) {
     return (c >= '0' && c <= '9')
         || (c >= 'A' && c <= 'Z')

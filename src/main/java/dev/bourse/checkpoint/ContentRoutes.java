@@ -6,9 +6,9 @@ import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import java.util.Map;
 
-/** The operations that answer members and everybody with stored bytes. */
+/** Operations that serve stored bytes to members and the public. */
 public final class ContentRoutes {
-  /** Another round trip is nothing beside 8 MiB, and much beside a document. */
+  /** From 8 MiB on, the extra round trip of a redirect is negligible. */
   private static final long LEAST_REDIRECTED = 8L << 20;
 
   private final CheckpointConfig config;
@@ -47,14 +47,16 @@ public final class ContentRoutes {
         contents.openPublicFile(call.clientKey(), call.text("id"), call.text("sha256")), call);
   }
 
-  /** Serves stored bytes, or leads to the store that has them. */
+  /** Serves stored bytes, or redirects to the object store. */
   private Future<Answer> answerMember(Future<ContentService.Opened> opening, Call call) {
-    return config.redirect() ? opening.compose(opened -> led(opened, call)) : answer(opening, call);
+    return config.redirect()
+        ? opening.compose(opened -> redirected(opened, call))
+        : answer(opening, call);
   }
 
-  private Future<Answer> led(ContentService.Opened opened, Call call) {
+  private Future<Answer> redirected(ContentService.Opened opened, Call call) {
     Answer.Download here = download(opened, call);
-    // An object store does not send the sandbox's header.
+    // An object store does not send the sandbox header.
     if (opened.bytes().length() < LEAST_REDIRECTED
         || ContentHeaders.isActive(ContentHeaders.mediaType(here.contentType()))) {
       return Future.succeededFuture(here);
@@ -80,7 +82,7 @@ public final class ContentRoutes {
         .onFailure(unknown -> opened.bytes().close());
   }
 
-  /** Serves stored bytes in the one way that is safe for strangers' files. */
+  /** Serves stored bytes with the headers that make untrusted files safe. */
   public static Future<Answer> answer(Future<ContentService.Opened> opening, Call call) {
     return opening.map(opened -> download(opened, call));
   }

@@ -17,9 +17,9 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-/** Opens stored bytes for whoever may read them, even while they are being replaced. */
+/** Opens stored bytes for reading, even while they are being replaced. */
 public final class ContentService {
-  /** How often a revision is looked up that is replaced between look-up and opening. */
+  /** Attempts to open a revision that is replaced between look-up and opening. */
   private static final int ATTEMPTS = 3;
 
   private static final Duration ADDRESS_LIFETIME = Duration.ofMinutes(1);
@@ -33,7 +33,7 @@ public final class ContentService {
   private final CoalescedLookups<Wanted, Content> lookups = new CoalescedLookups<>();
 
   /**
-   * @param openFiles how many may be read at once, by all together
+   * @param openFiles files that may be open at once, in total
    */
   public ContentService(CheckpointStore store, SetStore sets, BlobStore blobs, int openFiles) {
     this.store = store;
@@ -43,17 +43,20 @@ public final class ContentService {
   }
 
   /**
-   * What is looked for.
+   * The key of a look-up.
    *
-   * @param orgId whose, by its members; empty on the public feed
-   * @param id of the item, and of a set's file its digest
+   * @param orgId the organization; empty for the public feed
+   * @param id of the item; for a file of a set, followed by its digest
    */
   private record Wanted(String orgId, String id) {}
 
-  /** A revision's or a file's bytes, which the caller closes. */
+  /** An open reading, which the caller closes. */
   public record Opened(Content content, Reading bytes) {}
 
-  /** Opens what an organization is shown of its item; {@code gone} when it has none. */
+  /**
+   * Opens the revision that an organization sees of its item; fails with {@code gone} if there is
+   * none.
+   */
   public Future<Opened> openShown(String orgId, String id) {
     return openShared(
         new DownloadShares.Reader(false, orgId),
@@ -63,9 +66,9 @@ public final class ContentService {
   }
 
   /**
-   * Opens an item on the public feed; {@code not-found} for any other.
+   * Opens an item of the public feed; fails with {@code not-found} for any other.
    *
-   * @param address whose share of what may be read at once it is on
+   * @param address the reader's address, whose share of open files it counts against
    */
   public Future<Opened> openPublic(String address, String id) {
     return openShared(
@@ -75,7 +78,7 @@ public final class ContentService {
         () -> ApiError.notFound("checkpoint", id));
   }
 
-  /** Opens a file of a set that an organization is shown. */
+  /** Opens a file of a set as its organization sees it. */
   public Future<Opened> openShownFile(String orgId, String id, String sha256) {
     return openShared(
         new DownloadShares.Reader(false, orgId),
@@ -93,7 +96,7 @@ public final class ContentService {
         () -> noFile(id, sha256));
   }
 
-  /** Opens a file of a set on the public feed; {@code not-found} for any other. */
+  /** Opens a file of a set on the public feed; fails with {@code not-found} for any other. */
   public Future<Opened> openPublicFile(String address, String id, String sha256) {
     return openShared(
         new DownloadShares.Reader(true, address),
@@ -103,8 +106,8 @@ public final class ContentService {
   }
 
   /**
-   * Where what was opened may be read straight from its store, for a minute: time enough for a
-   * client that follows at once. What has begun by then goes on.
+   * Returns an address at the object store where the content can be read for a minute, enough for a
+   * client that follows at once. Downloads that have started may continue.
    */
   Future<Optional<URI>> address(Opened opened, Map<String, String> headers) {
     String digest = Objects.requireNonNull(opened.content.sha256());
@@ -114,7 +117,7 @@ public final class ContentService {
   static ApiError noFile(String id, String sha256) {
     return ApiError.of(
         ErrorCode.NOT_FOUND,
-        "checkpoint '%s' has no file of SHA-256 '%s' now",
+        "checkpoint '%s' has no file with SHA-256 '%s'",
         Text.shown(id),
         sha256);
   }
@@ -131,11 +134,11 @@ public final class ContentService {
   }
 
   /**
-   * Opens bytes for an operator. Fails as the look-up does, and with {@code conflict} {@code
-   * object-missing} when the bytes are not complete.
+   * Opens bytes for an operator. Fails like the look-up, and with {@code conflict} {@code
+   * object-missing} if the bytes are not complete.
    *
-   * @param operator whose share of what may be read at once it is on
-   * @param finding looks the bytes up; called again when they were replaced meanwhile
+   * @param operator whose share of open files it counts against
+   * @param finding looks the bytes up; called again if they were replaced
    */
   public Future<Opened> open(String operator, Supplier<Future<Content>> finding) {
     return open(new DownloadShares.Reader(false, operator), finding, ATTEMPTS);
@@ -169,7 +172,7 @@ public final class ContentService {
         .map(reading -> new Shared(reading, () -> shares.end(reader, held)));
   }
 
-  /** A reading that gives its place back when it is closed. */
+  /** A reading that releases its slot when it is closed. */
   private static final class Shared implements Reading {
     private final Reading reading;
     private final Runnable onClosed;
@@ -211,6 +214,6 @@ public final class ContentService {
 
   private static ApiError missing(Content content) {
     return ConflictReason.OBJECT_MISSING.of(
-        "the bytes of revision %s of %s are not there", content.revision(), content.itemId());
+        "the bytes of revision %s of %s are missing", content.revision(), content.itemId());
   }
 }

@@ -7,18 +7,18 @@ import java.util.Map;
 
 /**
  * Limits how many files each reader may have open at once. All readers share a fixed number;
- * without shares the slow readers of one organization would keep everybody else from downloading.
+ * without shares the slow readers of one organization would block the downloads of all others.
  *
- * <p>A reader may hold as many files as are free, so whoever holds much is refused while one who
- * holds little is not, and the last place goes to somebody who has none. A fixed share ({@link
- * dev.bourse.core.Limit}) was rejected: one small enough to protect many would slow an organization
- * that is alone, and with one large enough for that a few together would take everything. Anonymous
- * readers together hold half at most, because addresses cost nothing.
+ * <p>A reader may hold as many files as are free, so a reader with many files is rejected before
+ * one with few, and the last slot is left for a reader without any. A fixed share ({@link
+ * dev.bourse.core.Limit}) was rejected: one small enough to protect many would slow down an
+ * organization that is alone, and with a larger one a few readers could take all slots. Anonymous
+ * readers together hold half of the slots at most, because addresses are free.
  *
- * <p>What is counted is what the store has open. Where readings of one blob share a file, a file
- * that is read many times over is held once, whoever reads it: a thousand machines that start from
- * the same file are as good as one. Where each reading is one more, each download is counted, for
- * else one reader would take every place there is by reading one file often.
+ * <p>Slots count open files of the store. If readings of one blob share a file, the file takes one
+ * slot however often it is read, so a thousand machines that start from the same file count as one.
+ * If each reading opens its own file, each download takes a slot, because one reader could
+ * otherwise exhaust the store by reading one file many times.
  */
 final class DownloadShares {
   private static final long RETRY_MILLIS = 1_000;
@@ -27,16 +27,16 @@ final class DownloadShares {
   private final int mostOfFeed;
   private final boolean sharesReadings;
 
-  // What is below is guarded by this object; who and what is not read is not in the maps.
+  // Guarded by this object. The maps have no entries for idle readers and files.
   private final Map<Reader, Map<String, Integer>> held = new HashMap<>();
   private final Map<String, Integer> open = new HashMap<>();
   private final Map<String, Integer> openOnFeed = new HashMap<>();
 
-  /** How many downloads began, by which those are told apart that share nothing. */
+  /** Number of downloads so far; makes keys unique where readings are not shared. */
   private long begun;
 
   /**
-   * @param most files that may be read at once
+   * @param most files that may be open at once
    * @param sharesReadings see {@link dev.bourse.blob.BlobStore#sharesReadings}
    */
   DownloadShares(int most, boolean sharesReadings) {
@@ -46,21 +46,21 @@ final class DownloadShares {
   }
 
   /**
-   * Whose share a download is on.
+   * The reader whose share a download counts against.
    *
-   * @param isAnonymous whether it is somebody of whom only an address is known
+   * @param isAnonymous whether only an address is known
    * @param name an organization's or operator's id, or an address
    */
   record Reader(boolean isAnonymous, String name) {}
 
   /**
-   * Begins a download; {@code overloaded} when the reader holds its share.
+   * Begins a download; fails with {@code overloaded} if the reader has used its share.
    *
-   * @param blobKey the file's
-   * @return what is held, until {@link #end}
+   * @param blobKey the file's key
+   * @return the slot, for {@link #end}
    */
   synchronized String begin(Reader reader, String blobKey) {
-    // No key of a blob has this sign.
+    // Keys of blobs do not contain this character.
     String key = sharesReadings ? blobKey : blobKey + '#' + begun++;
     Map<String, Integer> own = held.getOrDefault(reader, Map.of());
     if (!own.containsKey(key)) {
@@ -77,13 +77,13 @@ final class DownloadShares {
     return key;
   }
 
-  /** How many files the reader may hold before this one. */
+  /** Returns how many files the reader may hold before this one. */
   private int free(Reader reader, String key) {
     int free = free(open, most, key);
     return reader.isAnonymous() ? Math.min(free, free(openOnFeed, mostOfFeed, key)) : free;
   }
 
-  /** Whoever reads a file that is open already takes nobody's place. */
+  /** A file that is open already needs no further slot. */
   private static int free(Map<String, Integer> open, int most, String key) {
     int free = most - open.size();
     return open.containsKey(key) ? Math.max(1, free) : free;
@@ -93,22 +93,22 @@ final class DownloadShares {
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
         held == 0
-            ? "as many files are being read as may be at once"
+            ? "too many files are being read at once"
             : """
-            %s %s for you, as many as may be while there is room \
-            for %s more; read them faster, or one after the other\
+            %s %s for you, the most while there is room \
+            for %s more; finish some downloads first\
             """
                 .formatted(
                     held,
-                    sharesReadings ? "different files are being read" : "downloads are under way",
+                    sharesReadings ? "different files are being read" : "downloads are in progress",
                     Math.max(0, free)),
         RETRY_MILLIS);
   }
 
   /**
-   * Ends a download that was begun.
+   * Ends a download.
    *
-   * @param key what {@link #begin} answered
+   * @param key the slot from {@link #begin}
    */
   synchronized void end(Reader reader, String key) {
     held.computeIfPresent(

@@ -15,23 +15,23 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The lengths of sets' manifests, computed from the rows of their files. The files of a revision
- * never change, so each revision is computed once per process; later reads of a list cost nothing.
+ * Computes the lengths of sets' manifests from the rows of their files. The files of a revision
+ * never change, so each revision is computed once per process and then cached.
  */
 final class ManifestLengths {
-  /** Revisions in the cache: about 5 MB. */
+  /** Cached revisions: about 5 MB. */
   private static final long MOST_CACHED = 50_000;
 
   /**
-   * Items of one query. A set of 4,096 files takes 2 ms on a busy core, and all other reads of the
-   * store wait behind it.
+   * Items of one query. A set of 4,096 files takes 2 ms on a busy core, and other reads of the
+   * store wait for it.
    */
   private static final int ITEMS = 5;
 
   /**
-   * What {@link SetFile#manifest} gives, in bytes: 97 for each file and its comma, beside the path,
-   * in which only quotation marks are escaped, and the digits of the length. The first file has no
-   * comma, and the whole has 12 bytes more.
+   * Length of {@link SetFile#manifest} in bytes: 97 for each file with its comma, plus the path, in
+   * which only quotation marks are escaped, and the digits of the length. The first file has no
+   * comma, and the frame has 12 bytes.
    */
   private static final String LENGTH =
       """
@@ -50,7 +50,7 @@ final class ManifestLengths {
 
   private record Key(String itemId, int revision) {}
 
-  /** The lengths that are known of an item's manifests, by the numbers of their revisions. */
+  /** Returns the cached lengths of an item's manifests, by the numbers of their revisions. */
   Map<Integer, Long> of(Checkpoint item) {
     Map<Integer, Long> lengths = new HashMap<>();
     sets(item)
@@ -64,7 +64,7 @@ final class ManifestLengths {
     return lengths;
   }
 
-  /** The revisions of an item whose files are stored. */
+  /** Returns the revisions of an item whose files are stored. */
   private static Stream<Integer> sets(Checkpoint item) {
     return Stream.of(
             Optional.ofNullable(item.draft()),
@@ -75,14 +75,14 @@ final class ManifestLengths {
         .map(Revision::number);
   }
 
-  /** Computes the lengths that are not known of the sets among these items. */
+  /** Computes the missing lengths of the sets among these items. */
   Future<Void> load(List<Checkpoint> items) {
     List<String> unknown =
         items.stream().filter(this::hasUnknown).map(Checkpoint::id).distinct().toList();
     return BoundedWork.inTurn(Slices.of(unknown, ITEMS), this::compute);
   }
 
-  /** Whether the length of one of its manifests is not known. */
+  /** Returns true if the length of one of its manifests is not cached. */
   boolean hasUnknown(Checkpoint item) {
     return sets(item).anyMatch(number -> cached.getIfPresent(new Key(item.id(), number)) == null);
   }

@@ -3,7 +3,7 @@ package dev.bourse.checkpoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a member says of a file, or of a set of files, before its bytes arrive.
+ * The announced metadata of a file, or of a set of files.
  *
  * @param title 1 to 200 characters
  * @param description up to 4,000 characters, may be empty
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param contentType the media type it will be served with
  * @param bytes its exact length, 1 or more; of a set the sum of its files' lengths
  * @param sha256 the digest its bytes must have, 64 lower-case hex digits; null for any
- * @param files how many files a set has; 0 for a single file
+ * @param files the number of files of a set; 0 for a single file
  */
 public record Metadata(
     String title,
@@ -29,7 +29,7 @@ public record Metadata(
     }
   }
 
-  /** Of a single file. */
+  /** Creates the metadata of a single file. */
   public Metadata(
       String title,
       String description,
@@ -40,7 +40,7 @@ public record Metadata(
     this(title, description, fileName, contentType, bytes, sha256, 0);
   }
 
-  /** Whether it is a set of files. */
+  /** Returns true for a set of files. */
   public boolean isSet() {
     return files > 0;
   }

@@ -6,9 +6,9 @@ import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import java.util.Map;
 
-/** The public feed: anybody reads it, pages of any origin too, as its contract says. */
+/** Operations of the public feed, which is open to everybody and to pages of any origin. */
 public final class PublicCheckpointRoutes {
-  /** A day: what is allowed does not change, and browsers keep it for less anyway. */
+  /** A day: the answer is constant, and browsers cap the time anyway. */
   private static final Map<String, String> PREFLIGHT =
       Map.of(
           "Access-Control-Allow-Methods",

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * The end of every upload: the one commit that makes durable bytes readable, or the one that takes
- * an announcement back because a credential was found.
+ * The end of every upload: commits that make durable bytes readable, or withdraw an announcement
+ * because a credential was found.
  */
 public final class Publication {
   private final CheckpointChanges changes;
@@ -29,8 +29,7 @@ public final class Publication {
   }
 
   /**
-   * Notes that a session's bytes are complete, before they are made durable under their digest's
-   * name.
+   * Records that a session's bytes are complete, before they are stored under their digest's name.
    */
   public Future<Checkpoint> note(
       Checkpoint item, Revision draft, String sha256, List<String> findings) {
@@ -40,16 +39,16 @@ public final class Publication {
         after -> List.of());
   }
 
-  /** Publishes bytes that are durable: with this commit readers, or a review, get them. */
+  /** Publishes durable bytes: from this commit on, readers or a review get them. */
   public Future<Checkpoint> publish(
       String actor, Checkpoint item, Revision draft, String sha256, List<String> findings) {
     return publish(actor, item, draft, sha256, findings, "");
   }
 
   /**
-   * The same, with more in the trail.
+   * Publishes durable bytes, with further text in the trail.
    *
-   * @param detail what else is told of the publication, with a blank before it; possibly empty
+   * @param detail further text, with a blank before it; may be empty
    */
   public Future<Checkpoint> publish(
       String actor,
@@ -76,7 +75,7 @@ public final class Publication {
                             after.needsReview() ? " review=" + reviewId : ""))));
   }
 
-  /** The item, once it is certain that no other has come to the place of this name. */
+  /** Returns the item after checking that no other item has taken the place of this name. */
   private Future<Checkpoint> placed(Checkpoint item, String fileName) {
     if (item.fileName().equals(fileName)) {
       return Future.succeededFuture(item);
@@ -92,7 +91,7 @@ public final class Publication {
             });
   }
 
-  /** A draft as it is now; empty once it is published, replaced or withdrawn. */
+  /** Returns a draft in its current state; empty if it was published, replaced or withdrawn. */
   public Future<Optional<Revision>> draft(Checkpoint item, int number) {
     return store
         .find(item.id())
@@ -110,13 +109,13 @@ public final class Publication {
         .map(found -> found.orElseThrow(() -> Checkpoint.unknown(item.orgId(), item.id())).item());
   }
 
-  /** What is said of a credential in the bytes of a single file. */
+  /** Names the bytes of a single file in errors about credentials. */
   public static final String CONTENT = "the content";
 
   /**
-   * Takes an announcement back in whose bytes a credential was found: nothing of the file is kept.
+   * Withdraws an announcement because a credential was found; no bytes are kept.
    *
-   * @param where what it was found in
+   * @param where the file or part that contains it
    * @return a future that fails with {@code secret-detected}
    */
   public <T> Future<T> refused(

@@ -8,15 +8,15 @@ import dev.bourse.core.ErrorCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * On whose behalf files are published, replaced and deleted: a member of an organization, or the
- * platform.
+ * The owner on whose behalf files are published, replaced and deleted: a member of an organization,
+ * or the platform.
  *
- * @param orgId whose items they are; {@link Checkpoint#PLATFORM} for the platform's documents
+ * @param orgId the owner of the items; {@link Checkpoint#PLATFORM} for the platform's documents
  * @param creator the member's username; the operator's label for the platform
  * @param creatorId the id by which the member owns items; the operator's label for the platform
- * @param actor how audit rows name whoever acts
- * @param name who the platform's documents are by; null for a member
- * @param publishesPublicly whether the public feed is open to it
+ * @param actor the actor in audit rows
+ * @param name the author shown for the platform's documents; null for a member
+ * @param publishesPublicly whether it may publish on the public feed
  */
 public record Publisher(
     String orgId,
@@ -25,11 +25,11 @@ public record Publisher(
     String actor,
     @Nullable String name,
     boolean publishesPublicly) {
-  /** The kind of organization the public feed is open to. */
+  /** The kind of organization that may publish on the public feed. */
   static final String PUBLISHES = "public_research";
 
   /**
-   * The member who calls.
+   * Returns the calling member.
    *
    * @throws ApiError {@code forbidden} for an organization's token, which only reads
    */
@@ -50,22 +50,22 @@ public record Publisher(
   }
 
   /**
-   * The platform, by one of its operators: what one of them published any other may replace.
+   * Returns the platform, represented by an operator; operators may replace each other's documents.
    *
-   * @param name who its documents are by
+   * @param name the author shown for its documents
    */
   public static Publisher platform(Operator operator, String name) {
     String actor = operator.actor();
     return new Publisher(Checkpoint.PLATFORM, actor, actor, actor, name, true);
   }
 
-  /** Whether the organization may publish on the public feed. */
+  /** Returns true if the organization may publish on the public feed. */
   public static boolean publishesPublicly(Organization org) {
     return org.kind().equals(PUBLISHES);
   }
 
   /**
-   * Refuses what is for readers this publisher may not publish for.
+   * Rejects a visibility that this publisher may not use.
    *
    * @throws ApiError {@code forbidden} with reason {@code public-restricted}
    */
@@ -78,7 +78,7 @@ public record Publisher(
     }
   }
 
-  /** Whether an item is its own to replace and to delete. */
+  /** Returns true if this publisher may replace and delete an item. */
   boolean owns(Checkpoint item) {
     return item.orgId().equals(orgId) && (item.isPlatform() || item.isBy(creatorId));
   }

@@ -4,38 +4,38 @@ import dev.bourse.core.ApiError;
 import java.util.Optional;
 
 /**
- * What a publication may take the place of.
+ * Decides which item a publication may replace.
  *
- * @param mode in general
+ * @param mode the rule
  * @param id the one item, for {@link Mode#ONE}; empty otherwise
  */
 public record ReplacePolicy(Mode mode, String id) {
-  /** The three answers. */
+  /** The three rules. */
   public enum Mode {
-    /** What is at the place, when there is something. */
+    /** Replaces the item at the place, if there is one. */
     ANY,
-    /** Nothing. */
+    /** Replaces nothing. */
     NONE,
-    /** The one item named, whatever its file name. */
+    /** Replaces the named item, even if its file name differs. */
     ONE
   }
 
   public static final ReplacePolicy ANY = new ReplacePolicy(Mode.ANY, "");
   public static final ReplacePolicy NONE = new ReplacePolicy(Mode.NONE, "");
 
-  /** The one item of this id. */
+  /** Returns the policy that replaces the item of this id. */
   public static ReplacePolicy one(String id) {
     return new ReplacePolicy(Mode.ONE, id);
   }
 
   /**
-   * The item to replace; empty to make a new one.
+   * Returns the item to replace; empty to create a new one.
    *
-   * @param atPlace the item of the same organization, visibility and file name
+   * @param atPlace the item with the same organization, visibility and file name
    * @param named the organization's item that {@link #id} names
-   * @param publisher who publishes
-   * @throws ApiError {@code conflict} {@code exists} when the place is taken; {@code gone} when the
-   *     named item is not the publisher's; {@code bad-request} when it is of another visibility
+   * @param publisher the publisher
+   * @throws ApiError {@code conflict} {@code exists} if the place is taken; {@code gone} if the
+   *     named item is not the publisher's; {@code bad-request} if it has another visibility
    */
   Optional<Checkpoint> choose(
       Optional<Checkpoint> atPlace,
@@ -64,7 +64,7 @@ public record ReplacePolicy(Mode mode, String id) {
     return atPlace;
   }
 
-  /** The refusal of a file whose place another item has. */
+  /** Returns the error for a place that another item has. */
   static ApiError taken(Checkpoint there) {
     return ConflictReason.EXISTS.of(
         """

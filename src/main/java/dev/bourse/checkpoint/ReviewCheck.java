@@ -7,11 +7,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The automated check of a public file, for whoever decides on it. It refuses nothing, and it does
- * not look for credentials, which were refused during the upload.
+ * The automated check of a public file, which helps the reviewer. It rejects nothing, and does not
+ * look for credentials, which the upload has rejected.
  */
 public final class ReviewCheck {
-  /** How files of some kinds begin, and the media types that fit them. */
+  /** Signatures at the start of files, and the media types that fit them. */
   private enum Signature {
     ELF("an ELF program", "", "\u007fELF"),
     PE("a Windows program", "", "MZ"),
@@ -41,7 +41,7 @@ public final class ReviewCheck {
     }
   }
 
-  /** Types whose files always begin in one way. */
+  /** Media types whose files always start with one signature. */
   private static final Map<String, Signature> BEGIN_SO =
       Map.of(
           "application/pdf", Signature.PDF,
@@ -51,17 +51,17 @@ public final class ReviewCheck {
           "application/zip", Signature.ZIP,
           "application/gzip", Signature.GZIP);
 
-  /** Endings of files that run code when they are loaded. */
+  /** Extensions of files that run code when they are loaded. */
   private static final List<String> PICKLES =
       List.of(".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".joblib");
 
   private ReviewCheck() {}
 
   /**
-   * Looks at a file.
+   * Checks a file.
    *
    * @param beginning its first bytes
-   * @return remarks for people, possibly none
+   * @return remarks for people, may be empty
    */
   public static List<String> findings(Metadata metadata, byte[] beginning) {
     List<String> findings = new ArrayList<>();

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * The decision on public files. A review is of one revision: when that is replaced or deleted
- * meanwhile, the review is gone too, so nobody approves what they have not seen.
+ * Decisions on public files. A review belongs to one revision and disappears if the revision is
+ * replaced or deleted, so nobody approves bytes they have not seen.
  */
 public final class ReviewService {
   private final CheckpointChanges changes;
@@ -22,10 +22,10 @@ public final class ReviewService {
   private volatile Look look = new Look(0, 0);
 
   /**
-   * What was last seen of the queue.
+   * The last known state of the queue.
    *
-   * @param atMillis when; 0 before the first look
-   * @param oldestMillis since when the review waits that waits longest; 0 when none does
+   * @param atMillis when it was read; 0 before the first read
+   * @param oldestMillis when the oldest open review began; 0 if there is none
    */
   private record Look(long atMillis, long oldestMillis) {}
 
@@ -38,9 +38,9 @@ public final class ReviewService {
   }
 
   /**
-   * A review: of the item's revision that carries its id.
+   * A review of the item's revision that carries its id.
    *
-   * @param listed the item and what its organization is called
+   * @param listed the item and its organization's display name
    */
   public record Review(CheckpointStore.Listed listed, Revision revision) {
     public Checkpoint item() {
@@ -48,7 +48,7 @@ public final class ReviewService {
     }
   }
 
-  /** Open reviews, the one that waits longest first; the cursor is the last one's. */
+  /** Returns open reviews, oldest first; the cursor is that of the last one. */
   public Future<Page<Review>> list(Optional<String> after, int limit) {
     return store
         .listReviews(after.map(CheckpointStore.Cursor::parse), limit)
@@ -61,7 +61,7 @@ public final class ReviewService {
                     page.more()));
   }
 
-  /** Looks which review waits longest; there is no more to do. */
+  /** Reads the oldest open review; always returns false. */
   public Future<Boolean> look() {
     return list(Optional.empty(), 1)
         .map(
@@ -73,30 +73,33 @@ public final class ReviewService {
             });
   }
 
-  /** Shows what {@link #look} saw, and how long ago: a scrape does not ask the store. */
+  /** Registers the metrics of the last read, because a scrape does not query the store. */
   public void show(Signals signals) {
     signals.gauge(
         "bourse_review_oldest_age_seconds",
-        "How long the review of a public file has waited that waits longest; 0 when none does.",
+        "Age of the oldest open review of a public file; 0 if there is none.",
         () -> {
           Look seen = look;
           return seen.oldestMillis() == 0 ? 0 : (clock.millis() - seen.oldestMillis()) / 1e3;
         });
     signals.gauge(
         "bourse_review_look_age_seconds",
-        "How long ago the queue of reviews was last looked at; absent before the first look.",
+        "Age of the last read of the review queue; absent before the first.",
         () -> {
           Look seen = look;
           return seen.atMillis() == 0 ? Double.NaN : (clock.millis() - seen.atMillis()) / 1e3;
         });
   }
 
-  /** Where the page behind a review begins. */
+  /** Returns the cursor of the page after a review. */
   public String cursor(Review review) {
     return new CheckpointStore.Cursor(review.item().changedAtMillis(), review.item().id()).text();
   }
 
-  /** One review, decided or not; {@code not-found} once its revision was replaced or deleted. */
+  /**
+   * Returns a review, decided or not; fails with {@code not-found} if its revision was replaced or
+   * deleted.
+   */
   public Future<Review> get(String reviewId) {
     return store.findByReview(reviewId).map(found -> review(reviewId, found));
   }
@@ -106,14 +109,19 @@ public final class ReviewService {
     return new Review(listed, revision(listed.item(), reviewId));
   }
 
-  /** The files of a review of a set, in the order of its manifest; none for a single file. */
+  /**
+   * Returns the files of a review of a set, in the order of its manifest; empty for a single file.
+   */
   public Future<List<SetFile>> listFiles(Review review) {
     return review.revision().metadata().isSet()
         ? sets.list(review.item().id(), review.revision().number()).map(SetFile::sorted)
         : Future.succeededFuture(List.of());
   }
 
-  /** A file of the set that a review is of; {@code not-found} when it has none of this digest. */
+  /**
+   * Returns a file of the set under review; fails with {@code not-found} if it has none with this
+   * digest.
+   */
   public Future<Content> findFile(String reviewId, String sha256) {
     return get(reviewId)
         .compose(
@@ -125,7 +133,7 @@ public final class ReviewService {
                                 () -> ContentService.noFile(review.item().id(), sha256))));
   }
 
-  /** The revision a review is of; {@code not-found} when the item has none of this review. */
+  /** Returns the revision under a review; fails with {@code not-found} if the item has none. */
   static Revision revision(Checkpoint item, String reviewId) {
     return item.revisions().stream()
         .filter(revision -> reviewId.equals(revision.reviewId()))
@@ -134,8 +142,8 @@ public final class ReviewService {
   }
 
   /**
-   * Puts the revision on the public feed. Fails with {@code conflict} {@code wrong-status} when it
-   * is decided.
+   * Publishes the revision on the public feed. Fails with {@code conflict} {@code wrong-status} if
+   * the review is decided.
    *
    * @param actor the operator
    */
@@ -145,7 +153,7 @@ public final class ReviewService {
   }
 
   /**
-   * Keeps the revision off the feed; the organization still reads it, and the creator is told the
+   * Keeps the revision off the feed; the organization still reads it, and the creator sees the
    * reason.
    *
    * @param actor the operator

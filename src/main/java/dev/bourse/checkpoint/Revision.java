@@ -5,16 +5,16 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One edition of a checkpoint: its metadata, and its bytes once those have arrived.
+ * One revision of a checkpoint: its metadata, and its bytes after they arrived.
  *
- * @param number 1 for the first; never used again for the same item
- * @param resumable whether its bytes come in a session, else in one direct request
+ * @param number 1 for the first; never reused for the same item
+ * @param resumable true if its bytes are sent in a session, false if in one direct request
  * @param sessionSha256 the digest of its session's secret, null for a direct upload
  * @param expiresAtMillis until when its bytes may arrive
  * @param sha256 the digest of the bytes that arrived, in hex; null before that
- * @param publishedAtMillis since when it is what readers get; null before
- * @param reviewId names its review; null when it needs none or its bytes are not there
- * @param findings what the automated check noticed, for whoever reviews
+ * @param publishedAtMillis when it became readable; null before
+ * @param reviewId names its review; null if it needs none or its bytes have not arrived
+ * @param findings remarks of the automated check, for the reviewer
  * @param rejectionReason why it was rejected; null unless it was
  */
 public record Revision(
@@ -31,17 +31,17 @@ public record Revision(
     List<String> findings,
     @Nullable String rejectionReason) {
 
-  /** How far a revision has come. */
+  /** The state of a revision. */
   public enum State {
-    /** Its bytes are awaited. */
+    /** Its bytes have not arrived. */
     PENDING,
-    /** Its bytes did not arrive in time; nothing is kept but this note. */
+    /** Its bytes did not arrive in time; only this record is kept. */
     EXPIRED,
-    /** Public and complete, waiting for somebody's decision; its organization reads it. */
+    /** Public and complete, waiting for a decision; its organization reads it. */
     REVIEW,
-    /** Readers get it. */
+    /** Readable by its audience. */
     READY,
-    /** Public and refused; its organization reads it. */
+    /** Public and rejected; its organization reads it. */
     REJECTED;
 
     public String label() {
@@ -60,12 +60,12 @@ public record Revision(
     findings = List.copyOf(findings);
   }
 
-  /** Whether it counts against the organization's storage: reserved at first, used later. */
+  /** Returns true if it counts against the organization's storage, reserved or used. */
   boolean isHeld() {
     return state != State.EXPIRED;
   }
 
-  /** Whether its bytes may no longer arrive. */
+  /** Returns true if its bytes may no longer arrive. */
   public boolean isLate(long nowMillis) {
     return state == State.EXPIRED || (state == State.PENDING && nowMillis >= expiresAtMillis);
   }
@@ -74,7 +74,7 @@ public record Revision(
     return with(State.EXPIRED, null, null, null, List.of(), null);
   }
 
-  /** The same, its bytes complete and known but not yet readable. */
+  /** Returns the revision with complete bytes that are not yet readable. */
   Revision arrived(String digest, List<String> found) {
     return with(State.PENDING, digest, null, null, found, null);
   }

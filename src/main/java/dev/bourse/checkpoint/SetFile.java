@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file of a set.
  *
- * @param number its place in the announcement, from 0 on
- * @param path from the set's folder to the file, with {@code /} between
+ * @param number its position in the announcement, from 0
+ * @param path from the set's folder to the file, separated by {@code /}
  * @param sha256 the digest its bytes must have, in hex
- * @param key of the blob that holds its bytes; null while they are awaited
- * @param findings what the automated check noticed of its bytes
+ * @param key of the blob with its bytes; null before they arrive
+ * @param findings remarks of the automated check on its bytes
  */
 public record SetFile(
     int number,
@@ -28,27 +28,27 @@ public record SetFile(
     String sha256,
     @Nullable String key,
     List<String> findings) {
-  /** What a set's content is served as: the manifest, which names its files. */
+  /** The media type of a set's content: the manifest, which lists its files. */
   public static final String MANIFEST_TYPE = "application/vnd.bourse.set+json";
 
-  /** How files of sets are served: nobody says what they are. */
+  /** The media type of a set's files, because announcements of sets have no types. */
   static final String CONTENT_TYPE = "application/octet-stream";
 
-  /** In the paths of files that are searched under their own name. */
+  /** Marks paths whose files are scanned for credentials by rules of their own. */
   static final String SEARCHED_APART = "env";
 
   public SetFile {
     findings = List.copyOf(findings);
   }
 
-  /** A file that is announced. */
+  /** Returns an announced file. */
   static SetFile announced(int number, String path, long bytes, String sha256) {
     return new SetFile(number, path, bytes, sha256, null, List.of());
   }
 
   /**
-   * Whether bytes that were searched under another name will do. Names that speak of an environment
-   * have rules of their own for what is a credential.
+   * Returns true if the file may share bytes that were scanned under another name. Names that
+   * contain {@code env} have rules of their own for credentials.
    */
   boolean isLinkable() {
     return !path.toLowerCase(Locale.ROOT).contains(SEARCHED_APART);
@@ -58,17 +58,17 @@ public record SetFile(
     return new SetFile(number, path, bytes, sha256, blob, findings);
   }
 
-  /** The file's name without its folders. */
+  /** Returns the file's name without its folders. */
   public String name() {
     return path.substring(path.lastIndexOf('/') + 1);
   }
 
-  /** What an upload of it is judged by. */
+  /** Returns the metadata by which its upload is checked. */
   public Metadata metadata() {
     return new Metadata(name(), "", name(), CONTENT_TYPE, bytes, sha256);
   }
 
-  /** The numbers of the files to be sent: of several with the same bytes, one. */
+  /** Returns the numbers of the files to send; of several with the same bytes, one. */
   static List<Integer> missing(List<SetFile> files) {
     Set<String> asked = new HashSet<>();
     return files.stream()
@@ -78,7 +78,7 @@ public record SetFile(
         .toList();
   }
 
-  /** The manifest of a set: the same bytes for the same files, in whatever order they came. */
+  /** Returns the manifest of a set, which is the same for the same files in any order. */
   public static byte[] manifest(List<SetFile> files) {
     return new JsonObject()
         .put("files", json(sorted(files)))
@@ -86,12 +86,12 @@ public record SetFile(
         .getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Files by their paths. */
+  /** Sorts files by path. */
   static List<SetFile> sorted(List<SetFile> files) {
     return files.stream().sorted(Comparator.comparing(SetFile::path)).toList();
   }
 
-  /** Files as a manifest names them. */
+  /** Formats files for a manifest. */
   public static JsonArray json(List<SetFile> files) {
     JsonArray listed = new JsonArray();
     files.forEach(
@@ -104,7 +104,7 @@ public record SetFile(
     return listed;
   }
 
-  /** The digest of a manifest, in hex. */
+  /** Returns the digest of a manifest, in hex. */
   public static String digest(byte[] manifest) {
     return HexFormat.of().formatHex(Digests.sha256(manifest));
   }

@@ -7,20 +7,20 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The paths of a set's files, which must be able to lie in one folder on any system: none leads out
- * of it, no two are the same but for the case of letters, and none is a folder of another.
+ * Validates the paths of a set's files, which must fit into one folder on any system: no path
+ * leaves it, no two differ only in case, and no file is also a folder.
  */
 final class SetPaths {
   private static final String EXPECTED =
       "a path within the folder: names with / between, none of them empty, . or ..";
 
-  /** What each path is to a file system that does not tell cases apart, and where it stands. */
+  /** Fields by their path, normalized as on a case-insensitive file system. */
   private final Map<String, String> fields = new HashMap<>();
 
   /**
-   * Takes a path.
+   * Adds a path.
    *
-   * @param field where it stands in the announcement
+   * @param field its place in the announcement
    */
   void add(String field, String path) {
     for (String name : path.split("/", -1)) {
@@ -38,7 +38,7 @@ final class SetPaths {
     }
   }
 
-  /** What a file system makes of a path that tells neither cases nor forms of Unicode apart. */
+  /** Normalizes a path as on a file system that distinguishes neither case nor Unicode forms. */
   private static String folded(String path) {
     return Normalizer.normalize(path.toLowerCase(Locale.ROOT), Normalizer.Form.NFC);
   }

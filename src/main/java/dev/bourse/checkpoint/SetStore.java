@@ -19,15 +19,18 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the files of sets are stored: a row for each file of each revision, and one for each blob,
- * which files of several revisions and items of an organization may share. A blob's row counts the
- * files that refer to it and goes with the last of them; nothing refers to a blob without a row.
+ * Rows of sets' files: one for each file of each revision, and one for each blob, which files of
+ * several revisions and items of an organization may share. A blob's row counts its references and
+ * is deleted with the last one; every referenced blob has a row.
  */
 public final class SetStore {
-  /** Digests of one look-up: within every engine's parameters. */
+  /** Digests of one query: within both engines' limits of parameters. */
   private static final int DIGESTS = 500;
 
-  /** Files of one statement: few statements for many files, within every engine's parameters. */
+  /**
+   * Files of one statement: few statements for many files, within both engines' limits of
+   * parameters.
+   */
   private static final int ROWS = 100;
 
   private static final String OF_SET = "item_id = ? AND revision = ?";
@@ -44,10 +47,10 @@ public final class SetStore {
     this.database = database;
   }
 
-  /** Bytes that files of an organization's sets have. */
+  /** Bytes of an organization's sets. */
   private record Known(String sha256, long bytes) {}
 
-  /** The files, linked to the blobs that the organization has of them already. */
+  /** Returns the files, linked to blobs that the organization already has. */
   Future<List<SetFile>> link(String orgId, List<SetFile> files) {
     List<String> digests = files.stream().map(SetFile::sha256).distinct().toList();
     Map<Known, String> keys = new HashMap<>();
@@ -63,7 +66,7 @@ public final class SetStore {
                     .toList());
   }
 
-  /** A blob with a fault is passed over: sent again, the file is whole in the next set. */
+  /** Skips damaged blobs, so that the file is sent again and is intact in the next set. */
   private Future<Void> findBlobs(String orgId, List<String> digests, Map<Known, String> into) {
     List<Object> parameters = new ArrayList<>(List.of(orgId));
     parameters.addAll(digests);
@@ -88,7 +91,7 @@ public final class SetStore {
     return String.join(", ", Collections.nCopies(count, "?"));
   }
 
-  /** A file of a revision. */
+  /** Returns a file of a revision. */
   public Future<Optional<SetFile>> find(String itemId, int revision, int number) {
     return database.readFirst(
         FILE + "WHERE f.item_id = ? AND f.revision = ? AND f.number = ?",
@@ -96,7 +99,7 @@ public final class SetStore {
         SetStore::file);
   }
 
-  /** All files of a revision, in the order of the announcement. */
+  /** Returns all files of a revision, in the order of the announcement. */
   public Future<List<SetFile>> list(String itemId, int revision) {
     return database.read(
         FILE + "WHERE f.item_id = ? AND f.revision = ? ORDER BY f.number",
@@ -105,9 +108,9 @@ public final class SetStore {
   }
 
   /**
-   * The first files of a revision, in the order of the announcement.
+   * Returns the first files of a revision, in the order of the announcement.
    *
-   * @param most how many
+   * @param most the limit
    */
   Future<List<SetFile>> listFirst(String itemId, int revision, int most) {
     return database.read(
@@ -129,7 +132,10 @@ public final class SetStore {
             : new JsonArray(findings).stream().map(String::valueOf).toList());
   }
 
-  /** A file's bytes are durable; false when its set was given up, or it had arrived, meanwhile. */
+  /**
+   * Records that a file's bytes are durable; returns false if its set was discarded, or the file
+   * had already arrived.
+   */
   public Future<Boolean> arrived(
       Checkpoint item, int revision, SetFile file, String key, List<String> findings) {
     return database
@@ -137,17 +143,17 @@ public final class SetStore {
         .map(true)
         .recover(
             e ->
-                e instanceof CheckpointStore.ItemChanged
+                e instanceof CheckpointStore.ItemChangedException
                     ? Future.succeededFuture(false)
                     : Future.failedFuture(e));
   }
 
-  /** A file of a revision whose bytes are there. */
+  /** Returns a file of a revision if its bytes have arrived. */
   Future<Optional<Content>> findFile(String itemId, int revision, String sha256) {
     return content("WHERE f.item_id = ? AND f.revision = ? AND ", itemId, revision, sha256);
   }
 
-  /** A file of what an organization is shown of its item, once that is published. */
+  /** Returns a file of the published revision that an organization sees of its item. */
   Future<Optional<Content>> findShownFile(String orgId, String itemId, String sha256) {
     return content(
         """
@@ -160,7 +166,7 @@ public final class SetStore {
         sha256);
   }
 
-  /** A file of what everybody may read. */
+  /** Returns a file of a public item. */
   Future<Optional<Content>> findFileOnFeed(String itemId, String sha256) {
     return content(
         """
@@ -191,12 +197,12 @@ public final class SetStore {
   /**
    * A set whose files are stored.
    *
-   * @param isLeft whether its revision is no more: deleted by the release before sets, which knows
-   *     of no files
+   * @param isLeft whether its revision was deleted by the release before sets, which does not
+   *     delete files
    */
   record Stored(String item, int revision, boolean isLeft) {}
 
-  /** Sets by item and revision, behind one of them. */
+  /** Lists sets by item and revision, after one of them. */
   Future<List<Stored>> listStored(String afterItem, int afterRevision, int limit) {
     return database.read(
         """
@@ -212,12 +218,12 @@ public final class SetStore {
                 row.text("item_id"), row.smallInteger("revision"), row.integer("is_left") == 1));
   }
 
-  /** Forgets the files of a set that is left. */
+  /** Deletes the files of such a set. */
   Future<Void> release(Stored left, long nowMillis) {
     return database.commit(release(left.item(), left.revision(), nowMillis));
   }
 
-  /** Those of these keys that files refer to. */
+  /** Returns those of these keys that files refer to. */
   Future<Set<String>> known(List<String> keys) {
     return keys.isEmpty()
         ? Future.succeededFuture(Set.of())
@@ -231,10 +237,10 @@ public final class SetStore {
             .map(HashSet::new);
   }
 
-  /** Stores the files of a draft; those that are linked raise the counts of their blobs. */
+  /** Stores the files of a draft; linked files increase the reference counts of their blobs. */
   static List<Statement> insertion(Checkpoint item, ChangeSet.DraftFiles draft) {
     List<Statement> statements = new ArrayList<>();
-    // In the order of their keys: two commits then never wait for each other.
+    // In the order of their keys, so that two commits cannot deadlock.
     Map<String, Integer> linked = new TreeMap<>();
     List<SetFile> files = draft.files();
     for (List<SetFile> some : Slices.of(files, ROWS)) {
@@ -262,25 +268,25 @@ public final class SetStore {
         (key, count) ->
             statements.add(
                 Statement.guarded(
-                    CheckpointStore.ItemChanged::new,
+                    CheckpointStore.ItemChangedException::new,
                     "UPDATE checkpoint_blob SET refs = refs + ? WHERE blob_key = ?",
                     count,
                     key)));
     return statements;
   }
 
-  /** A file's bytes are durable under a key; those of the set that are the same have them, too. */
+  /** Stores a file's blob; identical files of the set get the same blob. */
   static List<Statement> arrival(
       Checkpoint item, int revision, SetFile file, String key, String findings) {
     return List.of(
-        // Whoever drops the draft changes this row first, so that one of the two comes after.
+        // A commit that drops the draft changes this row first, which orders the two commits.
         Statement.guarded(
-            CheckpointStore.ItemChanged::new,
+            CheckpointStore.ItemChangedException::new,
             "UPDATE checkpoint SET version = version WHERE item_id = ? AND draft_revision = ?",
             item.id(),
             revision),
         Statement.guarded(
-            CheckpointStore.ItemChanged::new,
+            CheckpointStore.ItemChangedException::new,
             "UPDATE checkpoint_file SET blob_key = ? WHERE "
                 + OF_SET
                 + " AND number = ? AND blob_key IS NULL",
@@ -314,8 +320,8 @@ public final class SetStore {
   }
 
   /**
-   * Forgets the files of a revision: blobs that nothing else refers to, and what came of those that
-   * did not arrive whole, are to be deleted.
+   * Deletes the files of a revision: schedules unreferenced blobs and incomplete uploads for
+   * deletion.
    */
   static List<Statement> release(String itemId, int revision, long nowMillis) {
     String keys = "(SELECT blob_key FROM checkpoint_file WHERE " + OF_SET + ")";

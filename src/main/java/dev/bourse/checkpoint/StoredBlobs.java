@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which blobs there have to be, and what is known of each: from the rows alone. Those of revisions
- * come first, which of a set is its manifest, and then those of sets' files.
+ * Lists the blobs that must exist with their digests and lengths, from the rows alone: first those
+ * of revisions, which for a set is its manifest, then those of sets' files.
  */
 public final class StoredBlobs {
   private static final String COLUMNS =
       "SELECT r.item_id, r.revision, r.state, r.sha256, r.bytes, r.content_type FROM checkpoint_revision r ";
 
-  /** A file that several sets share is told of as one's of them. */
+  /** A file that several sets share is listed once, with one of them. */
   private static final String FILES =
       """
       SELECT b.blob_key, b.sha256, b.bytes, f.item_id, f.revision FROM checkpoint_blob b \
@@ -33,17 +33,17 @@ public final class StoredBlobs {
   }
 
   /**
-   * A blob that some revision is read from, or will be as soon as it is published.
+   * A blob from which a revision is read, or will be once it is published.
    *
-   * @param key the name by which the store of bytes knows it
+   * @param key its name in the blob store
    * @param item the item's id
-   * @param sha256 the digest its bytes have, in hex
-   * @param isPublished else its digest is noted already, and the store may not have it yet
+   * @param sha256 the digest of its bytes, in hex
+   * @param isPublished if false, its digest is recorded but the blob may not be stored yet
    */
   public record Blob(
       String key, String item, int revision, String sha256, long bytes, boolean isPublished) {}
 
-  /** How many there are, and their bytes together; of manifests only how many. */
+  /** The number of blobs and their total bytes; manifests count without bytes. */
   public record Total(long blobs, long bytes) {}
 
   public Future<Total> total() {
@@ -60,10 +60,9 @@ public final class StoredBlobs {
   }
 
   /**
-   * Blobs in an order of their own, the same on every call.
+   * Lists blobs in a stable order.
    *
-   * @param after the key behind which they begin, whether its blob still exists or not; empty for
-   *     the first
+   * @param after the key to continue after, which need not exist any more; empty to start
    */
   public Future<List<Blob>> list(String after, int limit) {
     if (BlobName.isOfFile(after)) {
@@ -98,7 +97,7 @@ public final class StoredBlobs {
     return all;
   }
 
-  /** The blob of this key; empty when nothing is read from it any more. */
+  /** Returns the blob of this key; empty if it is no longer read. */
   public Future<Optional<Blob>> find(String key) {
     if (BlobName.isOfFile(key)) {
       return database.readFirst(FILES + "WHERE b.blob_key = ?", List.of(key), StoredBlobs::file);
@@ -115,7 +114,7 @@ public final class StoredBlobs {
         .orElseGet(() -> Future.succeededFuture(Optional.empty()));
   }
 
-  /** The blobs of an item; none for one that does not exist or has no bytes yet. */
+  /** Returns the blobs of an item; empty if it does not exist or has no bytes yet. */
   public Future<List<Blob>> listOf(String item) {
     return revisions("WHERE r.item_id = ? AND r.sha256 IS NOT NULL ORDER BY r.revision", item)
         .compose(
@@ -150,7 +149,8 @@ public final class StoredBlobs {
   }
 
   /**
-   * Of a set the row tells the sum of its files; its manifest is as long as their names make it.
+   * A set's row has the sum of its files' lengths; the length of its manifest follows from their
+   * names.
    */
   private Future<Blob> measured(Found found) {
     Blob blob = found.blob();

@@ -25,12 +25,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes what is not needed any more: announcements whose bytes did not come in time or that
- * nobody may publish any more, items of retired organizations, bytes that were replaced or deleted,
- * and bytes that no row knows of because a crash came between them.
+ * Deletes expired data: announcements whose bytes did not arrive in time or whose author may no
+ * longer publish them, items of retired organizations, bytes that were replaced or deleted, and
+ * orphaned bytes that a crash left without a row.
  *
- * <p>One run does a bounded piece of each; the next goes on where it stopped. Several processes may
- * sweep at once: everything it does can be done twice.
+ * <p>A run does a bounded part of each; the next continues where it stopped. Several processes may
+ * sweep at once, because every step is idempotent.
  */
 public final class Sweep {
   private static final Logger LOG = LoggerFactory.getLogger(Sweep.class);
@@ -38,37 +38,41 @@ public final class Sweep {
   /** Rows of one run: some milliseconds of the store. */
   private static final int ROWS = 100;
 
-  /** How many pages of bytes that cannot be deleted one run passes over. */
+  /** Pages of undeletable bytes that one run skips. */
   private static final int PAGES = 10;
 
   /**
-   * A storage that is away is not waited for a thousand times, many seconds each: meanwhile nothing
-   * else would be swept.
+   * Failures after which the storage counts as down. Each attempt takes many seconds then, and the
+   * rest of the sweep would starve.
    */
   private static final int FAILURES_IN_A_ROW = 3;
 
   /**
-   * One that is away takes seconds to fail, with all its tries. A page of what cannot be deleted
-   * fails sooner than that and is passed over, so that it does not hold up what comes behind it.
+   * Time that the failures must take before the storage counts as down, because a storage that is
+   * down fails slowly. A page of undeletable bytes fails faster and is skipped, so that it does not
+   * block later pages.
    */
   private static final long AWAY_MILLIS = 3_000;
 
-  /** Announcements looked at in one run, each with two look-ups: some milliseconds of the store. */
+  /** Announcements checked in one run, each with two look-ups: some milliseconds of the store. */
   private static final int PENDING = 2_000;
 
-  /** How often the log repeats that some deletions fail while others succeed. */
+  /** Interval at which the log repeats that some deletions fail while others succeed. */
   private static final long NEWS_MILLIS = 3_600_000;
 
-  /** Names looked up in one run; the store behind may have millions. */
+  /** Names looked up in one run; the blob store may have millions. */
   private static final int NAMES = 500;
 
   /** An upload or blob younger than this may be about to get its row. */
   static final long ORPHAN_AGE_MILLIS = 3_600_000;
 
-  /** Who removes what members and retired organizations leave behind, as with their tokens. */
+  /**
+   * The actor that removes items of removed members and retired organizations, as with their
+   * tokens.
+   */
   private static final String OFFBOARD = "system:offboard";
 
-  /** Before every set. */
+  /** Sorts before every set. */
   private static final BlobName FIRST = new BlobName("", 0);
 
   private final CheckpointChanges changes;
@@ -83,12 +87,12 @@ public final class Sweep {
   private long lastPending;
   private Optional<SweepStore.Garbage> lastGarbage = Optional.empty();
 
-  /** Why something was left to a later run; nothing else is held up by it. */
+  /** The last failure of this run; failed work is left to a later run. */
   private @Nullable Throwable trouble;
 
   private int failures;
 
-  /** How many deletions failed in this run since one was done, and how long they took to. */
+  /** Consecutive failed deletions of this run, and the time they took. */
   private int failuresInARow;
 
   private long waitedMillis;
@@ -96,7 +100,7 @@ public final class Sweep {
   private long nextNewsMillis;
 
   /**
-   * @param clock by which the storage dates its files
+   * @param clock the clock by which the storage dates its files
    */
   public Sweep(
       CheckpointChanges changes,
@@ -114,14 +118,14 @@ public final class Sweep {
   }
 
   /**
-   * Makes one run and tells how many rows and files it changed or deleted. Runs must not overlap.
-   * Once the storage is found to be away, the next run goes on behind what was tried last. Fails
-   * when something could not be done and nothing else was left to do.
+   * Makes one run; returns the number of rows and files changed or deleted. Runs must not overlap.
+   * If the storage is down, the next run continues after the last attempt. Fails if some work
+   * failed and there was no other work.
    */
   public Future<Integer> run() {
     trouble = null;
     failures = 0;
-    storageAnswers();
+    resetFailures();
     OptionalLong now = time.confirmedMillis();
     return withdraw()
         .compose(done -> removeRetired().map(more -> done + more))
@@ -158,7 +162,7 @@ public final class Sweep {
     return failuresInARow >= FAILURES_IN_A_ROW && waitedMillis >= AWAY_MILLIS;
   }
 
-  private void storageAnswers() {
+  private void resetFailures() {
     failuresInARow = 0;
     waitedMillis = 0;
   }
@@ -167,15 +171,18 @@ public final class Sweep {
     return isAway() ? Future.succeededFuture(0) : work.get();
   }
 
-  /** A run that fails is reported by its caller; one that did part of its work is reported here. */
+  /** Reports failures of a run that did part of its work; the caller reports a failed run. */
   private void report(Throwable cause) {
     if (clock.millis() >= nextNewsMillis) {
       nextNewsMillis = clock.millis() + NEWS_MILLIS;
-      LOG.warn("{} deletions failed and are tried again, the last: {}", failures, cause.toString());
+      LOG.warn("{} deletions failed and will be retried, the last: {}", failures, cause.toString());
     }
   }
 
-  /** Gives up what did not arrive in time; a note stays for whoever asks why. */
+  /**
+   * Expires announcements whose bytes did not arrive in time; the expired draft is kept for
+   * information.
+   */
   private Future<Integer> expire(long now) {
     return store
         .listOverdue(Revision.State.PENDING, now, ROWS)
@@ -183,9 +190,9 @@ public final class Sweep {
   }
 
   /**
-   * Takes announcements back whose members may not publish any more, because they were removed or
-   * suspended or the public feed was closed to their organization. Nobody is left who may ask why,
-   * so no note stays.
+   * Withdraws announcements whose members may not publish any more, because they were removed or
+   * suspended or the public feed was closed to their organization. No record is kept, because
+   * nobody can read it.
    */
   private Future<Integer> withdraw() {
     long after = lastPending;
@@ -212,7 +219,7 @@ public final class Sweep {
                                         item, Objects.requireNonNull(item.draft())))))));
   }
 
-  /** Drops the notes once they are as old again. */
+  /** Deletes expired drafts after the same time again. */
   private Future<Integer> forget(long now) {
     long before = now - changes.config().sessionMillis();
     return store
@@ -222,7 +229,7 @@ public final class Sweep {
                 each(old, item -> commit(new ChangeSet(Optional.of(item), item.withoutDraft()))));
   }
 
-  /** Lets the files go of sets that the release before sets deleted, which knows of no files. */
+  /** Deletes the files of sets that the release before sets deleted, which left their files. */
   private Future<Integer> releaseLeft(long now) {
     return sets.listStored(lastSet.item(), lastSet.revision(), NAMES)
         .compose(
@@ -238,7 +245,7 @@ public final class Sweep {
             });
   }
 
-  /** Removes the items of retired organizations, since nobody is left who could. */
+  /** Removes the items of retired organizations. */
   private Future<Integer> removeRetired() {
     return store
         .listOfRetired(ROWS)
@@ -250,8 +257,8 @@ public final class Sweep {
   }
 
   /**
-   * Deletes a page, or passes over pages of which nothing can be deleted: those are tried again
-   * once the run has come to the end of all there is.
+   * Deletes a page, or skips pages of which nothing can be deleted; those are retried after the
+   * last page.
    */
   private Future<Integer> deleteGarbage(long now, int pages) {
     return store
@@ -304,8 +311,9 @@ public final class Sweep {
   }
 
   private Future<Integer> deleteOrphanBlobs(long now) {
+    Instant before = orphanTime(now);
     return blobs
-        .listBlobs(orphanTime(now), lastBlob, NAMES)
+        .listBlobs(before, lastBlob, NAMES)
         .compose(
             page ->
                 orphans(page.items(), Sweep::isReferred)
@@ -316,35 +324,35 @@ public final class Sweep {
                                 orphans,
                                 key -> {
                                   lastBlob = key;
-                                  return blobs.delete(key);
+                                  return blobs.delete(key, before);
                                 }))
                     .onComplete(done -> lastBlob = isAway() ? lastBlob : next(page)));
   }
 
-  /** The keys among these that no set has. */
+  /** Returns those of the keys that no set uses. */
   private Future<List<String>> withoutSets(List<String> keys) {
     return sets.known(keys)
         .map(known -> keys.stream().filter(key -> !known.contains(key)).toList());
   }
 
   /**
-   * The earlier of two times counts: files are dated by this machine's clock, which may differ from
-   * the confirmed time.
+   * Uses the earlier of two times, because files are dated by this machine's clock, which may
+   * differ from the confirmed time.
    */
   private Instant orphanTime(long now) {
     return Instant.ofEpochMilli(Math.min(now, clock.millis()) - ORPHAN_AGE_MILLIS);
   }
 
-  /** Where the next page begins; the first again after the last. */
+  /** Returns the cursor of the next page; of the first page after the last. */
   private static String next(Page<String> page) {
     return page.more() ? page.items().get(page.items().size() - 1) : "";
   }
 
-  /** The names among these that no revision uses. */
+  /** Returns those of the names that no revision uses. */
   private Future<List<String>> orphans(
       List<String> names, BiFunction<Checkpoint, String, Boolean> isUsed) {
     Map<String, String> itemOf = new LinkedHashMap<>();
-    // A name of no form of ours is somebody else's.
+    // A name of another form belongs to another program.
     names.forEach(name -> BlobName.parse(name).ifPresent(b -> itemOf.put(name, b.item())));
     return store
         .findAll(itemOf.values().stream().distinct().toList())
@@ -372,7 +380,7 @@ public final class Sweep {
                 && name.startsWith(BlobName.ofFiles(item.id(), draft.number()))));
   }
 
-  /** The blob of an awaited set's file may be about to get its row, however old it is. */
+  /** The blob of a pending set's file may be about to get its row, at any age. */
   private static boolean isReferred(Checkpoint item, String name) {
     return (BlobName.isOfFile(name) && isAwaited(item, name))
         || item.revisions().stream()
@@ -385,8 +393,8 @@ public final class Sweep {
   }
 
   /**
-   * Works on one after the other, so as to be in nobody's way. What fails is left to the next run,
-   * as is an item that changed meanwhile, and whatever comes behind a storage that is away.
+   * Works on one after the other, to keep the load low. Failed items are left to the next run, as
+   * are items that changed concurrently and everything after the storage went down.
    */
   private <T> Future<Integer> each(List<T> all, Function<T, Future<Void>> work) {
     AtomicInteger done = new AtomicInteger();
@@ -403,7 +411,7 @@ public final class Sweep {
 
   private Future<Void> counted(AtomicInteger done, long tookMillis, AsyncResult<Void> tried) {
     if (tried.succeeded()) {
-      storageAnswers();
+      resetFailures();
       done.incrementAndGet();
       return Future.succeededFuture();
     }
@@ -411,7 +419,7 @@ public final class Sweep {
       failuresInARow++;
       waitedMillis += tookMillis;
     }
-    if (!(tried.cause() instanceof CheckpointStore.ItemChanged)) {
+    if (!(tried.cause() instanceof CheckpointStore.ItemChangedException)) {
       trouble = tried.cause();
       failures++;
     }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Rows of checkpoints that are not needed any more, and of bytes that await deletion. */
+/** Rows of obsolete checkpoints, and of bytes that wait for deletion. */
 public final class SweepStore {
   private final Database database;
 
@@ -18,7 +18,7 @@ public final class SweepStore {
     this.database = database;
   }
 
-  /** Items of organizations that are retired. */
+  /** Lists items of retired organizations. */
   Future<List<Checkpoint>> listOfRetired(int limit) {
     return items(
         "(SELECT * FROM checkpoint WHERE org_id IN (%s) LIMIT ?)"
@@ -26,7 +26,7 @@ public final class SweepStore {
         List.of(limit));
   }
 
-  /** Items whose draft is in this state and was awaited until before some time. */
+  /** Lists items whose draft is in this state and expired before a time. */
   Future<List<Checkpoint>> listOverdue(Revision.State state, long beforeMillis, int limit) {
     return items(
         """
@@ -38,10 +38,10 @@ public final class SweepStore {
   }
 
   /**
-   * When the last of so many drafts expires, in the order in which they expire; empty when there
-   * are fewer.
+   * Returns when the last of a number of drafts expires, in the order of their expiry; empty if
+   * there are fewer.
    *
-   * @param afterMillis drafts that expire then or earlier are passed over
+   * @param afterMillis skips drafts that expire at or before this time
    */
   Future<Optional<Long>> findPendingEnd(long afterMillis, int count) {
     return database.readFirst(
@@ -54,9 +54,9 @@ public final class SweepStore {
   }
 
   /**
-   * Items whose draft nobody may publish any more.
+   * Lists items whose draft may no longer be published.
    *
-   * @param afterMillis of the drafts that expire later than this
+   * @param afterMillis drafts that expire later than this
    * @param untilMillis and not later than this
    */
   Future<List<Checkpoint>> listWithdrawn(long afterMillis, long untilMillis, int limit) {
@@ -72,10 +72,10 @@ public final class SweepStore {
   }
 
   /**
-   * Bytes that await deletion.
+   * Bytes that wait for deletion.
    *
-   * @param isBlob else an upload
-   * @param sinceMillis since when they are useless
+   * @param isBlob true for a blob, false for an upload
+   * @param sinceMillis when they became obsolete
    */
   record Garbage(String name, boolean isBlob, long sinceMillis) {
     private String kind() {
@@ -84,9 +84,9 @@ public final class SweepStore {
   }
 
   /**
-   * What has been useless since before some time, the oldest first.
+   * Lists bytes that became obsolete before a time, oldest first.
    *
-   * @param after the last of the page before
+   * @param after the last of the previous page
    */
   Future<List<Garbage>> listGarbage(long beforeMillis, Optional<Garbage> after, int limit) {
     List<Object> parameters = new ArrayList<>(List.of(beforeMillis));
@@ -104,7 +104,7 @@ public final class SweepStore {
             new Garbage(row.text("name"), row.text("kind").equals("blob"), row.integer("since")));
   }
 
-  /** These are deleted. */
+  /** Deletes the rows of deleted bytes. */
   Future<Void> forget(List<Garbage> deleted) {
     return database.commit(
         deleted.stream()
@@ -117,7 +117,7 @@ public final class SweepStore {
             .toList());
   }
 
-  /** Those of these items that exist. */
+  /** Returns those of these items that exist. */
   Future<Map<String, Checkpoint>> findAll(List<String> itemIds) {
     if (itemIds.isEmpty()) {
       return Future.succeededFuture(Map.of());

@@ -2,14 +2,14 @@ package dev.bourse.checkpoint;
 
 import java.util.Locale;
 
-/** Who a checkpoint is for. With the organization and the file name it makes a place. */
+/** The audience of a checkpoint. Organization, visibility and file name together are its place. */
 public enum Visibility {
   /** The organization that published it. */
   ORG,
-  /** Everybody, once it passed review. */
+  /** Everybody, after a review. */
   PUBLIC;
 
-  /** As contracts and the store spell it. */
+  /** The name in contracts and the store. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }

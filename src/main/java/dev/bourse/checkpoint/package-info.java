@@ -1,19 +1,19 @@
 /**
- * Checkpoints, the files members publish: announced, sent, reviewed when they are for everybody,
+ * Checkpoints, the files that members publish: announced, uploaded, reviewed if they are public,
  * and served.
  *
  * <p>{@link dev.bourse.checkpoint.Checkpoint} is the pure model; a {@link
- * dev.bourse.checkpoint.ChangeSet} is one change of it with all that follows, which {@link
- * dev.bourse.checkpoint.CheckpointStore} commits at once. The bytes come in by {@code
- * dev.bourse.uploads}, which has every one of them inspected; {@link
- * dev.bourse.checkpoint.Publication} is the one commit that makes them readable. What a crash
- * leaves between these, {@link dev.bourse.checkpoint.Sweep} deletes.
+ * dev.bourse.checkpoint.ChangeSet} is one change of it with its consequences, which {@link
+ * dev.bourse.checkpoint.CheckpointStore} commits at once. Bytes arrive through {@code
+ * dev.bourse.uploads}, which inspects every one of them; {@link dev.bourse.checkpoint.Publication}
+ * is the one commit that makes them readable. {@link dev.bourse.checkpoint.Sweep} deletes whatever
+ * a crash leaves between these steps.
  *
- * <p>A set is an item whose content is a manifest that names files by their digests. The manifest
- * is stored and served like any content; {@link dev.bourse.checkpoint.SetStore} keeps which blob
- * each file has, and counts who refers to it, since sets of an organization share the files that
- * are the same. Files count against storage once for each set that holds them, as if each were
- * sent: what an organization is told it holds then does not depend on what others of it publish.
+ * <p>A set is an item whose content is a manifest that lists files by their digests. The manifest
+ * is stored and served like any content; {@link dev.bourse.checkpoint.SetStore} records the blob of
+ * each file and counts its references, because sets of an organization share identical files. A
+ * file counts against storage once for each set that contains it, as if each were sent, so that an
+ * organization's usage does not depend on which of its sets share files.
  */
 @NullMarked
 package dev.bourse.checkpoint;

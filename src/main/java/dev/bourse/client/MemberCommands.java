@@ -1,8 +1,10 @@
 package dev.bourse.client;
 
 import dev.bourse.client.account.AccountCommands;
-import dev.bourse.client.account.MemberCaller;
+import dev.bourse.client.account.MemberCommandContext;
+import dev.bourse.client.capacity.BidLosses;
 import dev.bourse.client.capacity.CapacityCommands;
+import dev.bourse.client.capacity.DeclarationLosses;
 import dev.bourse.client.checkpoint.CheckpointCommand;
 import dev.bourse.client.ssh.SshCommands;
 import dev.bourse.client.trail.TrailCommands;
@@ -22,17 +24,17 @@ import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** The commands of organizations and their members. */
+/** The commands for organizations and their members. */
 public final class MemberCommands {
 
   /**
-   * What operations are grouped under, and which contracts they are in. Only the contracts of the
-   * noun that is typed are read: a command answers in less time than all of them take.
+   * The nouns that group operations, with their contracts. Only the contracts of the typed noun are
+   * read, because reading all takes longer than a command should.
    */
   private enum Noun {
     CLUSTERS("Clusters of the organization.", "console"),
     CAPACITY("What clusters declare and hold, operation by operation.", "vm"),
-    NODES("The nodes held: their host keys, and swapping one.", "vm"),
+    NODES("The nodes held: their host keys, swapping one, and drills of a notice.", "vm"),
     ALERTS("What a cluster wants to be told of.", "vm"),
     KEYS("Public keys that are let in to nodes.", "vm"),
     MARKET("Prices, supply and pools.", "market", "console"),
@@ -51,7 +53,7 @@ public final class MemberCommands {
 
     private final String about;
 
-    // What Error Prone knows of lists is that they may change; this one does not.
+    // Error Prone assumes that lists are mutable; this one is not.
     @SuppressWarnings("ImmutableEnumChecker")
     private final List<String> contracts;
 
@@ -68,10 +70,10 @@ public final class MemberCommands {
   private MemberCommands() {}
 
   /**
-   * Adds the command that is meant, or where it is none of these all of them, as help lists them.
-   * To make every command takes longer than most run.
+   * Adds the requested command or, for another word, all commands in the order of help. Creating
+   * every command would take longer than most of them run.
    *
-   * @param typed the first word of the command line; empty to add all, whole
+   * @param typed the first word of the command line; empty to add all, complete
    * @return the same command line
    */
   public static CommandLine addTo(
@@ -97,7 +99,7 @@ public final class MemberCommands {
     return all;
   }
 
-  /** The names of all commands; none is made. */
+  /** The names of all commands, without creating any. */
   public static List<String> names(CommandEnvironment environment) {
     return Stream.concat(
             byHand(environment).keySet().stream(), Stream.of(Noun.values()).map(Noun::typed))
@@ -108,7 +110,7 @@ public final class MemberCommands {
     return Stream.of(Noun.values()).anyMatch(noun -> noun.typed().equals(name));
   }
 
-  /** A noun by its help text alone. */
+  /** A noun with only its help text. */
   private static CommandLine named(Noun noun) {
     CommandSpec spec = CommandSpec.create().name(noun.typed()).mixinStandardHelpOptions(true);
     spec.usageMessage().description(noun.about);
@@ -127,7 +129,7 @@ public final class MemberCommands {
     }
     CommandLine line = byHand(noun, environment);
     for (RemoteOperation operation : operations) {
-      // What is done better by hand, such as sending a file in pieces, goes before.
+      // A handwritten command, such as one that sends a file in pieces, takes precedence.
       if (!line.getSubcommands().containsKey(operation.verb())) {
         line.addSubcommand(operation.verb(), command(operation, environment));
       }
@@ -135,7 +137,7 @@ public final class MemberCommands {
     return line;
   }
 
-  /** A noun with the commands that are more than one operation. */
+  /** A noun with its handwritten commands, which combine several operations. */
   private static CommandLine byHand(Noun noun, CommandEnvironment environment) {
     return switch (noun) {
       case CHECKPOINT -> CheckpointCommand.create(environment);
@@ -145,9 +147,21 @@ public final class MemberCommands {
     };
   }
 
+  /** The command of an operation; for one that declares, with the cost of the declaration. */
+  private static OperationCommand operationCommand(
+      MemberCommandContext caller, RemoteOperation operation, CommandEnvironment environment) {
+    return switch (operation.operationId()) {
+      case "declareCapacity" ->
+          new OperationCommand(caller, operation, new DeclarationLosses(environment.clock()));
+      case "writeBid" ->
+          new OperationCommand(caller, operation, new BidLosses(environment.clock()));
+      default -> new OperationCommand(caller, operation);
+    };
+  }
+
   private static CommandSpec command(RemoteOperation operation, CommandEnvironment environment) {
-    MemberCaller caller = new MemberCaller(environment);
-    CommandSpec spec = new OperationCommand(caller, operation).spec();
+    MemberCommandContext caller = new MemberCommandContext(environment);
+    CommandSpec spec = operationCommand(caller, operation, environment).spec();
     spec.addMixin("caller", CommandSpec.forAnnotatedObject(caller));
     return spec;
   }

@@ -15,21 +15,20 @@ import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * How an answer is printed.
+ * The output format of an answer.
  *
- * @param form as what
- * @param fields the fields shown, each by its name or the names on the way to it with dots between;
- *     empty for all
+ * @param form the layout
+ * @param fields the fields shown, each by its name or its path with dots; empty for all
  */
 public record AnswerFormat(Form form, List<String> fields) {
 
-  /** For people or for programs. */
+  /** Layouts, for people or for programs. */
   public enum Form {
-    /** For people; what it leaves out may change. */
+    /** For people; future versions may leave out other fields. */
     table,
     json,
     yaml,
-    /** What each thing is called, a line each: its first field, or the first of those asked for. */
+    /** The name of each item, one a line: its first field, or the first requested one. */
     name
   }
 
@@ -38,9 +37,9 @@ public record AnswerFormat(Form form, List<String> fields) {
   }
 
   /**
-   * An answer as text that ends with a line's end.
+   * An answer as text that ends with a line break.
    *
-   * @throws Refused when a field is asked for that nothing in the answer has
+   * @throws Refused if a requested field is in no item of the answer
    */
   public String print(JsonObject answer) throws Refused {
     Optional<String> list = listField(answer);
@@ -73,7 +72,7 @@ public record AnswerFormat(Form form, List<String> fields) {
     };
   }
 
-  /** An answer with the chosen fields of its items in their place. */
+  /** The answer with only the chosen fields of its items. */
   private JsonObject whole(JsonObject answer, String list, List<JsonObject> items) {
     return fields.isEmpty() ? answer : answer.copy().put(list, new JsonArray(items));
   }
@@ -127,7 +126,7 @@ public record AnswerFormat(Form form, List<String> fields) {
     return new Yaml(style).dump(plain(thing));
   }
 
-  /** As the maps and lists that the library writes. */
+  /** The value as the maps and lists that the library writes. */
   private static @Nullable Object plain(@Nullable Object value) {
     if (value instanceof JsonObject object) {
       Map<String, @Nullable Object> map = new LinkedHashMap<>();
@@ -142,7 +141,9 @@ public record AnswerFormat(Form form, List<String> fields) {
     return value;
   }
 
-  /** The field of an answer that is a page of a list; empty when it is a single thing. */
+  /**
+   * The field of a page of a list that holds the items; empty for an answer that is a single item.
+   */
   static Optional<String> listField(JsonObject answer) {
     List<String> lists =
         answer.fieldNames().stream()

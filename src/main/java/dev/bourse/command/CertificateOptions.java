@@ -1,14 +1,14 @@
 package dev.bourse.command;
 
-import dev.bourse.remote.Connections;
 import dev.bourse.remote.Refused;
+import dev.bourse.remote.SharedHttpClient;
 import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** Which certificate is shown to a service that asks for one. */
+/** The options for the client certificate of a command. */
 public final class CertificateOptions {
   @Option(
       names = "--cert",
@@ -29,12 +29,11 @@ public final class CertificateOptions {
   private @Nullable Path key;
 
   /**
-   * Has it shown to every service that is asked from now on, as the options or the environment name
-   * it.
+   * Uses the certificate named by the options or the environment for all later requests.
    *
-   * @throws Refused when one of the two is missing or cannot be used
+   * @throws Refused when one of the two files is missing or unusable
    */
   public void show(Map<String, String> environment) throws Refused {
-    Connections.show(certificate, key, environment);
+    SharedHttpClient.useCertificate(certificate, key, environment);
   }
 }

@@ -7,17 +7,17 @@ import java.math.BigDecimal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A field's JSON value from what was typed for it. */
+/** Converts command-line text to a field's JSON value. */
 final class FieldValue {
-  /** What a nullable field is set to null with. */
+  /** The text that sets a nullable field to null. */
   static final String NONE = "none";
 
   private FieldValue() {}
 
   /**
-   * @param texts what was typed, more than one where the option was repeated
+   * @param texts the values given; several if the option was repeated
    * @throws IllegalArgumentException when it is no value of the field's type
-   * @throws io.vertx.core.json.DecodeException when it is meant to be a JSON object and is none
+   * @throws io.vertx.core.json.DecodeException if the text should be a JSON object and is not
    */
   static @Nullable Object of(Input field, List<String> texts) {
     if (field.isNullable() && texts.equals(List.of(NONE))) {
@@ -41,7 +41,7 @@ final class FieldValue {
     };
   }
 
-  /** Repeated, separated by commas, or both. */
+  /** Values repeated, separated by commas, or both. */
   private static JsonArray array(List<String> texts) {
     JsonArray array = new JsonArray();
     for (String text : texts) {
@@ -54,7 +54,7 @@ final class FieldValue {
     return array;
   }
 
-  /** Pairs, or JSON as one text. */
+  /** Name-value pairs, or one JSON text. */
   private static JsonObject object(List<String> texts) {
     if (texts.size() == 1 && texts.get(0).startsWith("{")) {
       return new JsonObject(texts.get(0));

@@ -20,12 +20,12 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Map;
 
-/** Files as bodies and as answers of operations. */
+/** Sends files as request bodies and saves answers to files. */
 final class FileTransfer {
-  /** A direct upload of the longest usual file, 32 MiB, at a tenth of a megabyte a second. */
+  /** Enough for the longest direct upload, 32 MiB, at a tenth of a megabyte a second. */
   private static final Duration SENDING = Duration.ofMinutes(10);
 
-  /** Until an answer's head is there; its bytes may take longer. */
+  /** The longest wait for the answer's head; the body may take longer. */
   private static final Duration ANSWERING = Duration.ofSeconds(60);
 
   private FileTransfer() {}
@@ -33,7 +33,7 @@ final class FileTransfer {
   /**
    * Calls an operation whose body is a file.
    *
-   * @throws Refused as {@link Service#call}, and when the file cannot be read
+   * @throws Refused like {@link Service#call}, and when the file cannot be read
    */
   static JsonObject send(Service service, String method, String path, Path file, String contentType)
       throws Refused {
@@ -51,10 +51,10 @@ final class FileTransfer {
   }
 
   /**
-   * Calls an operation that answers with bytes, and keeps them in a new file. What came of them is
-   * deleted when the rest does not come.
+   * Calls an operation that answers with bytes, and saves them in a new file. An incomplete file is
+   * deleted.
    *
-   * @throws Refused as {@link Service#call}, and when there is such a file already or it cannot be
+   * @throws Refused like {@link Service#call}, and when the file exists already or cannot be
    *     written
    */
   static void fetch(Service service, String method, String path, Path file) throws Refused {

@@ -4,15 +4,15 @@ import dev.bourse.command.RemoteOperation.Input;
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
-import dev.bourse.remote.Table;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.UnaryOperator;
@@ -22,36 +22,57 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 
-/** One operation of a contract as a command: reads its inputs, calls, prints the answer. */
+/** A command for one operation of a contract: reads its inputs, calls it, prints the answer. */
 public final class OperationCommand implements Callable<Integer> {
   private static final String ALL = "--all";
   private static final String FILE = "--file";
-  private static final String YES = "--yes";
   private static final String CONTENT_TYPE = "--content-type";
 
   private static final String CLUSTER = "cluster";
 
-  /** A list whose pages are counted, instead of named by what they begin after. */
+  /** The parameter of lists that count their pages instead of using a cursor. */
   private static final String PAGE = "page";
 
   private static final String CURSOR = "cursor";
 
   private static final List<String> CURSORS = List.of("after", "before", PAGE);
 
-  /** The fields of answers that are told once. */
+  /** Secret fields of answers, which are shown once. */
   private static final List<String> SECRETS = List.of("token", "secret");
 
-  /** Pages that {@code --all} follows: half a million rows; more is a job for an export. */
+  /** Pages that {@code --all} follows: half a million rows; an export serves longer lists. */
   private static final int MAX_PAGES = 1_000;
 
-  private final Caller caller;
+  private final CommandContext caller;
   private final RemoteOperation operation;
+  private final Losses losses;
   private final List<Input> arguments;
   private final CommandSpec spec;
 
-  public OperationCommand(Caller caller, RemoteOperation operation) {
+  /** Reads from the service what an operation would destroy, spend or lock out. */
+  @FunctionalInterface
+  public interface Losses {
+    /**
+     * Returns the question to ask before the operation is called.
+     *
+     * @param body as it will be sent; if the operation takes a version and none was given, this
+     *     adds the version the question is based on
+     * @throws Refused if the service would refuse the operation
+     */
+    Question question(Service service, JsonObject body) throws Refused;
+  }
+
+  public OperationCommand(CommandContext caller, RemoteOperation operation) {
+    this(caller, operation, (service, body) -> Question.NONE);
+  }
+
+  /**
+   * @param losses gives more detail than the contract's text, for an operation that has one
+   */
+  public OperationCommand(CommandContext caller, RemoteOperation operation, Losses losses) {
     this.caller = caller;
     this.operation = operation;
+    this.losses = losses;
     this.arguments =
         operation.arguments().stream().filter(input -> !caller.knows(input.name())).toList();
     this.spec =
@@ -80,11 +101,11 @@ public final class OperationCommand implements Callable<Integer> {
     } else if (operation.givesBytes()) {
       spec.addOption(file("Where to keep the bytes: a file that is not there yet."));
     }
-    if (!operation.asks().isEmpty()) {
+    if (operation.losses().isPresent()) {
       spec.addOption(
-          OptionSpec.builder("-y", YES)
+          OptionSpec.builder("-y", ConfirmPrompt.YES)
               .type(boolean.class)
-              .description("Do it without asking.")
+              .description(ConfirmPrompt.YES_HELP)
               .build());
     }
     if (cursor().isPresent()) {
@@ -92,12 +113,12 @@ public final class OperationCommand implements Callable<Integer> {
     }
   }
 
-  /** What it looks like on the command line. */
+  /** The command's options and arguments. */
   public CommandSpec spec() {
     return spec;
   }
 
-  /** The place on the command line of a segment of an operation's path. */
+  /** A path segment's argument on the command line. */
   public static PositionalParamSpec argument(Input argument, int index) {
     return PositionalParamSpec.builder()
         .index(String.valueOf(index))
@@ -108,7 +129,7 @@ public final class OperationCommand implements Callable<Integer> {
         .build();
   }
 
-  /** Asked for anew each time, for the caller knows who is meant once the line is parsed. */
+  /** Evaluated on each use, because the caller depends on the parsed line. */
   private Iterable<String> offered(Input input) {
     return () -> caller.offered(operation, input.name()).iterator();
   }
@@ -143,7 +164,7 @@ public final class OperationCommand implements Callable<Integer> {
     return text.toString().strip();
   }
 
-  /** The contract's text without the line breaks it is written with, but for its paragraphs. */
+  /** The contract's text without line breaks, except between paragraphs. */
   private static String prose(String text) {
     // In picocli's texts a percent sign starts a format.
     return text.strip().replace("%", "%%").replaceAll("(?<!\\n)\\n(?!\\n)", " ");
@@ -164,14 +185,14 @@ public final class OperationCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    return Reported.run(spec, this::work);
+    return CommandAction.run(spec, this::work);
   }
 
   private ExitCode work(PrintWriter out, PrintWriter err) throws Refused {
     JsonObject body = body();
     Service service = operation.takesToken() ? caller.service() : caller.openService();
-    tellCluster(service, body);
-    requireWanted(service, err);
+    addCluster(service, body);
+    requireWanted(service, body, err);
     if (operation.givesBytes()) {
       FileTransfer.fetch(service, operation.method(), path(service, Optional.empty()), file());
     } else {
@@ -182,23 +203,42 @@ public final class OperationCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Asks before what cannot be undone. */
-  private void requireWanted(Service service, PrintWriter err) throws Refused {
-    if (operation.asks().isEmpty() || isGiven(YES)) {
+  /** Asks before an operation that destroys, spends or locks out. */
+  private void requireWanted(Service service, @Nullable JsonObject body, PrintWriter err)
+      throws Refused {
+    if (operation.losses().isEmpty() || isGiven(ConfirmPrompt.YES)) {
       return;
     }
-    err.println(filled(operation.asks(), service, Table::cell));
-    err.print("Do it? [y/N] ");
-    err.flush();
-    Optional<String> answer = caller.answer();
-    if (answer.isEmpty()) {
-      err.println();
-      throw new Refused(
-          ExitCode.USAGE, "nobody is there to be asked: %s does it without".formatted(YES));
+    OperationLosses contractLosses = new OperationLosses(operation, given(service, body));
+    if (contractLosses.areAtStake()) {
+      JsonObject sent = body == null ? new JsonObject() : body;
+      ConfirmPrompt.Reading reading =
+          () ->
+              contractLosses
+                  .question(path -> service.call("GET", path, null))
+                  .and(losses.question(service, sent));
+      new ConfirmPrompt(caller::answer, "").require(err, reading.question(), reading);
     }
-    if (!answer.get().strip().toLowerCase(Locale.ROOT).matches("y|yes")) {
-      throw new Refused(ExitCode.REFUSED, "nothing was done");
+  }
+
+  /** The operation's inputs that are given or known, by the names of the contract. */
+  private Map<String, @Nullable Object> given(Service service, @Nullable JsonObject body)
+      throws Refused {
+    Map<String, @Nullable Object> given = new HashMap<>();
+    for (Input argument : operation.arguments()) {
+      String name = argument.name();
+      given.put(name, filled('{' + name + '}', service, UnaryOperator.identity()));
     }
+    for (Input query : operation.queries()) {
+      Object value = spec.findOption(query.option()).getValue();
+      if (value != null) {
+        given.put(query.name(), value);
+      }
+    }
+    if (body != null) {
+      body.forEach(field -> given.put(field.getKey(), field.getValue()));
+    }
+    return given;
   }
 
   private List<String> arguments() {
@@ -216,8 +256,8 @@ public final class OperationCommand implements Callable<Integer> {
     return spec.findOption(FILE).getValue();
   }
 
-  /** Names the caller's cluster in a body that has a place for it and does not name one. */
-  private void tellCluster(Service service, @Nullable JsonObject body) throws Refused {
+  /** Adds the caller's cluster to a body that has a field for it and leaves it out. */
+  private void addCluster(Service service, @Nullable JsonObject body) throws Refused {
     boolean takes = operation.fields().stream().anyMatch(field -> field.name().equals(CLUSTER));
     if (body != null && takes && !body.containsKey(CLUSTER)) {
       caller.known(CLUSTER, service).ifPresent(name -> body.put(CLUSTER, name));
@@ -236,7 +276,7 @@ public final class OperationCommand implements Callable<Integer> {
         : service.call(operation.method(), path, body);
   }
 
-  /** Calls the operation; with {@code --all} as often as the list has pages. */
+  /** Calls the operation; with {@code --all} once for each page of the list. */
   private JsonObject follow(Service service, @Nullable JsonObject body) throws Refused {
     JsonObject answer = answer(service, body);
     Optional<String> list = AnswerFormat.listField(answer);
@@ -264,7 +304,7 @@ public final class OperationCommand implements Callable<Integer> {
     if (format.form() != AnswerFormat.Form.table) {
       return;
     }
-    // What is said of the answer comes after it, wherever the two go.
+    // Flushes, so that messages on the answer follow it even where the streams are separate.
     out.flush();
     SECRETS.stream()
         .filter(answer::containsKey)
@@ -283,7 +323,7 @@ public final class OperationCommand implements Callable<Integer> {
     }
   }
 
-  /** The option that names where a page begins; empty when the operation has no pages. */
+  /** The option with the cursor of a page; empty when the operation has no pages. */
   private Optional<String> cursor() {
     return operation.queries().stream()
         .filter(query -> CURSORS.contains(query.name()))
@@ -292,9 +332,9 @@ public final class OperationCommand implements Callable<Integer> {
   }
 
   /**
-   * What the next page begins after; of a trail, the last entry's key, which is its first field.
+   * The cursor of the next page; for a trail, the last entry's key, which is its first field.
    *
-   * @param number the next page's, where pages are counted
+   * @param number the next page's number, for lists that count pages
    */
   private String next(JsonObject page, JsonArray items, int number) {
     if (cursor().equals(Optional.of("--" + PAGE))) {
@@ -309,7 +349,7 @@ public final class OperationCommand implements Callable<Integer> {
     return String.valueOf(last.getValue(last.fieldNames().iterator().next()));
   }
 
-  /** The page asked for, where pages are counted. */
+  /** The requested page, for lists that count pages. */
   private int pageAsked() {
     OptionSpec page = spec.findOption("--" + PAGE);
     String given = page == null ? null : page.getValue();
@@ -333,7 +373,7 @@ public final class OperationCommand implements Callable<Integer> {
     return query.isEmpty() ? path : path + '?' + String.join("&", query);
   }
 
-  /** A text with path parameters in braces, each replaced by what was typed for it. */
+  /** A text with the path parameters in braces replaced by the given values. */
   private String filled(String template, Service service, UnaryOperator<String> written)
       throws Refused {
     String text = template;

@@ -5,6 +5,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -14,18 +15,17 @@ import org.jspecify.annotations.Nullable;
  * An operation of a contract as a command sees it.
  *
  * @param operationId its name in the contract
- * @param command the words that call it, as its {@code x-command} says; where it has none, its
- *     first tag and the first word of its operationId, in a command line's terms
+ * @param command the words that call it, from its {@code x-command}; by default its first tag and
+ *     the first word of its operationId, in the command line's terms
  * @param method GET, POST …
  * @param path with its parameters in braces
- * @param asks what cannot be undone of it, told before it is called, with path parameters in
- *     braces; empty when it is called without asking
+ * @param losses the losses to confirm before a call; empty if the command does not ask
  * @param summary one line of help
  * @param description more help
  * @param arguments its path parameters, in the path's order
  * @param queries its query parameters
  * @param fields its body's fields
- * @param takesToken whether nobody is let in without a token
+ * @param takesToken whether it requires a token
  * @param sendsBytes whether its body is bytes of any type
  * @param givesBytes whether it answers with bytes of any type
  */
@@ -34,7 +34,7 @@ public record RemoteOperation(
     String command,
     String method,
     String path,
-    String asks,
+    Optional<LossText> losses,
     String summary,
     String description,
     List<Input> arguments,
@@ -45,30 +45,30 @@ public record RemoteOperation(
     boolean givesBytes) {
   private static final String JSON = "application/json";
 
-  /** Says which command calls an operation. */
+  /** The extension that names an operation's command. */
   private static final String COMMAND = "x-command";
 
-  /** Says what an operation does that cannot be undone. */
+  /** The extension with an operation's losses. */
   private static final String ASKS = "x-asks";
 
   private static final String BYTES = "application/octet-stream";
 
-  /** Something an operation takes. */
+  /** An input of an operation. */
   public record Input(String name, String description, boolean required, JsonObject schema) {
     /**
-     * As an option: {@code max_gpus} is {@code --max-gpus}. A schema names another in {@code
-     * x-option} where every command has an option of that name.
+     * The option's name: {@code max_gpus} is {@code --max-gpus}. {@code x-option} in a schema names
+     * another one if every command has an option of that name.
      */
     public String option() {
       return "--" + schema.getString("x-option", name.replace('_', '-'));
     }
 
-    /** As a place-holder in the usage text. */
+    /** The place-holder in the usage text. */
     String label() {
       return name.toUpperCase(Locale.ROOT);
     }
 
-    /** The literal type of its values; the first that is not null where there are two. */
+    /** The literal type of its values; if there are two, the first that is not null. */
     String type() {
       if (schema.getValue("type") instanceof JsonArray types) {
         return types.stream()
@@ -95,12 +95,12 @@ public record RemoteOperation(
     }
   }
 
-  /** The first of its words. */
+  /** The first word of the command. */
   public String noun() {
     return words()[0];
   }
 
-  /** The last of its words. */
+  /** The last word of the command. */
   public String verb() {
     return words()[words().length - 1];
   }
@@ -110,7 +110,7 @@ public record RemoteOperation(
   }
 
   /**
-   * The operations of a contract that one of these security schemes lets in, in its order.
+   * The operations of a contract that accept one of these security schemes, in its order.
    *
    * @param contract its references resolved
    * @param schemes those that a command has a token for
@@ -119,7 +119,7 @@ public record RemoteOperation(
     return listOf(contract, operation -> demands(contract, operation).anyMatch(schemes::contains));
   }
 
-  /** The operations of a contract that say which command calls them, in its order. */
+  /** The operations of a contract with an explicit command, in its order. */
   public static List<RemoteOperation> listOfCommands(JsonObject contract) {
     return listOf(contract, operation -> operation.containsKey(COMMAND));
   }
@@ -140,7 +140,7 @@ public record RemoteOperation(
     return all;
   }
 
-  /** The security schemes that let in; none where whoever asks is let in. */
+  /** The accepted security schemes; empty if everybody may call. */
   private static Stream<String> demands(JsonObject contract, JsonObject operation) {
     return operation.getJsonArray("security", contract.getJsonArray("security")).stream()
         .flatMap(demand -> ((JsonObject) demand).fieldNames().stream());
@@ -167,7 +167,7 @@ public record RemoteOperation(
         case "path" -> arguments.add(input);
         case "query" -> queries.add(input);
         default -> {
-          // Headers are the business of whoever calls.
+          // The caller sets headers itself.
         }
       }
     }
@@ -184,7 +184,7 @@ public record RemoteOperation(
                 + verb(operation.getString("operationId"))),
         method.toUpperCase(Locale.ROOT),
         path,
-        operation.getString(ASKS, ""),
+        LossText.of(operation.getJsonObject(ASKS)),
         operation.getString("summary"),
         operation.getString("description", ""),
         arguments,
@@ -225,8 +225,8 @@ public record RemoteOperation(
   }
 
   /**
-   * {@code readOrg} is {@code show}, {@code writeSwitches} is {@code set}, an export says its form;
-   * others stand as is.
+   * {@code readOrg} is {@code show}, {@code writeSwitches} is {@code set}, exports include their
+   * format; other verbs are unchanged.
    */
   private static String verb(String operationId) {
     int end = 0;

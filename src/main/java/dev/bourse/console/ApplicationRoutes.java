@@ -11,7 +11,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
-/** The applications that act for the member who calls. */
+/** The operations on the applications that act for the calling member. */
 public final class ApplicationRoutes {
   private final ConnectedApplications applications;
 

@@ -19,7 +19,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.function.Predicate;
 
-/** The console contract's operations on clusters and the pools they are made in. */
+/** The console contract's operations on clusters and the pools they belong to. */
 public final class ClusterRoutes {
   private static final String DESCRIPTION = "description";
 
@@ -115,7 +115,7 @@ public final class ClusterRoutes {
         .put("retired_at", Times.rfc3339OrNull(cluster.retiredAtMillis()));
   }
 
-  /** A cluster as the list shows it. */
+  /** A cluster as an item of the list. */
   private static JsonObject listed(SelfService.Owned owned) {
     return json(owned).put("market", market(owned.view()));
   }

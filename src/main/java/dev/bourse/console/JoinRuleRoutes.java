@@ -13,7 +13,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.function.Function;
 
-/** The console contract's operations on invitations and on the rules by which people join. */
+/** The console contract's operations on invitations and join rules. */
 public final class JoinRuleRoutes {
   private final JoinRuleService rules;
 

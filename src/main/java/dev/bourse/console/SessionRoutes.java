@@ -17,14 +17,15 @@ import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The session of the browser that calls, and the others of its member. */
+/** The operations on the calling browser's session and the member's other sessions. */
 public final class SessionRoutes {
   private final Sessions sessions;
   private final OwnSessions own;
   private final @Nullable String contentUrl;
 
   /**
-   * @param contentUrl what browsers call the host of published bytes; empty when there is none
+   * @param contentUrl the address of the host of published bytes for browsers; empty when there is
+   *     none
    */
   public SessionRoutes(Sessions sessions, OwnSessions own, String contentUrl) {
     this.sessions = sessions;
@@ -51,7 +52,7 @@ public final class SessionRoutes {
         .compose(session -> sessions.profile(session).map(profile -> json(session, profile)));
   }
 
-  /** Somebody ended it, or removed its member, while the request was under way. */
+  /** Somebody ended the session, or removed its member, during the request. */
   private static ApiError ended() {
     return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
   }
@@ -103,7 +104,7 @@ public final class SessionRoutes {
         .put("current", current.filter(session.id()::equals).isPresent());
   }
 
-  /** What is done and has nothing to tell. */
+  /** The answer of an operation without a result. */
   static JsonObject done() {
     return new JsonObject().put("ok", true);
   }

@@ -5,7 +5,7 @@ import dev.bourse.edge.Operations;
 import dev.bourse.org.OrgSettings;
 import io.vertx.core.json.JsonObject;
 
-/** The console contract's operations on what members decide for their organization. */
+/** The console contract's operations on the settings of an organization. */
 public final class SettingsRoutes {
   private static final String SSH_KEYS_NEED_WRITE = "ssh_keys_need_write";
 

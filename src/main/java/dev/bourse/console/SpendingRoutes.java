@@ -17,12 +17,12 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The console contract's operations on what an organization spends. */
+/** The console contract's operations on an organization's spending. */
 public final class SpendingRoutes {
   private static final String LIMIT = "limit_usd";
   private static final long MICROS_PER_CENT = 10_000;
 
-  /** Of {@code 2026-11-21T00:00:00.000Z} the day. */
+  /** The length of the day in {@code 2026-11-21T00:00:00.000Z}. */
   private static final int DAY_LENGTH = 10;
 
   private final SpendLimitService spending;

@@ -37,7 +37,7 @@ public final class TokenRoutes {
         .ok("revokeConsoleToken", this::revoke, Function.identity());
   }
 
-  private Future<TokenService.Minted> mint(Call call) {
+  private Future<TokenService.MintedToken> mint(Call call) {
     JsonObject body = call.body();
     Principal caller = call.principal();
     Set<Scope> scopes = EnumSet.noneOf(Scope.class);
@@ -83,7 +83,7 @@ public final class TokenRoutes {
     return call.principal().org().orgId();
   }
 
-  private static JsonObject minted(TokenService.Minted minted) {
+  private static JsonObject minted(TokenService.MintedToken minted) {
     return TokenView.of(minted.token()).json().put("token", minted.secret().text());
   }
 }

@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  * One OpenAPI 3.1 contract of the jar: {@code openapi/<name>.json}, which the build writes from the
  * YAML of that name ({@link ContractFiles}).
  *
- * <p>Contracts are self-contained: each {@code $ref} points into the same file. What requests are
- * routed and checked by is a shorter file, made of it at the build ({@link RoutingModel}).
+ * <p>Contracts are self-contained: each {@code $ref} points into the same file. Requests are routed
+ * and checked by a shorter file that the build derives from it ({@link RoutingModel}).
  */
 public final class Contract {
-  /** Where their models for routing are, beside the documents. */
+  /** The folder of the routing models, beside the documents. */
   static final String ROUTING = "routing/";
 
-  /** Those the service serves, by the names of their files and addresses. */
+  /** The names of the served contracts, which name their files and addresses. */
   public static final List<String> SERVED =
       List.of(
           "vm",
@@ -54,7 +54,7 @@ public final class Contract {
   private volatile @Nullable List<String> faults;
 
   /**
-   * @param routing as {@link RoutingModel#document} makes it
+   * @param routing the result of {@link RoutingModel#document}
    * @param source the whole document
    */
   private Contract(String name, JsonObject routing, Supplier<Map<String, Object>> source) {
@@ -64,14 +64,16 @@ public final class Contract {
     this.model = RoutingModel.of(routing);
   }
 
-  /** All that the service serves, prepared; the same for whoever asks. Blocks the first time. */
+  /**
+   * All contracts that the service serves, prepared; every call returns the same list. Blocks the
+   * first time.
+   */
   public static List<Contract> served() {
     return ALL.get();
   }
 
   /**
-   * Loads what requests are routed by from the class path. The document itself is read when it is
-   * first asked for.
+   * Loads a contract's routing model from the class path. The document itself is read on first use.
    */
   public static Contract load(String name) {
     return new Contract(name, read(ROUTING + name), new Once<>(() -> read(name).getMap()));
@@ -102,7 +104,7 @@ public final class Contract {
     return new Contract(name, RoutingModel.document(source), () -> source);
   }
 
-  /** The name in its file and its address. */
+  /** The contract's name in its file and its address. */
   public String name() {
     return name;
   }
@@ -113,10 +115,10 @@ public final class Contract {
   }
 
   /**
-   * A piece of the document, every {@code $ref} in it replaced by its target. A copy. Blocks the
-   * first time.
+   * Returns a copy of a part of the document with every {@code $ref} replaced by its target. Blocks
+   * the first time.
    *
-   * @param path the keys on the way there
+   * @param path the keys that lead to the part
    * @throws IllegalStateException when there is no object at that place
    */
   public JsonObject piece(String... path) {
@@ -132,17 +134,20 @@ public final class Contract {
     return model;
   }
 
-  /** Its paths, as written. */
+  /** The contract's paths, as written. */
   public Set<String> paths() {
     return routing.getJsonObject("paths").fieldNames();
   }
 
-  /** How one of its operations reads what it is sent; made once. */
+  /** The reader of one operation's inputs, created on first use. */
   public Inputs inputs(Operation operation) {
     return inputs.computeIfAbsent(operation.getOperationId(), id -> Inputs.of(operation));
   }
 
-  /** What this service cannot serve about its operations; empty when it can. Found once. */
+  /**
+   * The operations' features that this service cannot serve; empty if it can serve all. Computed
+   * once.
+   */
   public List<String> faults() {
     List<String> found = faults;
     if (found == null) {
@@ -154,7 +159,7 @@ public final class Contract {
   }
 
   /**
-   * Does ahead what is done once: finds the faults and, where there are none, makes the inputs.
+   * Computes the faults and, if there are none, the inputs ahead of their first use.
    *
    * @return this
    */
@@ -165,24 +170,24 @@ public final class Contract {
     return this;
   }
 
-  /** What it is called. */
+  /** The contract's title. */
   public String title() {
     return routing.getJsonObject("info").getString("title");
   }
 
-  /** It in one sentence. */
+  /** The contract's summary, one sentence. */
   public String summary() {
     return routing.getJsonObject("info").getString("summary");
   }
 
-  /** The codes that its errors may have; empty when it has none. */
+  /** The error codes of the contract; empty if it lists none. */
   Set<String> errorCodes() {
     Set<String> codes = new LinkedHashSet<>();
     routing.getJsonArray(RoutingModel.ERROR_CODES).forEach(code -> codes.add(String.valueOf(code)));
     return codes;
   }
 
-  /** What is wrong between these contracts' error codes and {@link ErrorCode}. */
+  /** The differences between the error codes of these contracts and {@link ErrorCode}. */
   public static List<String> errorCodeFaults(List<Contract> contracts) {
     List<String> faults = new ArrayList<>();
     Set<String> known = new LinkedHashSet<>();

@@ -9,18 +9,17 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a contract whole: copies into it what it takes from the file that several contracts share.
+ * Completes a contract with the parts it takes from the file that several contracts share.
  *
  * <ul>
  *   <li>A {@code $ref} to a component of the common file becomes a component of the contract,
  *       unless the contract has one of that name itself.
- *   <li>Any other {@code $ref} into the common file is replaced by what stands there, beside the
- *       keys that stand beside it.
- *   <li>{@code x-refusals: [401, 404]} among an operation's responses becomes the answer of each of
- *       these statuses: the contract's own table {@code x-refusals} tells which, else the common
- *       one. Those of an operation with {@code x-errors: page} are looked for in {@code
- *       x-page-refusals} first.
- *   <li>Each operation has examples of its own refusals ({@link RefusalExamples}).
+ *   <li>Any other {@code $ref} into the common file is replaced by its target, merged with the keys
+ *       beside the {@code $ref}.
+ *   <li>{@code x-refusals: [401, 404]} among an operation's responses becomes an answer for each of
+ *       these statuses, from the contract's own table {@code x-refusals} or else the common one. An
+ *       operation with {@code x-errors: page} uses {@code x-page-refusals} first.
+ *   <li>Each operation gets examples of its own refusals ({@link RefusalExamples}).
  * </ul>
  */
 final class ContractBundle {
@@ -32,10 +31,10 @@ final class ContractBundle {
   private final Map<String, Object> source;
   private final Map<String, Object> common;
 
-  /** Components of the common file that the contract needs, as section/name. */
+  /** The components of the common file that the contract needs, as section/name. */
   private final Set<String> needed = new LinkedHashSet<>();
 
-  /** The table that tells the answers of the operation under way. */
+  /** The name of the table with the answers of the current operation. */
   private String refusals = REFUSALS;
 
   private ContractBundle(Map<String, Object> source, Map<String, Object> common) {
@@ -44,9 +43,10 @@ final class ContractBundle {
   }
 
   /**
-   * A contract with all it takes of the common file. The same input gives the same order of keys.
+   * A contract with all parts of the common file it needs. The same input gives the same order of
+   * keys.
    *
-   * @throws IllegalStateException when it refers to what the common file does not have
+   * @throws IllegalStateException when it refers to a part that the common file lacks
    */
   static Map<String, Object> of(Map<String, Object> source, Map<String, Object> common) {
     return new ContractBundle(source, common).bundled();
@@ -109,7 +109,7 @@ final class ContractBundle {
     return object(node).get(REFUSALS) instanceof List ? new TreeMap<>(copy) : copy;
   }
 
-  /** What stands instead of a {@code $ref}. */
+  /** The replacement of a {@code $ref}. */
   private Map<String, Object> referred(String reference, boolean isCommon) {
     String place = reference;
     if (reference.startsWith(COMMON)) {

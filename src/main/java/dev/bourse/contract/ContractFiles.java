@@ -14,19 +14,19 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * The build's step from the contracts as people write them, in YAML that shares a common file, to
- * what the service serves: each contract whole, in JSON, with the version of the build; and to what
- * it reads at each start, the model by which requests are routed ({@link RoutingModel}).
+ * The build step that turns the contracts people write, in YAML with a common file, into the files
+ * the service uses: each contract as complete JSON with the version of the build, which it serves,
+ * and the model for routing, which it reads at each start ({@link RoutingModel}).
  */
 public final class ContractFiles {
   private ContractFiles() {}
 
   /**
-   * Writes a {@code .json} for each {@code .yaml} but the common one, and its model for routing.
+   * Writes a {@code .json} and a model for routing for each {@code .yaml} except the common one.
    *
-   * @param args the folder of the contracts, the one to write to, which is made, and the version
+   * @param args the folder of the contracts, the output folder, which is created, and the version
    * @throws IllegalStateException listing every pattern that a caller's text could make slow or
-   *     deep, and those without a bound of the length or words for people
+   *     deeply recursive, and those without a bound on the length or an explanation for people
    */
   public static void main(String[] args) throws IOException {
     List<String> faults = new ArrayList<>();
@@ -60,7 +60,7 @@ public final class ContractFiles {
     }
   }
 
-  /** A contract that takes nothing of the common file, in JSON. */
+  /** A contract that does not use the common file, in JSON. */
   public static String json(Reader yaml) {
     return new JsonObject(map(yaml)).encode();
   }

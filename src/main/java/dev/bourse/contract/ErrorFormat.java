@@ -6,11 +6,11 @@ import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** How the operations of a contract tell of refusals ({@code x-errors}). */
+/** The formats of refusals by the operations of a contract ({@code x-errors}). */
 public enum ErrorFormat {
-  /** {@code {error, detail}} and the code's extras: what every operation does by itself. */
+  /** {@code {error, detail}} and the code's extras: the default. */
   JSON(""),
-  /** An HTML page for whoever prefers one, else JSON. */
+  /** An HTML page for clients that prefer one, else JSON. */
   PAGE("page"),
   /** {@code {error, error_description}} with the codes of RFC 6749, section 5.2. */
   OAUTH("oauth");
@@ -34,9 +34,9 @@ public enum ErrorFormat {
     return Optional.empty();
   }
 
-  /** The status a refusal is answered with. */
+  /** The HTTP status of a refusal. */
   public int status(ApiError error) {
-    // A malformed request is 400 to an OAuth client, whatever is wrong with it.
+    // RFC 6749 answers every malformed request with 400.
     return this == OAUTH && error.code() == ErrorCode.BAD_REQUEST ? 400 : error.code().status();
   }
 
@@ -58,7 +58,10 @@ public enum ErrorFormat {
     };
   }
 
-  /** The characters an error_description may have: printable ASCII but for quote and backslash. */
+  /**
+   * The detail with the characters allowed in error_description: printable ASCII except quote and
+   * backslash.
+   */
   private static String plain(String detail) {
     StringBuilder plain = new StringBuilder(detail.length());
     for (int i = 0; i < detail.length(); i++) {

@@ -12,23 +12,23 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Reads the body of an HTML form, {@code application/x-www-form-urlencoded}: fields of text, each
- * once. What two parsers could read differently is refused rather than guessed.
+ * Reads the body of an HTML form, {@code application/x-www-form-urlencoded}: text fields, each at
+ * most once. Input that two parsers could read differently is refused rather than guessed.
  */
 public final class Form {
   public static final String TYPE = "application/x-www-form-urlencoded";
 
-  /** The longest form in bytes: a page's fields and an OAuth request fit several times. */
+  /** The longest form in bytes: several times the fields of a page or an OAuth request. */
   public static final int MAX_BYTES = 16_384;
 
   private Form() {}
 
   /**
-   * The fields, decoded once.
+   * Returns the fields, decoded once.
    *
-   * @param known the names a contract lists
-   * @param tolerant leaves out unknown fields and empty ones, as RFC 6749 (section 3.2) demands
-   * @throws ApiError {@code bad-request} for what is not a form, and for a known field given twice
+   * @param known the field names of the contract
+   * @param tolerant leaves out unknown and empty fields, as RFC 6749 (section 3.2) demands
+   * @throws ApiError {@code bad-request} if the body is not a form, or a known field is given twice
    */
   public static JsonObject parse(byte[] bytes, Set<String> known, boolean tolerant) {
     String text;
@@ -46,13 +46,13 @@ public final class Form {
       int equals = pair.indexOf('=');
       String rawName = equals < 0 ? pair : pair.substring(0, equals);
       String rawValue = equals < 0 ? "" : pair.substring(equals + 1);
-      Optional<String> name = Percent.decode(rawName, true).filter(Text::isStorable);
+      Optional<String> name = PercentEncoding.decode(rawName, true).filter(Text::isStorable);
       if (tolerant && (name.isEmpty() || !known.contains(name.get()))) {
         continue;
       }
       String field = name.orElseThrow(() -> undecodable(rawName, rawName));
       String value =
-          Percent.decode(rawValue, true)
+          PercentEncoding.decode(rawValue, true)
               .filter(Text::isStorable)
               .orElseThrow(() -> undecodable(field, rawValue));
       if (!seen.add(field)) {

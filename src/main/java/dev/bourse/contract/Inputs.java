@@ -6,13 +6,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How what an operation is sent is read and checked. Changes nothing once made; all event loops
- * share one.
+ * Reads and checks the inputs of one operation. Immutable; all event loops share one instance.
  *
  * @param takesBytes whether its body is bytes of any type, which the operation reads itself
  * @param body the body's schema; null when the operation takes none
  * @param fields the names of the body's fields
- * @param isTolerant whether it leaves out what it does not know instead of refusing it
+ * @param isTolerant whether it ignores unknown inputs instead of refusing them
  */
 public record Inputs(
     Parameters parameters,

@@ -5,27 +5,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The paths that their contract marks with a property. What a mark means is decided by the path
- * alone, so that it also holds for what is refused before an operation is known, such as a wrong
- * method or an address over its budget.
+ * The paths that their contract marks with a property. A mark depends on the path alone, so that it
+ * also applies to requests refused before their operation is known, such as those with a wrong
+ * method or from an address over its budget.
  */
 public final class MarkedPaths {
-  /** Pages of any origin may read whatever is answered there. */
+  /** Pages of any origin may read the answers of this path. */
   public static final String ANY_ORIGIN = "x-any-origin";
 
-  /** Is there, too, at the host that serves published bytes alone. */
+  /** This path also exists at the host that serves only published bytes. */
   public static final String CONTENT_HOST = "x-content-host";
 
   /**
-   * A path's segments, parameters in braces, and what stands before the first of those: few paths
-   * begin like it, and each answer asks.
+   * A path's segments, parameters in braces, and the prefix before the first parameter. The prefix
+   * rules out most paths quickly, because every answer is checked.
    */
   private record Marked(String beginning, List<String> segments) {}
 
   private final Marked[] paths;
 
   /**
-   * @param mark true or absent at a path of a contract
+   * @param mark the name of a property that is true or absent at a path of a contract
    */
   public MarkedPaths(List<Contract> contracts, String mark) {
     List<Marked> found = new ArrayList<>();

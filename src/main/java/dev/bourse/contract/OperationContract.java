@@ -14,15 +14,18 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a contract says of one operation beside its model: who may call it, and in which types. */
+/**
+ * Reads what a contract adds to the model of one operation: its permitted callers and its media
+ * types.
+ */
 public final class OperationContract {
-  /** The media type of bodies, and of answers where nothing else is said. */
+  /** The media type of bodies, and of answers unless the contract names another. */
   public static final String JSON = "application/json";
 
-  /** How contracts say that a body is bytes, whatever type the client gives them. */
+  /** The media type that marks a body of bytes; clients may send any type. */
   private static final String BYTES = "application/octet-stream";
 
-  /** The security schemes there are; each is a kind of caller. */
+  /** The supported security schemes; each stands for a kind of caller. */
   private static final Set<String> SCHEMES =
       Set.of(
           Principal.SCHEME,
@@ -32,15 +35,20 @@ public final class OperationContract {
           Operator.SCHEME,
           Operator.SESSION_SCHEME);
 
-  /** Those of browsers, which send them along with whatever any page has them ask for. */
+  /**
+   * The schemes of browser sessions; a browser sends their cookies with requests made by any page.
+   */
   static final Set<String> SESSIONS = Set.of(Principal.SESSION_SCHEME, Operator.SESSION_SCHEME);
 
   private static final Set<String> OPERATORS = Set.of(Operator.SCHEME, Operator.SESSION_SCHEME);
 
-  /** Carries what only a page of ours knows; no page of another site may send such a header. */
+  /**
+   * A header with a value that only the service's own pages know; pages of other sites cannot send
+   * it.
+   */
   public static final String CSRF_HEADER = "X-CSRF-Token";
 
-  /** The extension of an operation that leaves out what it does not know instead of refusing it. */
+  /** The extension of an operation that ignores unknown inputs instead of refusing them. */
   public static final String TOLERANT = "x-tolerant";
 
   /**
@@ -50,38 +58,40 @@ public final class OperationContract {
   public static final String OWN_ORIGIN = "x-own-origin";
 
   /**
-   * The extension of an operation on a path of one segment that answers every path under it, too:
-   * pages whose scripts know what their address means.
+   * The extension of an operation on a path of one segment that also answers every path under it,
+   * for pages with scripts that interpret the rest of the path.
    */
   public static final String SUBTREE = "x-subtree";
 
   /**
-   * The extension of an operation that an operator of one site may call, too. Such an operator is
-   * refused every other; what the operation is about has to be at the operator's own site.
+   * The extension of an operation that an operator of one site may also call. Such an operator is
+   * refused all other operations, and may act only on items of the operator's own site.
    */
   public static final String ONE_SITE = "x-one-site";
 
-  /** The extension of an operation that reads its body itself, though it is of a known type. */
+  /**
+   * The extension of an operation that reads its body itself, although the body has a known type.
+   */
   public static final String RAW_BODY = "x-raw-body";
 
-  /** The extension of an operation whose body may be longer than others': how many bytes. */
+  /** The extension of an operation with a longer body than others: its maximum in bytes. */
   public static final String BODY_BYTES = "x-body-bytes";
 
-  /** How contracts say that the type of an answer is known only when it is given. */
+  /** The media type in contracts of an answer whose type depends on the request. */
   public static final String ANY_TYPE = "*/*";
 
   private OperationContract() {}
 
   /**
-   * One kind of caller that may call.
+   * A kind of caller that may call an operation.
    *
-   * @param scheme the security scheme; several names of one requirement, which nobody can satisfy
-   *     at once, stand together as one that does not exist
-   * @param scopes what the caller must be allowed to do
+   * @param scheme the security scheme; several schemes of one requirement, which nobody can satisfy
+   *     at once, are joined into the name of a scheme that does not exist
+   * @param scopes the scopes the caller must have
    */
   public record Demand(String scheme, List<String> scopes) {}
 
-  /** Who may call an operation; empty when anybody may. */
+  /** The permitted callers of an operation; empty if anybody may call it. */
   public static List<Demand> demands(Operation model) {
     List<Demand> demands = new ArrayList<>();
     for (Object requirement : model.getOpenAPIModel().getJsonArray(RoutingModel.DEMANDS)) {
@@ -95,7 +105,7 @@ public final class OperationContract {
     return demands;
   }
 
-  /** Whether it takes a browser's session. */
+  /** Whether the operation accepts a browser session. */
   public static boolean takesSession(Operation model) {
     return demands(model).stream().anyMatch(demand -> SESSIONS.contains(demand.scheme()));
   }
@@ -111,14 +121,14 @@ public final class OperationContract {
           ErrorFormat.PAGE.equals(
               ErrorFormat.find(model.getOpenAPIModel().getString(ErrorFormat.EXTENSION))
                   .orElse(null));
-      // A browser's question what it may ask is answered without a body.
+      // The answer to a CORS preflight has no body.
       boolean isPreflight = model.getHttpMethod().equals(HttpMethod.OPTIONS);
       return isPage || isPreflight ? List.of(ANY_TYPE) : List.of(JSON);
     }
     return List.copyOf(types);
   }
 
-  /** Whether an operator of one site may call it. */
+  /** Whether an operator of one site may call the operation. */
   public static boolean isForOneSite(Operation model) {
     return model.getOpenAPIModel().getBoolean(ONE_SITE, false);
   }
@@ -133,7 +143,7 @@ public final class OperationContract {
     return model.getOpenAPIModel().getBoolean(SUBTREE, false);
   }
 
-  /** Whether its success can be told in JSON. */
+  /** Whether the operation answers success in JSON. */
   public static boolean answersJson(Operation model) {
     return mediaTypes(model).contains(JSON);
   }
@@ -146,7 +156,7 @@ public final class OperationContract {
     return json.getOpenAPIModel().getJsonObject("schema");
   }
 
-  /** What this package cannot serve about an operation; empty when it can. */
+  /** The features of an operation that this package cannot serve; empty if it can serve all. */
   public static List<String> faults(Operation model) {
     List<String> faults = new ArrayList<>();
     String id = model.getOperationId();
@@ -173,7 +183,8 @@ public final class OperationContract {
       }
       List<String> scopes = demand.scopes();
       if (scopes.isEmpty() && demand.scheme().equals(Principal.MEMBER_SCHEME)) {
-        // Members choose at consent what a token may do; without a scope it would do everything.
+        // Members grant scopes at consent; a token for an operation without a scope would permit
+        // everything.
         faults.add("operation " + id + " takes " + demand.scheme() + " and names no scope");
       }
       if (scopes.size() > 1) {

@@ -17,18 +17,18 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of one operation, in its path and its query. */
+/** Reads the path and query parameters of one operation. */
 public final class Parameters {
   private static final Pattern INTEGER = Pattern.compile("-?\\d+");
 
-  /** A number as JSON writes it, with zeros in front if a client likes. */
+  /** A number as JSON writes it; leading zeros are allowed. */
   private static final Pattern DECIMAL = Pattern.compile("-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?");
 
   /**
    * A parameter of the query or the path.
    *
-   * @param preset what it is when it is left out, if the contract says so
-   * @param segment its place in the path, or -1
+   * @param preset the contract's default; null if it has none
+   * @param segment the index of its segment in the path, or -1
    */
   private record Input(
       String name,
@@ -43,14 +43,14 @@ public final class Parameters {
   private final boolean isTolerant;
 
   /**
-   * @param isTolerant whether what is unknown or empty in the query is left out, not refused
+   * @param isTolerant whether unknown and empty query parameters are ignored rather than refused
    */
   public Parameters(io.vertx.openapi.contract.Operation model, boolean isTolerant) {
     this.isTolerant = isTolerant;
     List<String> segments = List.of(model.getAbsoluteOpenAPIPath().split("/", -1));
     for (Parameter parameter : model.getParameters()) {
       if (parameter.getIn() == Location.HEADER) {
-        // The operation reads it itself; headers are text and never refused.
+        // Operations read headers themselves; headers are text and never refused.
         continue;
       }
       JsonObject schema = parameter.getOpenAPIModel().getJsonObject("schema");
@@ -79,8 +79,8 @@ public final class Parameters {
   }
 
   /**
-   * The parameters of a request, decoded once and by their literal type: String, Long or Double.
-   * Those left out have the contract's default, if there is one.
+   * Returns the parameters of a request, decoded once, as String, Long or Double. Missing ones get
+   * the contract's default, if there is one.
    *
    * @throws ApiError {@code bad-request} naming the first parameter at fault
    */
@@ -118,9 +118,9 @@ public final class Parameters {
         int equals = query.indexOf('=', start);
         boolean bare = equals < 0 || equals > end;
         String raw = query.substring(start, bare ? end : equals);
-        Input input = queryInputs.get(Percent.decode(raw, true).orElse(raw));
+        Input input = queryInputs.get(PercentEncoding.decode(raw, true).orElse(raw));
         if (isTolerant && (input == null || bare || equals + 1 == end)) {
-          // RFC 6749, section 3.1: what is unknown or empty counts as left out.
+          // RFC 6749, section 3.1: unknown and empty parameters count as missing.
           start = end + 1;
           continue;
         }
@@ -142,7 +142,7 @@ public final class Parameters {
   }
 
   private static Object typed(Input input, String raw, boolean plusIsSpace) {
-    Optional<String> decoded = Percent.decode(raw, plusIsSpace);
+    Optional<String> decoded = PercentEncoding.decode(raw, plusIsSpace);
     String text =
         decoded.orElseThrow(
             () -> ApiError.badField(input.name(), raw, "percent-encoded UTF-8 without U+0000"));
@@ -158,7 +158,7 @@ public final class Parameters {
     try {
       input.shape().check(input.name(), value);
     } catch (ApiError e) {
-      // What was sent, not the bound that stands for it.
+      // The error shows the value that was sent rather than the bound it was clamped to.
       throw value.toString().equals(text) || !(value instanceof Long)
           ? e
           : ApiError.badField(input.name(), text, input.shape().wanted());
@@ -166,13 +166,18 @@ public final class Parameters {
     return value;
   }
 
-  /** A number, or the largest of its sign: one of many digits is a number, too. */
+  /**
+   * A number clamped to the range of a double, because a number with many digits is still a number.
+   */
   private static Double finite(String text) {
     double value = Double.parseDouble(text);
     return Math.max(-Double.MAX_VALUE, Math.min(Double.MAX_VALUE, value));
   }
 
-  /** A whole number, or the bound that it is beyond: one of many digits is a number, too. */
+  /**
+   * A whole number clamped to the range of a long, because a number with many digits is still a
+   * number.
+   */
   private static Long nearest(String text) {
     return text.length() <= 18
         ? Long.valueOf(text)

@@ -6,15 +6,18 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Tells which patterns a caller's text could make slow or deep.
+ * Detects patterns that a caller's text could make slow or deeply recursive.
  *
- * <p>Java's matcher calls itself once for each round of a repeated group, so that a text of some
- * thousand rounds overflows the stack of an event loop; and it tries every way to divide a text
- * among repetitions within one another. What stands here is read from the pattern alone. How many
- * characters a match really looks at is counted by a test, for every pattern there is.
+ * <p>Java's matcher recurses once for each repetition of a group, so that a text with some thousand
+ * repetitions overflows the stack of an event loop; and it tries every way to divide a text among
+ * nested repetitions. These rules look at the pattern alone. A test counts the characters that a
+ * match really reads, for every pattern in the tree.
  */
 final class PatternRules {
-  /** Rounds of a group, a few frames each: 128 take a tenth of an event loop's 512 KB of stack. */
+  /**
+   * Repetitions of a group, at a few stack frames each: 128 take a tenth of an event loop's 512 KB
+   * of stack.
+   */
   static final int MAX_ROUNDS = 128;
 
   private static final int UNBOUNDED = Integer.MAX_VALUE;
@@ -22,7 +25,7 @@ final class PatternRules {
   private final String pattern;
   private final List<String> faults = new ArrayList<>();
 
-  /** For the whole and each open group, whether something in it is repeated without bound. */
+  /** Whether the pattern and each open group contain an unbounded repetition. */
   private final Deque<Boolean> endless = new ArrayDeque<>(List.of(false));
 
   private boolean hasTopLevelChoice;
@@ -32,12 +35,15 @@ final class PatternRules {
     this.pattern = pattern;
   }
 
-  /** What is wrong with a pattern that compiles; empty when nothing is. */
+  /** The faults of a pattern that compiles; empty if there are none. */
   static List<String> faults(String pattern) {
     return walked(pattern).faults;
   }
 
-  /** The same of a contract's, which must hold a whole text and mean the same to every reader. */
+  /**
+   * The faults of a contract's pattern, which must also match a whole text and mean the same to
+   * every reader.
+   */
   static List<String> contractFaults(String pattern) {
     PatternRules rules = walked(pattern);
     List<String> faults = new ArrayList<>(rules.faults);
@@ -92,7 +98,7 @@ final class PatternRules {
     }
   }
 
-  /** Goes past the bracket that ends a class; Java's may hold others. */
+  /** Skips to the end of a character class; Java's classes may be nested. */
   private void skipClass() {
     int open = 1;
     while (open > 0) {
@@ -119,7 +125,7 @@ final class PatternRules {
     endless.push(endless.pop() || holdsEndless || most == UNBOUNDED);
   }
 
-  /** The most rounds the quantifier here allows, which is passed over; 1 when there is none. */
+  /** Skips the quantifier at this place and returns its upper bound; 1 if there is none. */
   private int quantifier() {
     char c = at < pattern.length() ? pattern.charAt(at) : ' ';
     int most = 1;
@@ -135,7 +141,7 @@ final class PatternRules {
     }
     at++;
     if (at < pattern.length() && (pattern.charAt(at) == '?' || pattern.charAt(at) == '+')) {
-      // Reluctant or possessive.
+      // Skips the mark of a reluctant or possessive quantifier.
       at++;
     }
     return most;

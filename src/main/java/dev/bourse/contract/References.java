@@ -8,17 +8,16 @@ import org.jspecify.annotations.Nullable;
 
 /** The {@code $ref}s of a contract: JSON pointers (RFC 6901) into the contract itself. */
 final class References {
-  /** No contract nests deeper, and a circle of references nests without end. */
+  /** The deepest nesting of a contract; deeper nesting means a cycle of references. */
   private static final int MAX_DEPTH = 64;
 
   private References() {}
 
   /**
-   * A piece of a contract with every {@code $ref} replaced by what it points to, in fresh maps and
-   * lists.
+   * A part of a contract with every {@code $ref} replaced by its target, in new maps and lists.
    *
    * @param root the whole contract
-   * @throws IllegalStateException when a reference points nowhere, or to where it stands
+   * @throws IllegalStateException when a reference points nowhere, or to itself
    */
   static @Nullable Object resolved(@Nullable Object piece, Map<String, Object> root) {
     return resolved(piece, root, 0);
@@ -27,7 +26,7 @@ final class References {
   private static @Nullable Object resolved(
       @Nullable Object node, Map<String, Object> root, int depth) {
     if (depth > MAX_DEPTH) {
-      throw new IllegalStateException("a contract's $refs form a circle");
+      throw new IllegalStateException("the contract's $refs form a cycle");
     }
     if (node instanceof Map) {
       Map<String, Object> map = object(node);
@@ -46,7 +45,9 @@ final class References {
     return node;
   }
 
-  /** The target with what stands beside its {@code $ref}: a default, a description. */
+  /**
+   * The target merged with the keys beside its {@code $ref}, such as a default or a description.
+   */
   private static @Nullable Object beside(
       @Nullable Object target, Map<String, Object> reference, Map<String, Object> root, int depth) {
     if (reference.size() == 1) {
@@ -62,7 +63,7 @@ final class References {
     return both;
   }
 
-  /** What stands at a place: the object there, or the one its {@code $ref} points to. */
+  /** The object at a place, or the target if it is a {@code $ref}. */
   static Map<String, Object> followed(@Nullable Object node, Map<String, Object> root) {
     Map<String, Object> map = object(node);
     return map.get("$ref") instanceof String pointer ? object(target(pointer, root)) : map;

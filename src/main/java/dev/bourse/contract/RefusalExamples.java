@@ -11,30 +11,29 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives each operation examples of its own refusals, out of those that operations share.
+ * Gives each operation examples of its own refusals, made from the examples that operations share.
  *
- * <p>The text of a shared example names by a word in braces what differs between operations:
+ * <p>Words in braces in a shared example stand for the differences between operations:
  *
  * <ul>
  *   <li>{@code {parameters}}: the names of its query parameters, or {@code none};
  *   <li>{@code {answers}}: the media types of its success;
  *   <li>{@code {scope}}: the scope it demands;
- *   <li>{@code {csrf}}: the header that a session's write needs, where it is one that a session may
- *       do;
+ *   <li>{@code {csrf}}: the header required for writes with a session, if it accepts sessions;
  *   <li>{@code {cluster}}: a cluster that a bound token may not name;
- *   <li>{@code {budget}} and {@code {limit}}: the budget it counts in, and the reason that names
- *       it;
- *   <li>{@code {platform}}: the operation's id, where an operator of one site may not call it;
- *   <li>{@code {elsewhere}}: what is at another site, where such an operator may call it, by the
- *       contract's table {@code x-elsewhere}, as {@code {absent}} goes by its own;
+ *   <li>{@code {budget}} and {@code {limit}}: the request budget it counts against, and the reason
+ *       that names it;
+ *   <li>{@code {platform}}: the operation's id, if an operator of one site may not call it;
+ *   <li>{@code {elsewhere}}: the item at another site, if such an operator may call it, from the
+ *       contract's table {@code x-elsewhere};
  *   <li>{@code {form}}: the fields of a form, if it takes one;
- *   <li>{@code {absent}}: what is not found, by the contract's table {@code x-absent}, which tells
- *       it for the last of the operation's parameters that it lists, or else {@code other}.
+ *   <li>{@code {absent}}: the item that is not found, from the contract's table {@code x-absent},
+ *       by the last of the operation's parameters that the table lists, or else {@code other}.
  * </ul>
  *
- * <p>An example whose word an operation has nothing for is left out of it. An operation's own
- * {@code x-refusal-examples}, by status, take the place of those it would share. An answer that no
- * operation shares any more is left out of the contract.
+ * <p>An operation leaves out examples with a word it has no value for. An operation's own {@code
+ * x-refusal-examples}, by status, replace the shared ones. A shared answer that no operation uses
+ * any more is removed from the contract.
  */
 final class RefusalExamples {
   private static final String ABSENT = "x-absent";
@@ -54,7 +53,7 @@ final class RefusalExamples {
           "elsewhere",
           "form");
 
-  /** What most operations are like; what they share is worded for them. */
+  /** The values of most operations, for which the shared examples are worded. */
   private static final Map<String, String> USUAL =
       Map.of(
           "parameters",
@@ -66,7 +65,7 @@ final class RefusalExamples {
           "limit",
           "budget");
 
-  /** Who needs no token is counted by address. */
+  /** Callers without a token are counted by address. */
   private static final Map<String, String> OF_ANYBODY =
       Map.of("budget", "1200 requests a minute for this client address", "limit", "address");
 
@@ -80,7 +79,7 @@ final class RefusalExamples {
     elsewhere = References.object(document.getOrDefault(ELSEWHERE, Map.of()));
   }
 
-  /** Works on a contract that has all it takes of the common file. */
+  /** Completes a contract that already has all parts of the common file it needs. */
   static void complete(Map<String, Object> document) {
     new RefusalExamples(document).complete();
   }
@@ -132,7 +131,7 @@ final class RefusalExamples {
     }
   }
 
-  /** An answer as it stands where it is what the operations share, else one of its own. */
+  /** The shared answer if its examples fit the operation, else one of the operation's own. */
   private Object completed(
       String status, Object response, Map<String, String> words, @Nullable Object own) {
     if (status.compareTo("400") < 0) {
@@ -236,7 +235,7 @@ final class RefusalExamples {
     return References.object(body.getOrDefault("content", Map.of()));
   }
 
-  /** A copy in which the words stand for what they mean; examples that lack one are left out. */
+  /** A copy with the words replaced by their values, without the examples that lack one. */
   private static Object filled(Object node, Map<String, String> words) {
     if (node instanceof List<?> list) {
       return list.stream().map(item -> filled(item, words)).toList();

@@ -17,13 +17,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What routing takes of a contract, as the library's model. Resolved here and handed over
- * ready-made, because the library's own loader first validates a contract against the OpenAPI
- * meta-schemas, which takes half a second of a cold start; a test does that once per build instead.
+ * The part of a contract that routing needs, as the library's model. It is resolved here and handed
+ * to the library ready-made, because the library's own loader first validates a contract against
+ * the OpenAPI meta-schemas, which takes half a second of a cold start; a test does that once per
+ * build instead.
  *
- * <p>Answers are left out but for the media types of success, and so are descriptions and examples:
- * most of a contract is these, and nothing that is routed asks. The build writes each contract's
- * model beside it ({@link ContractFiles}), a tenth of its length, so that a start reads no more.
+ * <p>The model leaves out descriptions, examples, and answers except for the media types of
+ * success: they are most of a contract and routing does not use them. The build writes each
+ * contract's model beside it ({@link ContractFiles}), a tenth of its length, to keep starts short.
  */
 public final class RoutingModel {
   /** Of an operation: the media types of its success, an array. */
@@ -31,32 +32,32 @@ public final class RoutingModel {
 
   /**
    * Of an operation: its security requirements. The library's own chain for alternatives refuses
-   * everybody, even where security is not left to it.
+   * all callers, even where security is not left to it.
    */
   static final String DEMANDS = "x-demands";
 
-  /** Of an operation: its body is an HTML form, whose media type the library refuses to know. */
+  /** Of an operation: its body is an HTML form, a media type that the library rejects. */
   public static final String FORM_BODY = "x-form-body";
 
   /**
-   * Of an operation: media types that it answers besides, for clients of before there were exports
-   * with paths of their own.
+   * Of an operation: further media types it answers, for clients older than the separate export
+   * paths.
    */
   static final String ALSO_ANSWERS = "x-also-answers";
 
-  /** Of a contract: the codes that its errors may have, an array. */
+  /** Of a contract: its error codes, an array. */
   static final String ERROR_CODES = "x-error-codes";
 
   static final List<String> SUCCESSES = List.of("200", "201");
 
-  /** The library wants an operation to have one. */
+  /** A placeholder, because the library requires each operation to have an answer. */
   private static final JsonObject SOME_ANSWER =
       new JsonObject().put("default", new JsonObject().put("description", "See the contract."));
 
   private RoutingModel() {}
 
   /**
-   * @param document as {@link #document} makes it
+   * @param document the result of {@link #document}
    */
   static OpenAPIContract of(JsonObject document) {
     return new OpenAPIContractImpl(
@@ -69,7 +70,7 @@ public final class RoutingModel {
                 .setOutputFormat(OutputFormat.Basic)));
   }
 
-  /** The contract that is modelled; a valid one in its turn. */
+  /** Returns the model of a contract, itself a valid contract. */
   public static JsonObject document(Map<String, Object> source) {
     JsonObject paths = new JsonObject();
     References.object(source.getOrDefault("paths", Map.of()))
@@ -81,7 +82,7 @@ public final class RoutingModel {
         .put("paths", paths);
   }
 
-  /** Empty when it has none. */
+  /** The error codes; empty if the contract has none. */
   private static JsonArray errorCodes(Map<String, Object> source) {
     Object at = source;
     for (String step : List.of("components", "schemas", "ErrorCode", "enum")) {
@@ -90,7 +91,10 @@ public final class RoutingModel {
     return at instanceof List ? new JsonArray((List<?>) at) : new JsonArray();
   }
 
-  /** Without what tells people about a value: fields of these names hold objects, these do not. */
+  /**
+   * A copy without descriptive keywords. Fields with the same names hold objects and stay; the
+   * keywords do not.
+   */
   private static @Nullable Object withoutWords(@Nullable Object node) {
     if (node instanceof Map) {
       Map<String, @Nullable Object> slim = new LinkedHashMap<>();
@@ -146,7 +150,7 @@ public final class RoutingModel {
         .put(DEMANDS, new JsonArray((List<?>) demands).copy());
   }
 
-  /** Of a request's body, by media type. */
+  /** The content of a request's body, by media type. */
   private static JsonObject content(JsonObject operation) {
     return operation
         .getJsonObject("requestBody", new JsonObject())

@@ -6,14 +6,16 @@ import io.vertx.core.json.JsonObject;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What a schema accepts and what a value is instead, in words. */
+/** Describes in words the values a schema accepts, and the value it was given. */
 public final class SchemaDescription {
-  /** Of a schema with a pattern: what that accepts, in words that follow "a string". */
+  /**
+   * Of a schema with a pattern: an explanation of the pattern that follows the words "a string".
+   */
   static final String ACCEPTS = "x-accepts";
 
   private SchemaDescription() {}
 
-  /** What a schema accepts. */
+  /** The values a schema accepts. */
   static String of(JsonObject schema) {
     JsonArray values = schema.getJsonArray("enum");
     if (values != null) {
@@ -73,8 +75,8 @@ public final class SchemaDescription {
   }
 
   /**
-   * What a JSON value is, with the value when it is short. A text is quoted: that it is one is
-   * often all that is wrong with it.
+   * The type of a JSON value, with the value when it is short. Texts are quoted, because often the
+   * only fault of a value is that it is a text.
    */
   public static String shown(@Nullable Object value) {
     if (value instanceof String text) {

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** What a schema of a contract must keep to, so that it can be checked, and checked cheaply. */
+/** Rules for the schemas of contracts that keep their checks complete and cheap. */
 public final class SchemaRules {
   /** Keywords that {@link SchemaValidator} checks. */
   private static final Set<String> CHECKED =
@@ -30,21 +30,22 @@ public final class SchemaRules {
           "additionalProperties",
           "oneOf");
 
-  /** Keywords that tell about a value and check nothing. */
-  private static final Set<String> TOLD = Set.of("description", "default", "examples", "format");
+  /** Keywords that describe a value and check nothing. */
+  private static final Set<String> DESCRIPTIVE =
+      Set.of("description", "default", "examples", "format");
 
   private SchemaRules() {}
 
   /**
-   * What is wrong with a schema by which callers' values are checked; it holds no {@code $ref}.
+   * The faults of a schema for callers' values that holds no {@code $ref}.
    *
-   * @param place what it is called
+   * @param place the schema's name in messages
    */
   static List<String> faults(String place, JsonObject schema) {
     List<String> faults = new ArrayList<>();
     for (String keyword : schema.fieldNames()) {
       boolean isKnown =
-          CHECKED.contains(keyword) || TOLD.contains(keyword) || keyword.startsWith("x-");
+          CHECKED.contains(keyword) || DESCRIPTIVE.contains(keyword) || keyword.startsWith("x-");
       if (!isKnown) {
         faults.add(place + " has keyword " + keyword + ", which is not checked");
       }
@@ -64,7 +65,7 @@ public final class SchemaRules {
     return faults;
   }
 
-  /** What is wrong with the patterns anywhere in a document, {@code $ref}s or not. */
+  /** The faults of all patterns in a document, inside and outside of {@code $ref}s. */
   static List<String> patternFaults(String place, Object node) {
     List<String> faults = new ArrayList<>();
     if (node instanceof JsonObject object) {

@@ -16,14 +16,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A schema of a contract, compiled, and how to say what a value lacks.
+ * A compiled schema of a contract that checks values and describes their faults.
  *
- * <p>Looks no further than the first fault, and counts before it looks: how many items, fields or
- * characters there are comes before what they are. So a check costs what an acceptable value costs,
- * whatever a caller sends. Changes nothing once compiled; any thread may check.
+ * <p>It stops at the first fault, and counts items, fields or characters before it looks at them.
+ * So a check costs no more than that of an acceptable value, whatever a caller sends. Immutable and
+ * thread-safe.
  *
- * <p>Knows the keywords that the contracts use ({@link SchemaRules}) and refuses to compile others;
- * a test holds it against the schema library.
+ * <p>It supports the keywords that the contracts use ({@link SchemaRules}) and refuses to compile
+ * others; a test compares it with the schema library.
  */
 public final class SchemaValidator {
   private final JsonObject schema;
@@ -46,7 +46,7 @@ public final class SchemaValidator {
   private final @Nullable SchemaValidator others;
   private final boolean isClosed;
 
-  /** What it is when an object leaves it out; null when the contract does not say. */
+  /** The default of a missing field; null if the contract has none. */
   private final @Nullable Object preset;
 
   private final List<SchemaValidator> alternatives = new ArrayList<>();
@@ -54,13 +54,13 @@ public final class SchemaValidator {
   /**
    * Compiles a schema that holds no {@code $ref}.
    *
-   * @throws IllegalStateException listing what is in it that is not checked here
+   * @throws IllegalStateException listing the keywords that are not supported
    */
   public SchemaValidator(JsonObject schema) {
     this(schema.copy(), SchemaRules.faults("a schema", schema));
   }
 
-  /** Whether a schema that is known to be sound takes a value. */
+  /** Whether a schema that is known to be sound accepts a value. */
   static boolean fits(JsonObject schema, @Nullable Object value) {
     return new SchemaValidator(schema, List.of()).fault(value) == null;
   }
@@ -107,7 +107,7 @@ public final class SchemaValidator {
     return schema.containsKey(keyword) ? new BigDecimal(schema.getValue(keyword).toString()) : null;
   }
 
-  /** Java's {@code $} would let a line's end pass behind what it stands for. */
+  /** Replaces {@code $}, which in Java also matches before a line break at the end. */
   private static Pattern whole(String anchored) {
     return Pattern.compile(anchored.substring(1, anchored.length() - 1));
   }
@@ -119,12 +119,12 @@ public final class SchemaValidator {
   }
 
   /**
-   * Accepts a value or says what is wrong with it.
+   * Checks a value.
    *
-   * @param name what the whole value is called: a parameter's name, or empty for a body, whose
-   *     fields go by their own
+   * @param name the name of the whole value in errors: a parameter's name, or empty for a body,
+   *     whose fields have names of their own
    * @throws dev.bourse.core.ApiError {@code bad-request} naming the first field at fault, its value
-   *     and what would be accepted
+   *     and the accepted ones
    */
   public void check(String name, @Nullable Object value) {
     SchemaViolation fault = fault(value);
@@ -134,8 +134,8 @@ public final class SchemaValidator {
   }
 
   /**
-   * Removes fields that are null, may be left out and have no meaning as null in the contract, from
-   * objects inside as well: null then means that the field was left out.
+   * Removes null fields that are optional and have no meaning as null in the contract, also from
+   * nested objects: null then means that the field is absent.
    */
   public void omitNulls(@Nullable Object value) {
     if (value instanceof JsonArray array && items != null) {
@@ -157,8 +157,7 @@ public final class SchemaValidator {
   }
 
   /**
-   * Puts into an object that fits what it leaves out and the contract has a default for, in objects
-   * inside of it as well.
+   * Fills in the contract's defaults for missing fields of a valid object, also in nested objects.
    */
   public void putDefaults(JsonObject object) {
     properties.forEach(
@@ -172,18 +171,18 @@ public final class SchemaValidator {
         });
   }
 
-  /** What is accepted, in words. */
+  /** The accepted values, in words. */
   String wanted() {
     return SchemaDescription.of(schema);
   }
 
-  /** The first thing wrong with a value; null when it fits. */
+  /** The first fault of a value; null if it fits. */
   private @Nullable SchemaViolation fault(@Nullable Object value) {
     if (!alternatives.isEmpty()) {
       return ofAlternatives(value);
     }
     if (!types.isEmpty() && !hasType(value)) {
-      // What is wrong with 1.5 for an integer is not that it is a number.
+      // The fault of 1.5 for an integer is its value rather than its type.
       return value instanceof Number && types.contains("integer")
           ? SchemaViolation.of(value, schema)
           : SchemaViolation.mistyped(value, schema);
@@ -242,8 +241,8 @@ public final class SchemaValidator {
 
   private @Nullable SchemaViolation ofText(String text) {
     // Length comes first: no pattern sees more than its contract allows. Characters are counted
-    // only where the number of char values does not tell already. Tag characters are checked here
-    // because engines of patterns do not agree on how a class names characters beyond U+FFFF.
+    // only if the number of char values does not decide already. Tag characters are checked here
+    // because regex engines disagree on how a class names characters beyond U+FFFF.
     int length =
         text.length() > 2L * mostLength ? text.length() : text.codePointCount(0, text.length());
     return length >= leastLength
@@ -311,7 +310,10 @@ public final class SchemaValidator {
     return null;
   }
 
-  /** Of the fields that the schema does not list; in a closed object the first is the last. */
+  /**
+   * The faults of fields that the schema does not list; in a closed object the first such field is
+   * one.
+   */
   private @Nullable SchemaViolation ofOthers(JsonObject object) {
     for (String name : object.fieldNames()) {
       if (names != null && names.fault(name) != null) {

@@ -8,10 +8,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A refusal a client is told of: a code, a sentence saying exactly what failed, and the extra
- * fields the code carries ({@code maximum}, {@code retry_after_s}, {@code reason} …).
+ * A refusal sent to a client: an error code, a sentence that says exactly what failed, and the
+ * extra fields of the code ({@code maximum}, {@code retry_after_s}, {@code reason} …).
  *
- * <p>It is control flow, not a fault, so it carries no stack trace.
+ * <p>It is control flow, not a failure of the program, so it carries no stack trace.
  */
 public final class ApiError extends RuntimeException {
   private final ErrorCode code;
@@ -41,12 +41,15 @@ public final class ApiError extends RuntimeException {
     return of(code, template.formatted(arguments.toArray()));
   }
 
-  /** 404, worded alike for what does not exist and what belongs to somebody else. */
+  /**
+   * 404 with the same wording for an item that does not exist and one that belongs to somebody
+   * else.
+   */
   public static ApiError notFound(String noun, String id) {
     return of(ErrorCode.NOT_FOUND, "no " + noun + " '" + Text.shown(id) + "' here");
   }
 
-  /** 422 for a field whose value is not acceptable; says what would be. */
+  /** 422 for a field with an unacceptable value; the detail names the accepted values. */
   public static ApiError badField(String field, @Nullable Object value, String accepted) {
     return of(
         ErrorCode.BAD_REQUEST,
@@ -56,15 +59,17 @@ public final class ApiError extends RuntimeException {
         accepted);
   }
 
-  /** A throttling refusal: the same request will do after this many milliseconds, rounded up. */
+  /**
+   * A throttling refusal: the same request can succeed after this many milliseconds, rounded up.
+   */
   public static ApiError retryLater(ErrorCode code, String detail, long retryAfterMillis) {
     return of(code, detail).with("retry_after_s", retryAfterSeconds(retryAfterMillis));
   }
 
   /**
-   * A refusal of what comes too often.
+   * A refusal of requests that come too often.
    *
-   * @param reason which limit it is: {@code cadence}, {@code budget}, {@code address} …
+   * @param reason the limit that was reached: {@code cadence}, {@code budget}, {@code address} …
    */
   public static ApiError tooOften(String reason, String detail, long retryAfterMillis) {
     return of(ErrorCode.RATE_LIMITED, detail)
@@ -72,13 +77,14 @@ public final class ApiError extends RuntimeException {
         .with("retry_after_s", retryAfterSeconds(retryAfterMillis));
   }
 
-  /** A wait as clients are told it: in whole seconds, rounded up, at least one. */
+  /** A wait as clients read it: whole seconds, rounded up, at least 1. */
   public static long retryAfterSeconds(long millis) {
     return Math.max(1, (millis + 999) / 1000);
   }
 
   /**
-   * What follows a commit failed; must not read as if nothing had been stored.
+   * The change was stored, but a later step failed; the detail must not suggest that nothing was
+   * stored.
    *
    * @see #retryLater
    */
@@ -89,7 +95,7 @@ public final class ApiError extends RuntimeException {
         1_000);
   }
 
-  /** This refusal with one more field in its JSON. */
+  /** Returns this refusal with one more field in its JSON. */
   public ApiError with(String field, Object value) {
     Map<String, Object> more = new LinkedHashMap<>(extras);
     more.put(field, value);
@@ -100,7 +106,7 @@ public final class ApiError extends RuntimeException {
     return code;
   }
 
-  /** What failed, with the offending value and what would be accepted. */
+  /** The failure, with the offending value and the accepted ones. */
   public String detail() {
     return String.valueOf(getMessage());
   }

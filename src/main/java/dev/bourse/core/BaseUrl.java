@@ -4,14 +4,17 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.Locale;
 
-/** An address that paths are put behind: {@code http(s)://host[:port]} and nothing more. */
+/**
+ * The address of a server to which paths are appended: {@code http(s)://host[:port]} and nothing
+ * more.
+ */
 public final class BaseUrl {
-  /** What one looks like, for whoever wrote another. */
+  /** The accepted form, for error messages. */
   public static final String ACCEPTED = "http(s)://host[:port], with no slash or path after it";
 
   private BaseUrl() {}
 
-  /** Whether a text is one. */
+  /** Whether a text is a base URL. */
   public static boolean isOne(String text) {
     try {
       URI uri = new URI(text);
@@ -27,12 +30,12 @@ public final class BaseUrl {
     }
   }
 
-  /** The host of one, as {@link #host(String)} has it. */
+  /** The host of a base URL, normalized by {@link #host(String)}. */
   public static String hostOf(String baseUrl) {
     return host(URI.create(baseUrl).getHost());
   }
 
-  /** A host's name as names are compared: small letters, without the root's dot. */
+  /** A host name in the form used for comparison: lower case, without the trailing dot. */
   public static String host(String name) {
     String small = name.toLowerCase(Locale.ROOT);
     return small.endsWith(".") ? small.substring(0, small.length() - 1) : small;

@@ -3,17 +3,18 @@ package dev.bourse.core;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of the clocks, for operators.
+ * The state of the clocks, for operators.
  *
- * @param nowMillis the time that is told to people
+ * @param nowMillis the current time as the service shows it
  * @param confirmedMillis confirmed time; null while there is none
- * @param newestMillis the newest that was ever confirmed; null before the first
- * @param leftMillis for how long a clock must go on until it is confirmed; 0 when it is
- * @param aheadMillis how far this machine's clock is ahead of the database's; null in the embedded
- *     store and while the database is away
+ * @param newestMillis the newest time ever confirmed; null before the first
+ * @param leftMillis milliseconds a clock must still run steadily until it is confirmed; 0 when it
+ *     is
+ * @param aheadMillis milliseconds by which this machine's clock is ahead of the database's; null in
+ *     the embedded store and while the database is unreachable
  * @param stepsAhead steps ahead since the start of this process
  * @param stepsBack steps back since then
- * @param lastStep null when there was none
+ * @param lastStep the latest step; null if there was none
  */
 public record ClockView(
     long nowMillis,
@@ -25,6 +26,9 @@ public record ClockView(
     long stepsBack,
     @Nullable Step lastStep) {
 
-  /** A step: the clock as it was after it, and how far it went. */
+  /**
+   * A step of a clock: the clock's reading after the step, and the size of the step, both in
+   * milliseconds.
+   */
   public record Step(long atMillis, long byMillis) {}
 }

@@ -3,29 +3,29 @@ package dev.bourse.core;
 import java.util.OptionalLong;
 
 /**
- * The time by which things are done that cannot be undone, such as posting an hour of usage or
- * deleting what is past its age. A clock that somebody has set wrong must not do them: so this time
- * is there only while something vouches for it, and whoever finds none leaves them for later. Any
- * thread may ask, as often as it likes.
+ * The time that irreversible work goes by, such as posting an hour of usage or deleting rows past
+ * their retention. A wrongly set clock must not trigger such work: confirmed time exists only while
+ * independent evidence supports it, and without it callers postpone the work. Safe for use by any
+ * thread, at any rate.
  */
 public interface ConfirmedTime {
 
-  /** The time, in epoch milliseconds; empty while nothing vouches for any. */
+  /** Confirmed time in epoch milliseconds; empty while no evidence supports one. */
   OptionalLong confirmedMillis();
 
   /**
-   * The time as far as nothing speaks against it: confirmed, or by a clock that has made no step in
-   * sight of this process, though that has not watched it for long. For what is due at a moment and
-   * cannot wait until a clock has proved itself after a start, at the risk that it is wrong
-   * already.
+   * The time unless there is evidence against it: confirmed, or read from a clock that this process
+   * has seen make no step but has not watched for long. Serves work that is due at a moment and
+   * cannot wait after a start until a clock has proved itself, at the risk that the clock is
+   * already wrong.
    */
   default OptionalLong undoubtedMillis() {
     return confirmedMillis();
   }
 
   /**
-   * Whether the time is no earlier than any that was ever confirmed. While it is not, one of the
-   * two was wrong and nobody can tell which.
+   * Whether the time is no earlier than any time ever confirmed. If it is earlier, one of the two
+   * was wrong, and the service cannot determine which.
    */
   boolean isNewest();
 }

@@ -1,7 +1,7 @@
 package dev.bourse.core;
 
 /**
- * Every error code a client can be answered with, and its HTTP status.
+ * Every error code of an answer to a client, with its HTTP status.
  *
  * <p>The contracts list the same codes; start-up compares the two and refuses to serve when they
  * differ.
@@ -11,7 +11,7 @@ public enum ErrorCode {
   MALFORMED_REQUEST(400, "malformed-request"),
   UNAUTHORIZED(401, "unauthorized"),
   FORBIDDEN(403, "forbidden"),
-  /** A declaration beyond what its token may declare. */
+  /** A declaration beyond the limits of its token. */
   TOKEN_LIMIT(403, "token-limit"),
   NOT_FOUND(404, "not-found"),
   METHOD_NOT_ALLOWED(405, "method-not-allowed"),
@@ -22,14 +22,17 @@ public enum ErrorCode {
   UPLOAD_TIMEOUT(408, "upload-timeout"),
   AMBIGUOUS_CLUSTER(409, "ambiguous-cluster"),
   CLUSTER_GATED(409, "cluster-gated"),
-  /** What is asked for stands in the way of something that exists. */
+  /** The request conflicts with an existing item. */
   CONFLICT(409, "conflict"),
   NODE_PINNED(409, "node-pinned"),
   STATIC_POSTURE(409, "static-posture"),
   SWAP_DISABLED(409, "swap-disabled"),
   UNKNOWN_NODE(409, "unknown-node"),
   VERSION_MISMATCH(409, "version-mismatch"),
-  /** A checkpoint that is not the caller's, deleted, or was never there: the three look alike. */
+  /**
+   * A checkpoint that belongs to somebody else, was deleted, or never existed: the three look
+   * alike.
+   */
   GONE(410, "gone"),
   TOO_LARGE(413, "too-large"),
   URI_TOO_LONG(414, "uri-too-long"),
@@ -39,17 +42,19 @@ public enum ErrorCode {
   NO_SSH_KEYS(422, "no-ssh-keys"),
   PRICE_ABOVE_MAXIMUM(422, "price-above-maximum"),
   PRICE_PRECISION(422, "price-precision"),
-  /** A file that holds what looks like a credential; nothing of it is kept. */
+  /** A file with a suspected credential; nothing of it is kept. */
   SECRET_DETECTED(422, "secret-detected"),
-  /** The organization's storage of checkpoints is full. */
+  /** The organization's checkpoint storage is full. */
   ORG_CAP(429, "org-cap"),
   RATE_LIMITED(429, "rate-limited"),
   HEADERS_TOO_LARGE(431, "headers-too-large"),
   INTERNAL(500, "internal"),
   CAPACITY_WRITES_DISABLED(503, "capacity-writes-disabled"),
-  /** A bounded queue is full or the store does not answer; the same request may do later. */
+  /** A write with an unknown outcome: the connection to the store was lost before it answered. */
+  OUTCOME_UNKNOWN(503, "outcome-unknown"),
+  /** A bounded queue is full or the store does not answer; the same request may succeed later. */
   OVERLOADED(503, "overloaded"),
-  /** The disk of the store, or that of published files, is full; somebody has to make room. */
+  /** The disk of the store or of published files is full; an operator has to free space. */
   STORAGE_FULL(503, "storage-full");
 
   private final int status;
@@ -60,7 +65,7 @@ public enum ErrorCode {
     this.code = code;
   }
 
-  /** The HTTP status this code is answered with. */
+  /** The HTTP status of answers with this code. */
   public int status() {
     return status;
   }

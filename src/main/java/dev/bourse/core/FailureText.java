@@ -7,11 +7,11 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 
-/** What a failure of a file or the network means, where its message is but a name. */
+/** Explains failures of files and the network whose exception message is just a name. */
 public final class FailureText {
   private FailureText() {}
 
-  /** The failure in words, for whoever gave a command. */
+  /** The failure in words, for the user of a command. */
   public static String of(Throwable failure) {
     if (failure instanceof UncheckedIOException && failure.getCause() != null) {
       return of(failure.getCause());

@@ -9,7 +9,7 @@ public final class Ids {
 
   private Ids() {}
 
-  /** So many random base-62 characters; each carries 5.95 bits. */
+  /** {@code length} random base-62 characters; each carries 5.95 bits. */
   public static String base62(RandomGenerator random, int length) {
     char[] id = new char[length];
     for (int i = 0; i < length; i++) {
@@ -18,7 +18,9 @@ public final class Ids {
     return new String(id);
   }
 
-  /** A non-negative number in base 62, padded with zeros on the left to so many characters. */
+  /**
+   * A non-negative number in base 62, padded with zeros on the left to {@code length} characters.
+   */
   public static String base62(long number, int length) {
     char[] id = new char[length];
     long rest = number;
@@ -29,7 +31,7 @@ public final class Ids {
     return new String(id);
   }
 
-  /** A random identifier with a prefix that tells what it names: {@code key_4fQ…}. */
+  /** A random identifier with a prefix that names its kind: {@code key_4fQ…}. */
   public static String next(String prefix, RandomGenerator random) {
     return prefix + '_' + base62(random, 12);
   }

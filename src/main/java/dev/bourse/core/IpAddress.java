@@ -11,7 +11,7 @@ public final class IpAddress {
   private static final String OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
   private static final Pattern IPV4 = Pattern.compile(OCTET + "(\\." + OCTET + "){3}");
 
-  /** The longest: eight groups of four, or six and an IPv4 address. */
+  /** The longest form: eight groups of four, or six and an IPv4 address. */
   private static final Pattern IPV6_LIKE =
       Pattern.compile("(?=.{2,45}$)[0-9a-fA-F.]*:[0-9a-fA-F:.]*");
 
@@ -20,8 +20,8 @@ public final class IpAddress {
   private IpAddress() {}
 
   /**
-   * The one way to write an address, so that two spellings of it compare equal: IPv4 in four
-   * decimal parts, IPv6 as RFC 5952 has it. Empty for what is no address; no name server is asked.
+   * The canonical form of an address, so that two spellings of it compare equal: IPv4 in four
+   * decimal parts, IPv6 by RFC 5952. Empty if the text is not an address; no name server is asked.
    */
   public static Optional<String> canonical(String text) {
     if (IPV4.matcher(text).matches()) {
@@ -31,7 +31,7 @@ public final class IpAddress {
       return Optional.empty();
     }
     try {
-      // With a colon in it the text is taken for a literal and never looked up.
+      // A text with a colon is parsed as a literal and never looked up.
       InetAddress address = InetAddress.getByName(text);
       return Optional.of(
           address instanceof Inet6Address

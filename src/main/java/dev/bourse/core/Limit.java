@@ -8,15 +8,15 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A bulkhead: how much of one kind of work runs at a time, how much more may wait for its turn, and
- * how much of either one owner may have, so that nobody keeps everybody else out. What does not fit
- * is refused at once.
+ * A bulkhead: limits how much of one kind of work runs at once, how much more may wait, and how
+ * much of both one owner may have, so that no owner can starve the others. Work beyond these limits
+ * is rejected at once.
  *
- * <p>Work that waits begins in the order it came, on the thread that gives a place back. May be
- * used by several threads at once.
+ * <p>Waiting work starts in order of arrival, on the thread that releases a place. Safe for use by
+ * several threads.
  */
 public final class Limit {
-  /** By then some of what runs is usually done. */
+  /** After this time, some of the running work has usually ended. */
   private static final long RETRY_MILLIS = 1_000;
 
   private final int most;
@@ -25,7 +25,7 @@ public final class Limit {
   private final boolean isFair;
   private final Function<String, ? extends RuntimeException> refusal;
 
-  // The three below are guarded by this object; an owner of nothing is not in the map.
+  // This object guards the three fields below; the map holds no owner without work.
   private final Map<String, Integer> ofOwner = new HashMap<>();
   private final Deque<Place> waiting = new ArrayDeque<>();
   private int running;
@@ -49,11 +49,11 @@ public final class Limit {
   }
 
   /**
-   * A limit that refuses with {@code overloaded}. Nothing waits and owners have no share, unless
-   * that is asked for.
+   * A limit that rejects with {@code overloaded}. By default nothing waits and owners have no share
+   * of their own.
    *
-   * @param what the work, in the plural, as the refused read of it
-   * @param most how much of it runs at a time
+   * @param what the work, as a plural noun for the error detail
+   * @param most the most that runs at once, at least 1
    */
   public static Limit of(String what, int most) {
     return new Limit(
@@ -66,36 +66,44 @@ public final class Limit {
                 ErrorCode.OVERLOADED, "limit reached: %s %s".formatted(bound, what), RETRY_MILLIS));
   }
 
-  /** The same limit, of which so much more may wait. */
+  /**
+   * The same limit with a queue.
+   *
+   * @param mostWaiting the most that waits, 0 or more
+   */
   public Limit queueing(int mostWaiting) {
     return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
   }
 
-  /** The same limit, of which one owner may have so much, running and waiting together. */
+  /**
+   * The same limit with a share for each owner.
+   *
+   * @param mostOfOwner the most of one owner, running and waiting together, at least 1
+   */
   public Limit sharing(int mostOfOwner) {
     return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
   }
 
   /**
-   * The same limit, of which one owner may have no more than is free. An owner that is alone has
-   * half; each that comes later finds as much as it may have itself, and the last place is for an
-   * owner that has none. A fixed share either slows an owner that is alone, or lets a few together
-   * take everything.
+   * The same limit where one owner may have at most as much as is free. A lone owner gets half;
+   * each later owner finds as much free as it may take, and the last place goes to an owner that
+   * has none. A fixed share would either slow down a lone owner or let a few owners take everything
+   * together.
    */
   public Limit sharingFairly() {
     return new Limit(most, mostWaiting, mostOfOwner, true, refusal);
   }
 
   /**
-   * The same limit that fails with something else.
+   * The same limit with another exception.
    *
-   * @param refusal is given how much there is already
+   * @param refusal makes the exception from a text that says how much work there is already
    */
   public Limit refusing(Function<String, ? extends RuntimeException> refusal) {
     return new Limit(most, mostWaiting, mostOfOwner, isFair, refusal);
   }
 
-  /** A place for work, to be given back when the work is done. */
+  /** A place for work; the holder closes it when the work is done. */
   public final class Place implements AutoCloseable {
     private final String owner;
     private final int weight;
@@ -108,7 +116,10 @@ public final class Limit {
       this.work = work;
     }
 
-    /** Gives the place back, once; whoever waits longest has it then. */
+    /**
+     * Releases the place; calls after the first have no effect. The longest-waiting work gets the
+     * place.
+     */
     @Override
     public void close() {
       Place next;
@@ -128,11 +139,11 @@ public final class Limit {
   }
 
   /**
-   * Begins work now, or once there is a place for it.
+   * Starts work now, or when a place becomes free.
    *
-   * @param owner whose work it is; any text when owners have no share
-   * @param work is given the place, on this thread or on that which gives one back
-   * @throws RuntimeException the refusal, when there is no place and none to wait in either
+   * @param owner the owner of the work; any text when owners have no share
+   * @param work receives the place, on this thread or on the thread that releases one
+   * @throws RuntimeException the refusal, when both the places and the queue are full
    */
   public void enter(String owner, Consumer<Place> work) {
     enter(new Place(owner, 1, work));
@@ -161,7 +172,7 @@ public final class Limit {
   }
 
   /**
-   * A place for work that begins now.
+   * Takes a place for work that starts now.
    *
    * @throws RuntimeException the refusal, when there is none
    */
@@ -170,29 +181,29 @@ public final class Limit {
   }
 
   /**
-   * Places for work that begins now and counts for several, such as the kilobytes it takes.
+   * Takes several places for work that starts now, such as one for each kilobyte it needs.
    *
-   * @param weight how many, 1 or more
-   * @throws RuntimeException the refusal, when there are not so many
+   * @param weight the number of places, 1 or more
+   * @throws RuntimeException the refusal, when fewer are free
    */
   public Place enter(String owner, int weight) {
     if (weight < 1) {
       throw new IllegalArgumentException("a weight of %d; expected at least 1".formatted(weight));
     }
     if (mostWaiting > 0) {
-      throw new IllegalStateException("work of this limit may have to wait");
+      throw new IllegalStateException("this limit has a queue; enter with a callback");
     }
     Place[] entered = new Place[1];
     enter(new Place(owner, weight, place -> entered[0] = place));
     return entered[0];
   }
 
-  /** How much runs now: what a gauge shows. */
+  /** The number of running items, for a gauge. */
   public synchronized int running() {
     return running;
   }
 
-  /** How much waits now. */
+  /** The number of waiting items. */
   public synchronized int waiting() {
     return waiting.size();
   }

@@ -1,17 +1,17 @@
 package dev.bourse.core;
 
 /**
- * Two bulkheads that one work passes: one bounds what each caller has, the other what all have
- * together and each organization of it. An organization has many callers, so a bound on each caller
- * alone bounds nothing.
+ * Two bulkheads in front of the same work: one bounds each caller, the other all callers together
+ * and each organization. An organization has many callers, so a bound on each caller alone would
+ * not bound the organization.
  *
- * @param ofCallers bounds what one caller has
- * @param ofAll bounds what all callers have, with a share of each organization
+ * @param ofCallers bounds each caller
+ * @param ofAll bounds all callers together, with a share for each organization
  */
 public record LimitPair(Limit ofCallers, Limit ofAll) {
-  /** The two places of one work, to be given back when it is done. */
+  /** The two places of one piece of work; the holder closes them when it is done. */
   public record Places(Limit.Place ofCaller, Limit.Place ofOwner) implements AutoCloseable {
-    /** Gives both back, once. */
+    /** Releases both places; calls after the first have no effect. */
     @Override
     public void close() {
       ofCaller.close();
@@ -20,11 +20,11 @@ public record LimitPair(Limit ofCallers, Limit ofAll) {
   }
 
   /**
-   * Places for work that begins now.
+   * Takes places for work that starts now.
    *
-   * @param caller whose work it is
+   * @param caller the caller that starts the work
    * @param owner the caller's organization
-   * @throws RuntimeException the refusal of the first limit that has no place; nothing is taken
+   * @throws RuntimeException the refusal of the first limit without a free place; nothing is taken
    */
   public Places enter(String caller, String owner) {
     Limit.Place ofCaller = ofCallers.enter(caller);
@@ -36,7 +36,7 @@ public record LimitPair(Limit ofCallers, Limit ofAll) {
     }
   }
 
-  /** How much runs now. */
+  /** The number of running items. */
   public int running() {
     return ofAll.running();
   }

@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value that is made when it is first asked for, and only then: what a start does not need does
- * not delay it. Any thread may ask; others wait while one makes it.
+ * A value computed on first use, so that values a start does not need do not delay it. Thread-safe:
+ * one thread computes it and the others wait.
  */
 public final class Once<T> implements Supplier<T> {
   private final Supplier<T> maker;
@@ -22,7 +22,7 @@ public final class Once<T> implements Supplier<T> {
     return known == null ? make() : known;
   }
 
-  /** The value if anybody asked for it. */
+  /** The value, if it has been computed. */
   public Optional<T> find() {
     return Optional.ofNullable(made);
   }

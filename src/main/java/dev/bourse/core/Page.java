@@ -13,12 +13,12 @@ public record Page<T>(List<T> items, boolean more) {
     items = List.copyOf(items);
   }
 
-  /** The page's last item, of one that has items. */
+  /** The page's last item; the page must not be empty. */
   public T last() {
     return items.get(items.size() - 1);
   }
 
-  /** A page of at most {@code size} out of a read that fetched one more than it needs. */
+  /** A page of at most {@code size} items from a read that fetched one more. */
   public static <T> Page<T> of(List<T> fetched, int size) {
     return fetched.size() > size
         ? new Page<>(fetched.subList(0, size), true)

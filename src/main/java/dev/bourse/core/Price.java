@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Prices as whole US cents per GPU-hour, and their decimal form on the wire. */
 public final class Price {
-  /** Cents x GPUs x milliseconds that cost a micro-dollar: 100 x 3,600,000 / 1,000,000. */
+  /** Cents x GPUs x milliseconds per micro-dollar: 100 x 3,600,000 / 1,000,000. */
   public static final long CENT_GPU_MILLIS_PER_MICRO = 360;
 
   private Price() {}
@@ -26,20 +26,20 @@ public final class Price {
   }
 
   /**
-   * Cents as the decimal number of dollars clients see: the double that is nearest to it, up to
-   * 2^53 cents, which are 90 trillion dollars.
+   * Cents as the decimal number of dollars in answers: the nearest double, exact up to 2^53 cents
+   * (90 trillion dollars).
    */
   public static double toUsd(long cents) {
     return cents / 100.0;
   }
 
-  /** As {@link #toUsd}; null stays null. */
+  /** Like {@link #toUsd}; null stays null. */
   public static @Nullable Double toUsdOrNull(@Nullable Long cents) {
     return cents == null ? null : toUsd(cents);
   }
 
   /**
-   * What nodes cost at most, in micro-dollars rounded up.
+   * An upper bound of the cost of nodes, in micro-dollars rounded up.
    *
    * @param nodeMillis milliseconds, summed over the nodes
    * @param cents cents per GPU-hour

@@ -14,8 +14,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * Files and folders of the data folder, which their owner alone may read whatever the umask says:
- * everything there is somebody's secret or leads to one.
+ * Files and folders that only their owner can read, under any umask, because everything in the data
+ * folder is or leads to a secret.
  */
 public final class PrivateFile {
   private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
@@ -25,8 +25,8 @@ public final class PrivateFile {
   private PrivateFile() {}
 
   /**
-   * Puts the bytes in the file's place, durable, whole or not at all; its owner alone can read it.
-   * The folder must be there. Blocks.
+   * Replaces the file's content durably and atomically; only its owner can read it. The folder must
+   * exist. Blocks.
    */
   public static void write(Path file, byte[] content) throws IOException {
     Path next = file.resolveSibling(file.getFileName() + ".new");
@@ -42,26 +42,33 @@ public final class PrivateFile {
     Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  /** Opens a file; if that creates it, for its owner alone. */
+  /** Opens a file; a file created by this call is readable by its owner alone. */
   public static FileChannel open(Path file, Set<StandardOpenOption> options) throws IOException {
     return FileChannel.open(file, options, attributes(file, FILE));
   }
 
-  /** Sees to it that the file is there; what is there stays as it is. */
+  /** Creates an empty file unless it exists. */
   public static void create(Path file) throws IOException {
     try {
       Files.createFile(file, attributes(file, FILE));
     } catch (FileAlreadyExistsException there) {
-      // As it should be.
+      // The file exists already.
     }
   }
 
-  /** Creates the folder, and those above it that are not there; what is there stays as it is. */
+  /** Creates the folder and its missing parents; existing ones are left unchanged. */
   public static void createFolders(Path folder) throws IOException {
     Files.createDirectories(folder, attributes(folder, FOLDER));
   }
 
-  /** None on file systems that know no owners. */
+  /** Makes the folder's entries durable. Blocks. */
+  public static void flushFolder(Path folder) throws IOException {
+    try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  /** Empty on file systems without owners. */
   private static FileAttribute<?>[] attributes(Path path, Set<PosixFilePermission> permissions) {
     return path.getFileSystem().supportedFileAttributeViews().contains("posix")
         ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(permissions)}

@@ -3,8 +3,8 @@ package dev.bourse.core;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a record demands of the values it is made of. A failure is a fault of the program, or of a
- * setting, which names its value; input of callers is refused with an {@link ApiError} before.
+ * Preconditions of records on their components. A failure is a bug, or a faulty setting, which is
+ * named in the message; input of callers is refused earlier with an {@link ApiError}.
  */
 public final class Require {
   private Require() {}
@@ -19,16 +19,16 @@ public final class Require {
   /**
    * Fails with {@link IllegalArgumentException} unless the condition holds.
    *
-   * @param template says what is wrong, with a place for each argument
+   * @param template describes the violation, with a placeholder for each argument
    */
-  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation needs another library.
   public static void that(boolean holds, String template, @Nullable Object... arguments) {
     if (!holds) {
       throw new IllegalArgumentException(template.formatted(arguments));
     }
   }
 
-  /** Fails with {@link IllegalArgumentException} unless a value is from one number to another. */
+  /** Fails with {@link IllegalArgumentException} unless {@code least <= value <= most}. */
   public static void within(String name, long value, long least, long most) {
     that(
         value >= least && value <= most, "%s: %d is not within %d to %d", name, value, least, most);

@@ -1,8 +1,8 @@
 package dev.bourse.core;
 
 /**
- * How the secrets that leave this service begin, all of them: whoever looks for leaked ones goes by
- * this list, so a kind that is not in it would not be found.
+ * The prefixes of all secrets that this service hands out. Scanners for leaked secrets go by this
+ * list, so a kind of secret missing from it would not be found.
  */
 public enum SecretPrefix {
   API_TOKEN("brs_", true),
@@ -11,7 +11,7 @@ public enum SecretPrefix {
   AUTHORIZATION_CODE("brk_", false),
   DEVICE_CODE("brv_", false);
 
-  /** As long as every prefix. */
+  /** The length of every prefix, in characters. */
   public static final int LENGTH = 4;
 
   private final String text;
@@ -28,8 +28,8 @@ public enum SecretPrefix {
   }
 
   /**
-   * Whether an id, a secret and its checksum follow; else {@link Secrets#LENGTH} characters do, or
-   * twice as many.
+   * Whether an id, a secret and its checksum follow the prefix; otherwise {@link Secrets#LENGTH}
+   * characters do, or twice as many.
    */
   public boolean hasChecksum() {
     return hasChecksum;

@@ -10,34 +10,38 @@ import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Random secrets that cookies, links and tokens carry, and what is stored and derived of them. */
+/**
+ * Random secrets for cookies, links and tokens, and the values stored for and derived from them.
+ */
 public final class Secrets {
-  /** Their length in base-62 characters: 256 bits. */
+  /** The length of a secret in base-62 characters: 256 bits. */
   public static final int LENGTH = 43;
 
   private static final Pattern SHAPE = Pattern.compile("[0-9A-Za-z]{" + LENGTH + "}");
 
   private Secrets() {}
 
-  /** A new one; the source must be a cryptographic one in production. */
+  /** A new secret; the source must be a cryptographic one in production. */
   public static String next(RandomGenerator random) {
     return Ids.base62(random, LENGTH);
   }
 
-  /** Whether it could be one. */
+  /** Whether a text has the form of a secret. */
   public static boolean isOne(String text) {
     return SHAPE.matcher(text).matches();
   }
 
   /**
-   * What is stored of a secret: its SHA-256 in hex. A slow digest would add nothing: it cannot be
-   * guessed.
+   * The stored form of a secret: its SHA-256 in hex. A slow digest would add nothing, because a
+   * secret of 256 random bits cannot be guessed.
    */
   public static String stored(String secret) {
     return HexFormat.of().formatHex(Digests.sha256(secret.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** What only a holder of the secret can know, for one purpose. 43 URL-safe characters. */
+  /**
+   * A value for one purpose that only a holder of the secret can compute: 43 URL-safe characters.
+   */
   public static String derived(String secret, String purpose) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
@@ -46,11 +50,11 @@ public final class Secrets {
           .withoutPadding()
           .encodeToString(mac.doFinal(purpose.getBytes(StandardCharsets.UTF_8)));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every Java platform has HmacSHA256", e);
+      throw new IllegalStateException("HmacSHA256 is missing from this Java platform", e);
     }
   }
 
-  /** Compares in a time that does not tell where the first difference is. */
+  /** Compares two texts in a time that does not depend on where they differ. */
   public static boolean same(String one, String other) {
     return MessageDigest.isEqual(
         one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));

@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 /**
  * Settings by dotted key, read once at start-up.
  *
- * <p>Config records ask for the keys they know; every fault is collected rather than thrown, and
- * what nobody asked for is a fault too, so that an operator sees all of it in one go.
+ * <p>Config records ask for the keys they know. Every fault is collected rather than thrown, and a
+ * key that no record asked for is a fault too, so that an operator sees all faults at once.
  */
 public final class Settings {
   private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(ms|s|m|h|d)?");
@@ -28,8 +28,8 @@ public final class Settings {
   private static final String ENVIRONMENT_PREFIX = "BOURSE_";
 
   /**
-   * Variables that are not for the service: the command line's own, and what Kubernetes puts into
-   * every container of a namespace with a Service named bourse.
+   * Environment variables that are not settings of the service: the command line's own, and those
+   * that Kubernetes sets in every container of a namespace with a Service named bourse.
    */
   private static final Pattern OTHERS =
       Pattern.compile(
@@ -37,11 +37,11 @@ public final class Settings {
               + "|SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?"
               + "|PORT_\\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)");
 
-  /** How settings are called whose values nobody may see, or may hold what nobody may see. */
+  /** Names of settings whose values are secret or may contain a secret. */
   private static final Pattern SECRET =
       Pattern.compile("(?:^|[.-])(?:password|token|secret|key|command)$");
 
-  /** Who logs in, in an address. */
+  /** The user name and password in an address. */
   private static final Pattern USER = Pattern.compile("://[^/@]*@");
 
   private static final String LINK = "BOURSE_PORT";
@@ -54,7 +54,7 @@ public final class Settings {
   /**
    * @param values settings by dotted key, as text
    * @param environment the process environment; {@code BOURSE_MARKET_TICK} overrides {@code
-   *     market.tick}, and what is known to be for others is passed over
+   *     market.tick}; variables known to belong to other programs are ignored
    */
   public Settings(Map<String, String> values, Map<String, String> environment) {
     this.values = new TreeMap<>(values);
@@ -66,7 +66,7 @@ public final class Settings {
     String name = variable.getKey();
     return !name.startsWith(ENVIRONMENT_PREFIX)
         || OTHERS.matcher(name).matches()
-        // The one name that may be ours or Kubernetes' is told by its value.
+        // This name can be a setting or a variable of Kubernetes; its value decides.
         || (name.equals(LINK) && variable.getValue().matches("(?:tcp|udp|sctp)://.{1,300}"));
   }
 
@@ -96,7 +96,7 @@ public final class Settings {
         return value;
       }
     } catch (NumberFormatException notANumber) {
-      // Reported below, with the numbers out of range.
+      // Reported below, like numbers out of range.
     }
     fault(key, text, "a whole number from " + least + " to " + most);
     return byDefault;
@@ -126,7 +126,7 @@ public final class Settings {
         return value;
       }
     } catch (NumberFormatException notANumber) {
-      // Reported below, with the numbers out of range.
+      // Reported below, like numbers out of range.
     }
     fault(key, text, "a number from 0 to 1");
     return byDefault;
@@ -144,25 +144,25 @@ public final class Settings {
   }
 
   /**
-   * What was given, {@code key=value} each, by key; in place of a secret stands that it is set, and
-   * of an address that is none but has a password in it, the address without. Empty for nothing.
+   * The given settings, one {@code key=value} for each, in order of their keys. A secret's value is
+   * replaced by a note that it is set, and addresses lose their password. Empty if none was given.
    */
-  public String told() {
-    StringBuilder told = new StringBuilder();
+  public String summary() {
+    StringBuilder summary = new StringBuilder();
     for (String key : known) {
       String value = environment.getOrDefault(environmentName(key), values.get(key));
       if (value != null) {
-        told.append(told.isEmpty() ? "" : ", ").append(key).append('=');
-        told.append(
+        summary.append(summary.isEmpty() ? "" : ", ").append(key).append('=');
+        summary.append(
             value.isEmpty() || !SECRET.matcher(key).find()
                 ? Text.shown(USER.matcher(value).replaceFirst("://"))
                 : "(set)");
       }
     }
-    return told.toString();
+    return summary.toString();
   }
 
-  /** Records a fault found by a config record's own check. */
+  /** Records a fault found by the check of a config record. */
   public void fault(String key, String value, String accepted) {
     faults.add(key + ": '" + Text.shown(value) + "' is not acceptable; expected " + accepted);
   }

@@ -2,13 +2,13 @@ package dev.bourse.core;
 
 import java.util.Locale;
 
-/** Lengths and times as people read them. */
+/** Lengths and times in the form people read. */
 public final class Sizes {
   private static final String[] UNITS = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 
   private Sizes() {}
 
-  /** {@code 640 bytes}, {@code 1.5 MiB}, {@code 42 GiB}: three figures at most. */
+  /** {@code 640 bytes}, {@code 1.5 MiB}, {@code 42 GiB}: at most three digits. */
   public static String bytes(long bytes) {
     return scaled(bytes, unit(bytes)) + ' ' + UNITS[unit(bytes)];
   }

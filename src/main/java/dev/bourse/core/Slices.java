@@ -3,14 +3,14 @@ package dev.bourse.core;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A long list in parts that a query or a commit can take. */
+/** Splits a long list into parts that fit a query or a commit. */
 public final class Slices {
   private Slices() {}
 
   /**
-   * Its parts in order, views of the list.
+   * The parts in order, as views of the list.
    *
-   * @param most how many a part has; the last may have fewer
+   * @param most the length of each part, at least 1; the last may be shorter
    */
   public static <T> List<List<T>> of(List<T> all, int most) {
     List<List<T>> slices = new ArrayList<>();

@@ -1,17 +1,17 @@
 package dev.bourse.core;
 
-/** How text of unknown origin is shown in messages and logs, and compared. */
+/** Shows text of unknown origin in messages and logs, and compares it. */
 public final class Text {
-  /** Longest piece of a client's value that an error repeats: enough to recognise it. */
+  /** The longest part of a client's value that an error repeats: enough to recognize it. */
   private static final int MAX_SHOWN = 64;
 
   private Text() {}
 
   /**
-   * The value with ASCII's capitals made small and everything else as it is. Names, addresses and
-   * hosts are folded by this before they are checked or looked up: by Unicode's rules the Kelvin
-   * sign would become a {@code k} and a dotted capital I an {@code i}, so that one address passed
-   * for another that is all ASCII. It is also what both stores' {@code lower} does.
+   * The value with ASCII capitals in lower case and all else unchanged. Names, addresses and hosts
+   * are folded this way before they are checked or looked up: by Unicode's rules the Kelvin sign
+   * would become a {@code k} and a dotted capital I an {@code i}, so that one address would pass
+   * for another in ASCII. It matches {@code lower} of both stores.
    */
   public static String folded(String value) {
     int first = 0;
@@ -35,12 +35,12 @@ public final class Text {
     return c >= 'A' && c <= 'Z';
   }
 
-  /** Text from elsewhere without what a terminal would act upon. */
+  /** Text of unknown origin without the characters that control a terminal. */
   public static String plain(String text) {
     return text.replaceAll("\\p{Cc}", "?");
   }
 
-  /** Replaces control and invisible characters, and cuts the value to the length of one line. */
+  /** Replaces control and invisible characters and truncates the value to one line. */
   public static String shown(String value) {
     StringBuilder shown = new StringBuilder(Math.min(value.length(), MAX_SHOWN) + 1);
     for (int i = 0; i < value.length(); i++) {
@@ -85,7 +85,10 @@ public final class Text {
     return codePoint >= 0xe0000 && codePoint <= 0xe007f;
   }
 
-  /** Whether every store can hold the text: no U+0000, which PostgreSQL refuses, no half pair. */
+  /**
+   * Whether every store can hold the text: it has no U+0000, which PostgreSQL refuses, and no lone
+   * surrogate.
+   */
   public static boolean isStorable(String text) {
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);

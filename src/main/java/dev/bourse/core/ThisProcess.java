@@ -4,23 +4,23 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** By what operators know this process. */
+/** The identity of this process for operators. */
 public final class ThisProcess {
   private static final String HOST = host();
 
   private ThisProcess() {}
 
-  /** The machine it runs on, as the kernel has it: a name server could be slow to tell. */
+  /** The name of the machine according to the kernel; a name server could be slow. */
   public static String hostName() {
     return HOST;
   }
 
-  /** Its number on that machine. */
+  /** The process id on that machine. */
   public static long id() {
     return ProcessHandle.current().pid();
   }
 
-  /** Both, as {@code host:number}. */
+  /** Host and process id, as {@code host:number}. */
   public static String name() {
     return HOST + ':' + id();
   }

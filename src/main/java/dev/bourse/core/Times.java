@@ -19,7 +19,7 @@ public final class Times {
   private static final long YEAR_0 = Instant.parse("0000-01-01T00:00:00Z").toEpochMilli();
   private static final long YEAR_10000 = Instant.parse("+10000-01-01T00:00:00Z").toEpochMilli();
 
-  /** Its shape, which Java's own reading is less strict about. */
+  /** The accepted form; Java's own parser is less strict. */
   private static final Pattern SHAPE =
       Pattern.compile(
           "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?"
@@ -28,7 +28,7 @@ public final class Times {
 
   private Times() {}
 
-  /** The moment an RFC 3339 text names, rounded down to milliseconds; empty when it names none. */
+  /** The moment of an RFC 3339 text, rounded down to milliseconds; empty if the text is not one. */
   public static OptionalLong parse(String text) {
     if (!SHAPE.matcher(text).matches()) {
       return OptionalLong.empty();
@@ -40,7 +40,9 @@ public final class Times {
     }
   }
 
-  /** Without the formatter, which takes five times as long, while the year has four digits. */
+  /**
+   * Formats by hand while the year has four digits, because the formatter takes five times as long.
+   */
   public static String rfc3339(long epochMillis) {
     if (epochMillis < YEAR_0 || epochMillis >= YEAR_10000) {
       return RFC3339.format(Instant.ofEpochMilli(epochMillis));
@@ -58,7 +60,7 @@ public final class Times {
     return new String(text, StandardCharsets.ISO_8859_1);
   }
 
-  /** Writes a number with so many digits, and what follows it. */
+  /** Writes a number with {@code count} digits and the separator behind it. */
   private static void digits(byte[] text, int from, int count, int number, char then) {
     int left = number;
     for (int i = from + count - 1; i >= from; i--) {
@@ -68,7 +70,7 @@ public final class Times {
     text[from + count] = (byte) then;
   }
 
-  /** The same, null for null. */
+  /** Like {@link #rfc3339}; null stays null. */
   public static @Nullable String rfc3339OrNull(@Nullable Long epochMillis) {
     return epochMillis == null ? null : rfc3339(epochMillis);
   }

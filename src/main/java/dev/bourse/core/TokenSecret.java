@@ -9,15 +9,16 @@ import java.util.zip.CRC32;
  * The text form of a token: {@code brs_<token_id>_<secret>} for an organization's API token, {@code
  * bro_…} for an operator's.
  *
- * <p>The secret's last six characters are the CRC-32 (IEEE 802.3) of the others in base 62, so that
- * a mistyped token is told from a real one before any look-up, and a leaked one is found in text.
+ * <p>The secret's last six characters are the CRC-32 (IEEE 802.3) of the others in base 62. The
+ * checksum exposes a mistyped token before any look-up, and lets scanners recognize leaked tokens
+ * in text.
  *
- * @param kind whose token it is
+ * @param kind the kind of holder
  * @param tokenId 12 base-62 characters, public
  * @param secret 38 base-62 characters, shown once
  */
 public record TokenSecret(Kind kind, String tokenId, String secret) {
-  /** Whose token it is, told by its prefix. */
+  /** The kind of holder, recognizable by the prefix. */
   public enum Kind {
     ORGANIZATION(SecretPrefix.API_TOKEN),
     OPERATOR(SecretPrefix.OPERATOR_TOKEN);
@@ -47,7 +48,7 @@ public record TokenSecret(Kind kind, String tokenId, String secret) {
     return new TokenSecret(kind, Ids.base62(random, ID_LENGTH), body + checksum(body));
   }
 
-  /** The parts of a token string, empty when its shape or checksum is wrong. */
+  /** The parts of a token string; empty if its form or checksum is wrong. */
   public static Optional<TokenSecret> parse(String token) {
     int separator = PREFIX_LENGTH + ID_LENGTH;
     if (token.length() != LENGTH
@@ -67,7 +68,7 @@ public record TokenSecret(Kind kind, String tokenId, String secret) {
     return Optional.empty();
   }
 
-  /** SHA-256 of the secret: all that is kept of it. */
+  /** SHA-256 of the secret, the only part of it that is stored. */
   public byte[] sha256() {
     return Digests.sha256(secret.getBytes(StandardCharsets.ISO_8859_1));
   }
@@ -77,7 +78,7 @@ public record TokenSecret(Kind kind, String tokenId, String secret) {
     return kind.prefix + tokenId + '_' + secret;
   }
 
-  /** Not the secret: a token must not reach a log by accident. */
+  /** Omits the secret, so that a token cannot reach a log by accident. */
   @Override
   public String toString() {
     return kind.prefix + tokenId + "_…";

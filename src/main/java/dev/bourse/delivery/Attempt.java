@@ -3,28 +3,31 @@ package dev.bourse.delivery;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of sending something once.
+ * The result of one attempt to send something.
  *
- * @param status of the answer; null when there was none
- * @param fault what was wrong, with the beginning of the answer; null for nothing
+ * @param status of the answer; null if there was none
+ * @param fault the error, with the beginning of the answer; null for success
  */
 public record Attempt(@Nullable Integer status, @Nullable String fault) {
   private static final int GONE = 410;
 
-  /** As too many hosts are looked up already; it is no fault of the receiver. */
-  static final Attempt NOT_MADE =
-      new Attempt(null, "too many hosts are being looked up; it was not sent");
+  /**
+   * The attempt was skipped because too many look-ups are in progress, which is no fault of the
+   * receiver.
+   */
+  static final Attempt SKIPPED =
+      new Attempt(null, "too many address look-ups in progress; not sent");
 
-  /** Whether it was none, and counts for none: this process has no room for it now. */
-  public boolean isNotMade() {
-    return equals(NOT_MADE);
+  /** Returns true if the attempt was skipped; skipped attempts do not count as retries. */
+  public boolean isSkipped() {
+    return equals(SKIPPED);
   }
 
   public boolean isDelivered() {
     return fault == null;
   }
 
-  /** Whether the receiver asks never to be called again. */
+  /** Returns true if the receiver asks never to be called again. */
   public boolean isGone() {
     return status != null && status == GONE;
   }

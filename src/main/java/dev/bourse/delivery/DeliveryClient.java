@@ -35,43 +35,49 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends something once to an address that members named, which is checked at each attempt.
- * Redirects are not followed.
+ * Sends messages to addresses that members entered, once each; checks the address at each attempt.
+ * Does not follow redirects.
  */
 public final class DeliveryClient {
-  /** Of an answer that is not wanted so much is read, and no more than a line of it kept. */
+  /** Bytes read of an answer that is not a success; one line of it is kept. */
   private static final int MAX_ANSWER = 4_096;
 
   private static final int MAX_EXCERPT = 200;
   private static final int MAX_URL = 512;
   private static final String HTTPS = "https://";
 
-  /** Each is held by a name server that does not answer; others are known for half a minute. */
+  /**
+   * Threads for look-ups. One is blocked by each name server that does not answer; other names are
+   * cached for half a minute.
+   */
   static final int RESOLVER_THREADS = 32;
 
-  /** For members who name an address and wait; none of those that deliveries need. */
+  /** Threads for look-ups that a member waits for; they take none from deliveries. */
   private static final int CHECK_THREADS = 4;
 
-  /** Members who wait so, of an organization each: those behind four that hang wait in vain. */
+  /**
+   * Look-ups that members wait for, one per organization; four hanging name servers block the rest
+   * until their time-out.
+   */
   private static final int MAX_CHECKS = 16;
 
   private static final long RETRY_MILLIS = 5_000;
 
-  /** For the beginning of an answer that is not wanted. */
+  /** Time-out for the beginning of an answer that is not a success. */
   private static final long EXCERPT_MILLIS = 2_000;
 
   private static final Pattern URL =
       Pattern.compile("https?://[a-z0-9.-]+(:\\d{1,5})?(/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?");
 
   /**
-   * What is sent, and how much of it at once.
+   * Parameters of a kind of delivery.
    *
-   * @param name of what is sent: its threads are called so, and its client in headers
-   * @param agent what the header {@code user-agent} says
-   * @param atOnce attempts at once
-   * @param asked attempts beside these that members ask for and wait for
-   * @param attemptMillis from the look-up of the host to the head of the answer
-   * @param example an address as it should be, for refusals
+   * @param name of the kind, used for threads and in the client's header
+   * @param agent value of the header {@code user-agent}
+   * @param atOnce concurrent attempts
+   * @param asked further attempts that members request and wait for
+   * @param attemptMillis time-out from the look-up of the host to the head of the answer
+   * @param example a valid address, for errors
    */
   public record Terms(
       String name, String agent, int atOnce, int asked, long attemptMillis, String example) {
@@ -85,14 +91,14 @@ public final class DeliveryClient {
   private final PublicHosts hosts;
   private final PublicHosts checks;
 
-  /** Organizations of which an address is being looked up for a member. */
+  /** Organizations with a look-up in progress that a member waits for. */
   private final Set<String> checking = ConcurrentHashMap.newKeySet();
 
   private final Once<HttpClient> http;
 
   /**
-   * @param privateHosts those that are called although their addresses are not public
-   * @param traces where attempts are told to: that there was one, and what came of it
+   * @param privateHosts hosts that may have private addresses
+   * @param traces records attempts and their results
    */
   public DeliveryClient(
       Vertx vertx,
@@ -126,59 +132,59 @@ public final class DeliveryClient {
                         .setDecompressionSupported(false)
                         .setKeepAliveTimeout(30)
                         .setConnectTimeout((int) terms.attemptMillis()),
-                    // Organizations may have the same receiver; who waits for whom is decided
-                    // before.
+                    // Organizations may share a receiver; the order of attempts is decided by the
+                    // caller.
                     new PoolOptions()
                         .setHttp1MaxSize(terms.all())
                         .setMaxWaitQueueSize(Math.max(1, terms.asked()))));
   }
 
-  /** What is wrong with an address, as what would do; null for nothing. */
+  /** Returns what an address must be, if it is not valid; null if it is. */
   public @Nullable String refusal(String url) {
     if (url.length() > MAX_URL || !URL.matcher(url).matches()) {
       return "an address such as "
           + terms.example()
           + ", of at most "
           + MAX_URL
-          + " characters, its host in small letters";
+          + " characters, its host in lower case";
     }
     URI uri;
     try {
       uri = new URI(url);
     } catch (URISyntaxException e) {
-      return "an address such as " + terms.example() + ", with two digits 0-9a-f behind each %";
+      return "an address such as " + terms.example() + ", with two digits 0-9a-f after each %";
     }
     if (uri.getHost() == null) {
-      return "an address that names a host";
+      return "an address with a host";
     }
     if (hosts.isPrivate(uri.getHost())) {
       return null;
     }
     if (!url.startsWith(HTTPS)) {
-      return "an address that begins with https://";
+      return "an address that starts with https://";
     }
     return uri.getPort() < 0 || uri.getPort() == PublicHosts.HTTPS
         ? null
-        : "an address without a port: https is at 443";
+        : "an address without a port; https uses port 443";
   }
 
   /**
-   * Why an address that an organization names cannot be called now, looked up as at an attempt;
-   * empty when it can be. Fails with {@code overloaded} while another of the organization is looked
-   * up, or as many of others as may be: a name server that does not answer holds up those who named
-   * it, and no delivery.
+   * Returns why an address cannot be called now, after a look-up as for an attempt; empty if it can
+   * be. Fails with {@code overloaded} while another look-up of the organization or too many of
+   * other organizations are in progress. A name server that does not answer blocks only such
+   * checks, and no delivery.
    */
-  public Future<Optional<String>> unreachable(String orgId, String url) {
+  public Future<Optional<String>> findUnreachable(String orgId, String url) {
     if (!checking.add(orgId)) {
       return Future.failedFuture(
           ApiError.retryLater(
               ErrorCode.OVERLOADED,
-              "another address of the organization is being looked up; nothing was changed",
+              "another address check of this organization is in progress; nothing was changed",
               RETRY_MILLIS));
     }
     return checks
         .resolve(URI.create(url))
-        // Not when nobody waits any more, but when the thread is free.
+        // When the thread is free, not when the caller stops waiting.
         .onComplete(done -> checking.remove(orgId))
         .timeout(terms.attemptMillis(), TimeUnit.MILLISECONDS)
         .map(found -> Optional.<String>empty())
@@ -188,17 +194,17 @@ public final class DeliveryClient {
                     ? Future.failedFuture(
                         ApiError.retryLater(
                             ErrorCode.OVERLOADED,
-                            "as many addresses are being looked up as may; nothing was changed",
+                            "too many address checks are in progress; nothing was changed",
                             RETRY_MILLIS))
                     : Future.succeededFuture(Optional.of(shown(fault))));
   }
 
   private static boolean isBusy(Throwable fault) {
-    return fault instanceof PublicHosts.Refused refused && refused.isBusy();
+    return fault instanceof PublicHosts.HostRejectedException refused && refused.isBusy();
   }
 
   /**
-   * What is sent.
+   * An HTTP request.
    *
    * @param url with its query, if any
    * @param headers beside {@code user-agent}
@@ -209,22 +215,22 @@ public final class DeliveryClient {
     }
   }
 
-  /** Sends it. Never fails: what went wrong is in the attempt. */
+  /** Sends a message. Never fails: errors are in the attempt. */
   public Future<Attempt> send(Message message) {
     Span span = traces.sampled(terms.name(), Span.Kind.CLIENT);
-    return attempt(message).onSuccess(attempt -> tell(span, message, attempt));
+    return attempt(message).onSuccess(attempt -> recordOn(span, message, attempt));
   }
 
-  /** Neither where it went nor what was answered: both are the receiver's own. */
-  private static void tell(Span span, Message message, Attempt attempt) {
-    span.tell(Attribute.METHOD, message.method().name());
+  /** Records neither the address nor the answer, which are private to the receiver. */
+  private static void recordOn(Span span, Message message, Attempt attempt) {
+    span.setAttribute(Attribute.METHOD, message.method().name());
     Integer status = attempt.status();
     if (status != null) {
-      span.tell(Attribute.STATUS, status);
+      span.setAttribute(Attribute.STATUS, status);
     }
     if (attempt.isDelivered()) {
       span.end();
-    } else if (attempt.isNotMade()) {
+    } else if (attempt.isSkipped()) {
       span.fail("not made");
     } else {
       span.fail(status == null ? "no answer" : status.toString());
@@ -237,7 +243,7 @@ public final class DeliveryClient {
         .resolve(URI.create(message.url()))
         .timeout(terms.attemptMillis(), TimeUnit.MILLISECONDS)
         .compose(server -> send(server, message, begin))
-        .otherwise(fault -> isBusy(fault) ? Attempt.NOT_MADE : new Attempt(null, shown(fault)));
+        .otherwise(fault -> isBusy(fault) ? Attempt.SKIPPED : new Attempt(null, shown(fault)));
   }
 
   private Future<Attempt> send(SocketAddress server, Message message, long begin) {
@@ -257,22 +263,22 @@ public final class DeliveryClient {
     message.headers().forEach(request::putHeader);
     return http.get()
         .request(request)
-        .timeout(left(begin), TimeUnit.MILLISECONDS)
+        .timeout(remainingMillis(begin), TimeUnit.MILLISECONDS)
         .compose(
             sent ->
                 sent.send(message.body())
-                    .compose(response -> judged(sent, response))
-                    .timeout(left(begin), TimeUnit.MILLISECONDS)
+                    .compose(response -> evaluate(sent, response))
+                    .timeout(remainingMillis(begin), TimeUnit.MILLISECONDS)
                     .onFailure(fault -> sent.reset()));
   }
 
-  private long left(long beginNanos) {
+  private long remainingMillis(long beginNanos) {
     return Math.max(
         1, terms.attemptMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNanos));
   }
 
-  /** Success shows at the head of the answer; of any other the beginning is read. */
-  private static Future<Attempt> judged(HttpClientRequest sent, HttpClientResponse response) {
+  /** Success is known at the head of the answer; of other answers the beginning is read. */
+  private static Future<Attempt> evaluate(HttpClientRequest sent, HttpClientResponse response) {
     int status = response.statusCode();
     Promise<Void> read = Promise.promise();
     Buffer beginning = Buffer.buffer();
@@ -288,7 +294,7 @@ public final class DeliveryClient {
             beginning.appendBuffer(piece);
           }
         });
-    // A connection whose answer does not end is of no further use.
+    // A connection whose answer does not end cannot be reused.
     Future<Void> ended =
         read.future()
             .timeout(EXCERPT_MILLIS, TimeUnit.MILLISECONDS)
@@ -297,24 +303,27 @@ public final class DeliveryClient {
     return status >= 200 && status < 300
         ? Future.succeededFuture(new Attempt(status, null))
         : ended.map(
-            done -> new Attempt(status, "answered with status " + status + said(beginning)));
+            done -> new Attempt(status, "answered with status " + status + excerpt(beginning)));
   }
 
-  private static String said(Buffer beginning) {
+  private static String excerpt(Buffer beginning) {
     String text =
         new String(beginning.getBytes(), StandardCharsets.UTF_8)
             .replaceAll("[\\p{Cc}\\s]+", " ")
             .strip();
-    return text.isEmpty() ? "" : ": " + Text.plain(shortened(text));
+    return text.isEmpty() ? "" : ": " + Text.plain(shorten(text));
   }
 
-  private static String shortened(String text) {
+  private static String shorten(String text) {
     return text.length() <= MAX_EXCERPT ? text : text.substring(0, MAX_EXCERPT) + "…";
   }
 
-  /** In words for members: nothing of this machine, which a platform's message may show. */
+  /**
+   * Describes a fault for members, without details of this machine, which an exception's message
+   * may contain.
+   */
   private String shown(Throwable fault) {
-    if (fault instanceof PublicHosts.Refused) {
+    if (fault instanceof PublicHosts.HostRejectedException) {
       return String.valueOf(fault.getMessage());
     }
     if (fault instanceof TimeoutException) {
@@ -322,8 +331,8 @@ public final class DeliveryClient {
           .formatted(TimeUnit.MILLISECONDS.toSeconds(terms.attemptMillis()));
     }
     return fault instanceof SSLException
-        ? "its TLS is not to be trusted"
-        : "no connection, or it ended before an answer";
+        ? "its TLS certificate is not trusted"
+        : "no connection, or it closed before an answer";
   }
 
   public Future<Void> close() {

@@ -6,8 +6,8 @@ import io.vertx.core.Future;
 import java.util.List;
 
 /**
- * Which of the processes of a store delivers: the one whose name the row has, until it expires by
- * the database's clock. The embedded store has but one process.
+ * Elects the process of a store that delivers: the one named in the row, until the row expires by
+ * the database's clock. An embedded store has one process only.
  */
 final class DeliveryLease {
   private final Database database;
@@ -15,8 +15,8 @@ final class DeliveryLease {
   private final String owner;
 
   /**
-   * @param name what is delivered
-   * @param owner this process, as no other is called
+   * @param name the kind of delivery
+   * @param owner a unique name of this process
    */
   DeliveryLease(Database database, String name, String owner) {
     this.database = database;
@@ -24,25 +24,28 @@ final class DeliveryLease {
     this.owner = owner;
   }
 
-  /** Another process delivers. */
-  static final class NotMine extends RuntimeException {
+  /** Another process holds the lease. */
+  static final class LeaseHeldException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    NotMine() {
+    LeaseHeldException() {
       super("another process delivers", null, false, false);
     }
   }
 
-  /** Takes or keeps the lease for so long; fails with {@link NotMine} when another has it. */
+  /**
+   * Acquires or renews the lease; fails with {@link LeaseHeldException} if another process holds
+   * it.
+   */
   Future<Void> take(long leaseMillis) {
     if (!database.isShared()) {
       return Future.succeededFuture();
     }
-    // An expiry further ahead than any is given for was written before the clock was set back.
+    // An expiry beyond the longest lease was written before the clock was set back.
     return database.commit(
         List.of(
             Statement.guarded(
-                NotMine::new,
+                LeaseHeldException::new,
                 """
                 INSERT INTO webhook_lease (name, owner, expires_at) VALUES (?, ?, %1$s + ?)
                 ON CONFLICT (name) DO UPDATE SET owner = excluded.owner,
@@ -57,7 +60,7 @@ final class DeliveryLease {
                 leaseMillis)));
   }
 
-  /** Leaves the delivering to whoever asks next. */
+  /** Releases the lease. */
   Future<Void> release() {
     return database.isShared()
         ? database.commit(

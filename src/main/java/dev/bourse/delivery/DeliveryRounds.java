@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends what waits in queues, by the {@link Schedule}. All of it is on one event loop; of several
- * processes the one that has the lease does it. At each look it renews the lease and looks for
- * more.
+ * Runs one kind of delivery: polls for pending items and sends them in the order of the {@link
+ * Schedule}. All of it runs on one event loop, in the one process that holds the lease. Each poll
+ * renews the lease.
  */
 public final class DeliveryRounds {
   private static final Logger LOG = LoggerFactory.getLogger(DeliveryRounds.class);
@@ -28,34 +28,39 @@ public final class DeliveryRounds {
 
   private static final int ID_LENGTH = 12;
 
-  /** What is delivered. All of it is called on the event loop of the rounds. */
+  /** A kind of delivery. All methods are called on the event loop of the rounds. */
   public interface Work {
     /**
-     * Looks for what waits, and puts it into the schedule.
+     * Finds pending queues and puts them into the schedule.
      *
-     * @param isNew whether another process delivered before, so that all must be looked for
+     * @param isNew whether another process delivered before, so that everything must be scanned
      */
     Future<Void> look(boolean isNew);
 
-    /** Tries the first that waits in a queue, and stores what came of it; what to schedule then. */
-    Future<Runnable> tried(Schedule.Queue queue);
+    /**
+     * Tries the first item of a queue and stores the result; returns the update of the schedule.
+     */
+    Future<Runnable> attemptNext(Schedule.Queue queue);
 
-    /** Another process delivers now: what is known of its queues is forgotten. */
-    void lost();
+    /** Forgets the queues, because another process delivers now. */
+    void leaseLost();
 
-    /** Whether something else than an attempt is under way, whose end must be told. */
+    /**
+     * Returns true if work other than attempts is in progress; its end must be reported by {@link
+     * DeliveryRounds#noteEnded}.
+     */
     boolean isBusy();
   }
 
   /**
-   * How long the work may take.
+   * Timing of the rounds.
    *
-   * @param name what is delivered
-   * @param lookMillis the time between two looks, which is also the pause after a failure of the
-   *     store; milliseconds in tests
-   * @param leaseMillis how long a process that ended keeps others from delivering
-   * @param leastLeftMillis an attempt must end before another process may make the same: it begins
-   *     with so much of the lease left
+   * @param name the kind of delivery
+   * @param lookMillis interval of polls, and the pause after a failure of the store; milliseconds
+   *     in tests
+   * @param leaseMillis how long a dead process keeps others from delivering
+   * @param leastLeftMillis remaining lease that an attempt needs to start, so that it ends before
+   *     another process may repeat it
    */
   public record Terms(String name, long lookMillis, long leaseMillis, long leastLeftMillis) {}
 
@@ -70,7 +75,7 @@ public final class DeliveryRounds {
 
   private volatile int queues;
 
-  // On the context alone.
+  // Confined to the context.
   private long leaseUntilNanos;
   private boolean hasLease;
   private boolean looking;
@@ -79,7 +84,7 @@ public final class DeliveryRounds {
   private @Nullable Promise<Void> stopping;
 
   /**
-   * @param schedule what waits; of this object's event loop alone
+   * @param schedule the pending queues; used on this object's event loop only
    */
   public DeliveryRounds(
       Vertx vertx,
@@ -108,27 +113,27 @@ public final class DeliveryRounds {
         });
   }
 
-  /** Does something on the event loop of the rounds. May be called on any thread. */
+  /** Runs a task on the event loop of the rounds. Safe on any thread. */
   public void run(Runnable task) {
     context.runOnContext(turn -> task.run());
   }
 
-  /** Looks as soon as may be. May be called on any thread. */
-  public void lookSoon() {
+  /** Schedules an immediate poll. Safe on any thread. */
+  public void pollNow() {
     run(this::look);
   }
 
-  /** Queues in which something waits, known to this process. */
+  /** Returns the number of non-empty queues known to this process. */
   public int queues() {
     return queues;
   }
 
-  /** Whether this process delivers. On the event loop alone. */
+  /** Returns true if this process delivers. On the event loop only. */
   public boolean hasLease() {
     return hasLease;
   }
 
-  /** Whether something may be begun. On the event loop alone. */
+  /** Returns true if an attempt may start. On the event loop only. */
   public boolean mayBegin() {
     return stopping == null
         && hasLease
@@ -137,8 +142,8 @@ public final class DeliveryRounds {
   }
 
   /**
-   * Begins no attempt any more; succeeds when those under way have ended. One that takes too long
-   * is made again by whoever comes next.
+   * Stops starting attempts, and succeeds when those in progress have ended. An attempt that takes
+   * too long is repeated by the next holder of the lease.
    */
   public Future<Void> stop() {
     Promise<Void> stopped = Promise.promise();
@@ -146,7 +151,7 @@ public final class DeliveryRounds {
         turn -> {
           stopping = stopped;
           vertx.cancelTimer(timer);
-          noteEnded();
+          workEnded();
         });
     return stopped
         .future()
@@ -155,8 +160,8 @@ public final class DeliveryRounds {
         .compose(ended -> hasLease ? lease.release() : Future.succeededFuture());
   }
 
-  /** Something that was under way has ended. On the event loop alone. */
-  public void noteEnded() {
+  /** Reports the end of work that was in progress. On the event loop only. */
+  public void workEnded() {
     if (stopping != null && schedule.underWay() == 0 && !work.isBusy() && !looking) {
       stopping.tryComplete();
     }
@@ -187,30 +192,30 @@ public final class DeliveryRounds {
                     turn -> {
                       looking = false;
                       if (done.failed()) {
-                        missed(done.cause());
+                        pollFailed(done.cause());
                       }
                       if (lookAgain) {
                         lookAgain = false;
                         look();
                       }
-                      noteEnded();
+                      workEnded();
                     }));
   }
 
-  private void missed(Throwable fault) {
-    if (fault instanceof DeliveryLease.NotMine) {
+  private void pollFailed(Throwable fault) {
+    if (fault instanceof DeliveryLease.LeaseHeldException) {
       if (hasLease) {
         LOG.info("another process delivers {} now", terms.name());
       }
       hasLease = false;
-      work.lost();
+      work.leaseLost();
       schedule.clear();
     } else {
-      LOG.debug("{} could not be looked for: {}", terms.name(), fault.toString());
+      LOG.debug("cannot poll for {}: {}", terms.name(), fault.toString());
     }
   }
 
-  /** Begins what is due and may be. On the event loop alone. */
+  /** Starts the attempts that are due. On the event loop only. */
   public void send() {
     queues = schedule.queues() + schedule.underWay();
     while (mayBegin()) {
@@ -219,21 +224,21 @@ public final class DeliveryRounds {
         return;
       }
       Schedule.Queue queue = next.get();
-      work.tried(queue)
+      work.attemptNext(queue)
           .onComplete(
               done ->
                   context.runOnContext(
                       turn -> {
                         if (done.failed()) {
                           LOG.debug("{} waits for the store: {}", queue, done.cause().toString());
-                          // The store is away, which whatever came meanwhile does not change.
+                          // The store is down, so new items must wait too.
                           long due = clock.millis() + terms.lookMillis();
-                          schedule.postponed(queue, due, due);
+                          schedule.postpone(queue, due, due);
                         } else {
                           done.result().run();
                         }
                         send();
-                        noteEnded();
+                        workEnded();
                       }));
     }
   }

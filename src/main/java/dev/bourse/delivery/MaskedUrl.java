@@ -5,13 +5,13 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * An address as trails show it: receivers such as chat services put what admits a sender into their
- * addresses, and a trail has more readers than the endpoint has owners.
+ * Masks the secrets of an address for trails: receivers such as chat services put credentials into
+ * their addresses, and a trail has more readers than the endpoint has owners.
  */
 public final class MaskedUrl {
   private static final String MASK = "***";
 
-  /** Parameters whose values are secret however short they are. */
+  /** Parameters whose values are secret at any length. */
   private static final Set<String> SECRET =
       Set.of(
           """
@@ -28,7 +28,7 @@ public final class MaskedUrl {
 
   private MaskedUrl() {}
 
-  /** The address without its user and without what looks like a token in its path and query. */
+  /** Returns the address without its user, with token-like parts of its path and query masked. */
   public static String of(String url) {
     int scheme = url.indexOf("://");
     int start = scheme < 0 ? 0 : scheme + 3;
@@ -68,7 +68,7 @@ public final class MaskedUrl {
     return isSecret ? name + '=' + MASK : parameter;
   }
 
-  /** Long, of letters and digits: what a machine drew. */
+  /** Returns true for a long text of letters and digits, such as a machine generates. */
   private static boolean isToken(String text) {
     return text.length() >= TOKEN && LETTER.matcher(text).find() && DIGIT.matcher(text).find();
   }

@@ -2,7 +2,7 @@ package dev.bourse.delivery;
 
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
-import dev.bourse.mail.OutboxFull;
+import dev.bourse.mail.OutboxFullException;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -12,9 +12,9 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells an organization's members by mail of what is stored at the same time. */
+/** Notifies an organization's members of a change by mail, in the commit of the change. */
 public final class MemberMails {
-  /** Members who are told: a mail to each of thousands would help none of them. */
+  /** Members notified: a mail to each of thousands would help none of them. */
   private static final int MAX_TOLD = 20;
 
   private static final Logger LOG = LoggerFactory.getLogger(MemberMails.class);
@@ -28,11 +28,11 @@ public final class MemberMails {
   }
 
   /**
-   * Commits statements together with the mails about them; without those when no mail can wait any
-   * more. What is switched off must not be called on for as long as the mail server is away.
+   * Commits statements together with mails about them; without the mails if the queue of mails is
+   * full, because a switched-off receiver must not be called during an outage of the mail server.
    *
-   * @param first who is told first, as {@code member:<username>}
-   * @param text the mail to an address
+   * @param first the member notified first, as {@code member:<username>}
+   * @param text builds the mail to an address
    */
   public Future<Void> commit(
       String orgId, String first, Function<String, Mail> text, List<Statement> statements) {
@@ -48,10 +48,10 @@ public final class MemberMails {
                     }))
         .recover(
             failure -> {
-              if (!(failure instanceof OutboxFull)) {
+              if (!(failure instanceof OutboxFullException)) {
                 return Future.failedFuture(failure);
               }
-              LOG.warn("members of {} are not told by mail: {}", orgId, failure.getMessage());
+              LOG.warn("members of {} are not notified by mail: {}", orgId, failure.getMessage());
               return database.commit(statements);
             });
   }
@@ -71,7 +71,7 @@ public final class MemberMails {
                     }));
   }
 
-  /** Of members who may sign in. */
+  /** Lists the addresses of members that are not suspended, with one member first. */
   private Future<List<String>> listAddresses(String orgId, String first) {
     return database.read(
         """

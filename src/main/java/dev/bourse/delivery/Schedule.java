@@ -8,17 +8,17 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * Which queue is tried next. A queue has what waits for one endpoint from one source, in order, and
- * one attempt at a time. Endpoints take turns, however many of their queues are due, and each has a
- * bounded number of attempts under way. One whose last attempt failed has one, and all such
- * together have half of what there is, so that receivers that do not answer leave room for those
- * that do.
+ * Chooses the queue that is tried next. A queue holds the items for one endpoint from one source,
+ * in order, and has one attempt at a time. Endpoints take turns, however many of their queues are
+ * due, and each has a bounded number of concurrent attempts. An endpoint whose last attempt failed
+ * has one, and all failing endpoints together have a bounded share, so that receivers that do not
+ * answer leave room for others.
  *
- * <p>Pure state: the caller tells the time and makes the attempts. Not for several threads. A
- * choice looks at each endpoint that has something waiting, at some 20 ns each.
+ * <p>Pure state: the caller passes the time and makes the attempts. Not thread-safe. A choice scans
+ * the endpoints with pending items, at some 20 ns each.
  */
 public final class Schedule {
-  /** What waits for one endpoint from one source. */
+  /** The pending items of one endpoint from one source. */
   public record Queue(String endpointId, String source) {}
 
   private record Due(long atMillis, long order, Queue queue) {}
@@ -26,12 +26,12 @@ public final class Schedule {
   private static final Comparator<Due> BY_TIME =
       Comparator.comparingLong(Due::atMillis).thenComparingLong(Due::order);
 
-  /** An attempt under way. */
+  /** An attempt in progress. */
   private static final class Attempt {
-    /** Whether its endpoint was failing when it began. */
+    /** Whether its endpoint was failing when it started. */
     final boolean isDoubtful;
 
-    /** Whether something new came to wait meanwhile. */
+    /** Whether a new item arrived during the attempt. */
     boolean isFollowed;
 
     Attempt(boolean isDoubtful) {
@@ -57,15 +57,15 @@ public final class Schedule {
   }
 
   /**
-   * Attempts at once at endpoints that failed last: a quarter of the threads that look up hosts, so
-   * that name servers which never answer do not hold those up whose receivers are well.
+   * Concurrent attempts at failing endpoints: a quarter of the threads that look up hosts, so that
+   * name servers that never answer do not block healthy receivers.
    */
   private static final int MOST_DOUBTFUL = DeliveryClient.RESOLVER_THREADS / 4;
 
   private final int most;
   private final int mostOfEndpoint;
 
-  /** In the order of their turns: whoever began something last stands last. */
+  /** In the order of turns: the endpoint that started an attempt last is at the end. */
   private final Map<String, Endpoint> endpoints = new LinkedHashMap<>();
 
   private long order;
@@ -74,8 +74,8 @@ public final class Schedule {
   private int queues;
 
   /**
-   * @param most attempts under way at once
-   * @param mostOfEndpoint those of one endpoint
+   * @param most concurrent attempts
+   * @param mostOfEndpoint concurrent attempts of one endpoint
    */
   public Schedule(int most, int mostOfEndpoint) {
     this.most = most;
@@ -83,8 +83,8 @@ public final class Schedule {
   }
 
   /**
-   * Something waits in a queue, which may be tried from a time on; an earlier time that is known
-   * stands. While the queue is being tried it is enough to know that something follows.
+   * Adds an item that is due at a time; an earlier due time of the queue is kept. While the queue
+   * is being tried, only the fact that another item follows is recorded.
    */
   public void put(Queue queue, long dueMillis) {
     Endpoint endpoint = endpoints.computeIfAbsent(queue.endpointId(), id -> new Endpoint());
@@ -105,14 +105,14 @@ public final class Schedule {
     endpoint.put(new Due(dueMillis, order++, queue));
   }
 
-  /** Whether something is known to wait in a queue, or is being tried. */
+  /** Returns true if a queue is known to have an item, or is being tried. */
   public boolean knows(Queue queue) {
     Endpoint endpoint = endpoints.get(queue.endpointId());
     return endpoint != null
         && (endpoint.byQueue.containsKey(queue) || endpoint.underWay.containsKey(queue));
   }
 
-  /** The next queue to try, which is under way from now on; empty when none may begin. */
+  /** Returns the next queue to try, and marks it as in progress; empty if none may start. */
   public Optional<Queue> take(long nowMillis) {
     if (underWay >= most) {
       return Optional.empty();
@@ -145,24 +145,26 @@ public final class Schedule {
     return due.queue();
   }
 
-  /** An attempt succeeded; whether more waits in the queue shows when it is tried again. */
-  public void delivered(Queue queue, long nowMillis) {
+  /** Records a successful attempt; the next attempt shows whether the queue has more. */
+  public void recordSuccess(Queue queue, long nowMillis) {
     end(queue).isFailing = false;
     put(queue, nowMillis);
   }
 
   /**
-   * An attempt failed, and is to be made again from a time on; at once when something came to wait
-   * meanwhile, as what is tried may have changed.
+   * Records a failed attempt. It is repeated at a time, or at once if an item arrived during the
+   * attempt, because the endpoint may have changed.
    */
-  public void failed(Queue queue, long dueMillis, long nowMillis) {
+  public void recordFailure(Queue queue, long dueMillis, long nowMillis) {
     long due = isFollowed(queue) ? nowMillis : dueMillis;
     end(queue).isFailing = true;
     put(queue, due);
   }
 
-  /** No attempt was made: what waits is not due before a time, unless it changed meanwhile. */
-  public void postponed(Queue queue, long dueMillis, long nowMillis) {
+  /**
+   * Records a skipped attempt: the queue is due at a time, or at once if an item arrived meanwhile.
+   */
+  public void postpone(Queue queue, long dueMillis, long nowMillis) {
     long due = isFollowed(queue) ? nowMillis : dueMillis;
     end(queue);
     put(queue, due);
@@ -173,8 +175,8 @@ public final class Schedule {
     return attempt != null && attempt.isFollowed;
   }
 
-  /** No attempt was made: nothing waits in the queue, unless it came meanwhile. */
-  public void emptied(Queue queue, long nowMillis) {
+  /** Records that the queue was empty, unless an item arrived meanwhile. */
+  public void recordEmpty(Queue queue, long nowMillis) {
     boolean isFollowed = isFollowed(queue);
     Endpoint endpoint = end(queue);
     if (isFollowed) {
@@ -187,7 +189,7 @@ public final class Schedule {
   private Endpoint endpoint(Queue queue) {
     Endpoint endpoint = endpoints.get(queue.endpointId());
     if (endpoint == null) {
-      throw new IllegalStateException("not under way: " + queue);
+      throw new IllegalStateException("not in progress: " + queue);
     }
     return endpoint;
   }
@@ -196,14 +198,14 @@ public final class Schedule {
     Endpoint endpoint = endpoint(queue);
     Attempt attempt = endpoint.underWay.remove(queue);
     if (attempt == null) {
-      throw new IllegalStateException("not under way: " + queue);
+      throw new IllegalStateException("not in progress: " + queue);
     }
     underWay--;
     doubtful -= attempt.isDoubtful ? 1 : 0;
     return endpoint;
   }
 
-  /** Forgets all that waits, and how endpoints did; attempts under way go on. */
+  /** Forgets all queues and the state of endpoints; attempts in progress continue. */
   public void clear() {
     endpoints.values().removeIf(endpoint -> endpoint.underWay.isEmpty());
     endpoints
@@ -217,12 +219,12 @@ public final class Schedule {
     queues = 0;
   }
 
-  /** Attempts under way. */
+  /** Returns the number of attempts in progress. */
   public int underWay() {
     return underWay;
   }
 
-  /** Queues in which something waits. */
+  /** Returns the number of non-empty queues. */
   public int queues() {
     return queues;
   }

@@ -8,24 +8,24 @@ import java.util.stream.Collectors;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Signatures as Standard Webhooks has them: HMAC-SHA256 over id, timestamp and body. */
+/** Signatures of the Standard Webhooks specification: HMAC-SHA256 over id, timestamp and body. */
 public final class Signature {
-  /** What a secret begins with; base64 follows. */
+  /** Prefix of a secret; base64 follows. */
   private static final String PREFIX = "whsec_";
 
-  /** As the specification wants it: 24 to 64. */
+  /** The specification requires 24 to 64. */
   static final int SECRET_BYTES = 32;
 
   private static final String HMAC = "HmacSHA256";
 
   private Signature() {}
 
-  /** A secret as members copy it. */
+  /** Returns a secret as members copy it. */
   public static String text(byte[] secret) {
     return PREFIX + Base64.getEncoder().encodeToString(secret);
   }
 
-  /** The value of the header: a signature for each secret. */
+  /** Returns the value of the header: a signature for each secret. */
   public static String of(List<byte[]> secrets, String id, long timestampSeconds, byte[] body) {
     byte[] head = "%s.%d.".formatted(id, timestampSeconds).getBytes(StandardCharsets.UTF_8);
     return secrets.stream()

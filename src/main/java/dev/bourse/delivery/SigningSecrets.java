@@ -14,22 +14,22 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The secrets of those that something is delivered to, encrypted in the store: what deliveries are
- * signed with, or what a receiver demands. A secret has the id of its owner and a version.
+ * The secrets of receivers, encrypted in the store: keys that sign deliveries, or credentials that
+ * a receiver demands. A secret is named by the id of its owner and a version.
  */
 public final class SigningSecrets {
-  /** Of owners that are delivered to often; one has 100 bytes. */
+  /** Cached secrets, at 100 bytes each. */
   private static final long MAX_KNOWN = 10_000;
 
   private final SharedSecrets shared;
   private final String kind;
   private final RandomGenerator random;
 
-  /** By name. A secret of a name never changes. */
+  /** By name. The secret of a name never changes. */
   private final Cache<String, byte[]> known = Caffeine.newBuilder().maximumSize(MAX_KNOWN).build();
 
   /**
-   * @param kind whose they are, with a slash behind it
+   * @param kind prefix of the names, with a slash at the end
    */
   public SigningSecrets(SharedSecrets shared, String kind, RandomGenerator random) {
     this.shared = shared;
@@ -38,23 +38,22 @@ public final class SigningSecrets {
   }
 
   /**
-   * Fails with {@code conflict} when none can be kept: they are encrypted with a secret key, which
-   * must be given.
+   * Fails with {@code conflict} if secrets cannot be stored because the service has no secret key.
    *
-   * @param what the secrets are, for people
+   * @param what the secrets, for the error
    */
   public void requireKey(String what) {
     if (!shared.isEnabled()) {
       throw ApiError.of(
               ErrorCode.CONFLICT,
-              "this service has no secret key, with which "
+              "this service has no secret key to encrypt "
                   + what
-                  + " are encrypted; its operators give it one in secret.key")
+                  + " with; ask its operators to set secret.key")
           .with("reason", "no-secret-key");
     }
   }
 
-  /** A new one. */
+  /** Creates a random secret. */
   public byte[] mint() {
     byte[] secret = new byte[Signature.SECRET_BYTES];
     random.nextBytes(secret);
@@ -74,9 +73,9 @@ public final class SigningSecrets {
   }
 
   /**
-   * Those in force, the newest first; fewer when some cannot be read here.
+   * Returns the valid secrets, newest first; fewer if this process lacks the key of some.
    *
-   * @param oldUntilMillis until when the version before is in force too; null for not at all
+   * @param oldUntilMillis until when the previous version is valid too; null if it is not
    */
   public Future<List<byte[]>> inForce(
       String owner, int version, @Nullable Long oldUntilMillis, long nowMillis) {

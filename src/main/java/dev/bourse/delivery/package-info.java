@@ -1,12 +1,12 @@
 /**
- * What all deliveries to addresses of members share, whatever is delivered: {@link
- * dev.bourse.delivery.DeliveryRounds} look for what waits and try it, in one of the processes of a
- * store; {@link dev.bourse.delivery.Schedule} says which queue has its turn and {@link
- * dev.bourse.delivery.Retries} when it is tried again, both without any I/O; {@link
- * dev.bourse.delivery.DeliveryClient} makes an attempt, past the guard of {@code outbound}; {@link
- * dev.bourse.delivery.Signature} signs as the Standard Webhooks specification has it, with what
- * {@link dev.bourse.delivery.SigningSecrets} keep; {@link dev.bourse.delivery.MemberMails} tell
- * members what was given up.
+ * Shared machinery of deliveries to members' addresses. {@link dev.bourse.delivery.DeliveryRounds}
+ * polls for pending items and tries them, in one process of a store; {@link
+ * dev.bourse.delivery.Schedule} chooses the queue and {@link dev.bourse.delivery.DeliveryBackoff}
+ * the time of a retry, both without I/O; {@link dev.bourse.delivery.DeliveryClient} makes an
+ * attempt, after {@code outbound} checked the address; {@link dev.bourse.delivery.Signature} signs
+ * as the Standard Webhooks specification requires, with the keys of {@link
+ * dev.bourse.delivery.SigningSecrets}; {@link dev.bourse.delivery.MemberMails} notifies members of
+ * receivers that were given up.
  *
  * <p>Each kind of delivery has rounds, a lease and a client of its own, so that receivers of one
  * kind never wait for those of another.

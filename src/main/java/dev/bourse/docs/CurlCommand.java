@@ -8,7 +8,7 @@ final class CurlCommand {
   private CurlCommand() {}
 
   /**
-   * A command to be copied; {@code $token} and path parameters are the reader's to fill in.
+   * The command for copying; readers replace {@code $token} and path parameters.
    *
    * @param example a body, or empty for none
    */

@@ -18,20 +18,20 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** All that anyone may read, by its path. Each page is made when it is first asked for. */
+/** All public documents, by path. Each page is rendered on first use. */
 public final class DocsPages {
   private static final String TOKEN_BUDGET = "${token_budget}";
   private static final String PLAIN = "text/plain; charset=utf-8";
   private static final String MARKDOWN = "text/markdown; charset=utf-8";
   private static final String CACHE_CONTROL = "cache-control";
 
-  /** The folder bears the name that the skill gives itself, as the Agent Skills format has it. */
+  /** The folder has the skill's own name, as the Agent Skills format requires. */
   private static final String SKILL = "/skills/bourse/SKILL.md";
 
-  /** These change with the service's configuration; a minute spares most repeats. */
+  /** These pages depend on the service's configuration; a minute avoids most repeated requests. */
   private static final Map<String, String> BRIEFLY = Map.of(CACHE_CONTROL, "public, max-age=60");
 
-  /** Scripts, styles and the search's words come from here alone; there are no inline ones. */
+  /** Scripts, styles and the search index come only from this service; there are no inline ones. */
   private static final Map<String, String> PAGE_HEADERS =
       Map.of(
           CACHE_CONTROL,
@@ -57,10 +57,10 @@ public final class DocsPages {
   private final Map<String, ServedPage> made = new ConcurrentHashMap<>();
 
   /**
-   * Makes no page yet.
+   * Renders nothing yet.
    *
    * @param requestsPerMinute a token's budget; 0 for none
-   * @param signals all that is shown, asked when a page first needs it
+   * @param signals all metrics, read when a page first needs them
    */
   public DocsPages(
       List<Contract> contracts,
@@ -100,12 +100,12 @@ public final class DocsPages {
     add("/AGENTS.md", MARKDOWN, () -> orientation().recipes());
     add(SKILL, MARKDOWN, () -> orientation().skill());
     add("/docs/search.json", "application/json", this::searchIndex);
-    add("/docs/search.js", "text/javascript; charset=utf-8", () -> Resource.text("docs/search.js"));
+    add("/docs/docs.js", "text/javascript; charset=utf-8", () -> Resource.text("docs/docs.js"));
     for (String name : assets.names()) {
       byPath.put(assets.base() + '/' + name, () -> assets.file(name));
     }
     add("/docs/icon.svg", "image/svg+xml", () -> Resource.text("pages/icon.svg"));
-    // One look: the style of all pages, and what only these have.
+    // One style sheet: the style of all pages, and the additions of these.
     add(
         "/docs/style.css",
         "text/css; charset=utf-8",
@@ -117,12 +117,12 @@ public final class DocsPages {
     return byPath.containsKey(path);
   }
 
-  /** The page at a path if it was made already; null otherwise. */
+  /** The page at a path if it was rendered already; null otherwise. */
   public @Nullable ServedPage made(String path) {
     return made.get(path);
   }
 
-  /** The page at a path there is. Makes it the first time, so call it off the event loop. */
+  /** The page at an existing path. Rendered on the first call, so call it off the event loop. */
   public ServedPage get(String path) {
     Supplier<ServedPage> maker = byPath.get(path);
     if (maker == null) {
@@ -156,7 +156,7 @@ public final class DocsPages {
     return new Orientation(documents(), guides.get(), baseUrl, budget);
   }
 
-  /** All contracts as they are served. */
+  /** All contracts in their served form. */
   private Map<Contract, JsonObject> documents() {
     Map<Contract, JsonObject> all = new LinkedHashMap<>();
     documents.forEach((contract, document) -> all.put(contract, document.get()));
@@ -208,7 +208,7 @@ public final class DocsPages {
     return document.put("servers", new JsonArray().add(new JsonObject().put("url", baseUrl)));
   }
 
-  /** What a contract is called where everything is Bourse's. */
+  /** A contract's title without the product's name. */
   private static String title(Contract contract) {
     String title = contract.title().replaceFirst("^Bourse ", "");
     return Character.toUpperCase(title.charAt(0)) + title.substring(1);

@@ -35,7 +35,7 @@ record DocumentedOperation(String method, String path, JsonObject pathItem, Json
     return method.toUpperCase(java.util.Locale.ROOT) + " " + path;
   }
 
-  /** What a caller has to show: a scope, a kind of token, or nothing. */
+  /** The credentials a caller needs: a scope, a kind of token, or nothing. */
   List<String> credentials(JsonObject document) {
     JsonArray security =
         source.getJsonArray("security", document.getJsonArray("security", new JsonArray()));

@@ -4,18 +4,18 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A text about one subject: {@code resources/guides/<name>.md}. It begins with a title and a
- * paragraph that says what it is about. Its commands are written for the demo's address, which
- * gives way to the service's own.
+ * A text about one subject: {@code resources/guides/<name>.md}. It starts with a title and a
+ * summary. Its commands use the demo's address, which is replaced with the service's own.
  */
 record Guide(String name, String title, String summary, String markdown) {
-  /** What each release brings; it has an address that does not change with the guides'. */
+  /** The changes of each release; its address stays when the guides' addresses change. */
   static final String CHANGES = "changes";
 
-  /** The guides in the order in which they are listed. */
+  /** The guides in the order of their list. */
   static final List<String> NAMES =
       List.of(
           "capacity",
+          "market",
           "members",
           "applications",
           "command-line",
@@ -27,11 +27,12 @@ record Guide(String name, String title, String summary, String markdown) {
           "money",
           "operators",
           "cells",
+          "glossary",
           CHANGES);
 
   private static final String DEMO = "http://localhost:8080";
 
-  /** What a code block's info string says to whoever runs the block, and to no reader. */
+  /** Words in a code block's info string that instruct test runners and are hidden from readers. */
   private static final Pattern RUNNING = Pattern.compile("(?m)^(```[a-z]+) (?:by-hand|serve)$");
 
   static Guide load(String name, String baseUrl) {
@@ -43,7 +44,7 @@ record Guide(String name, String title, String summary, String markdown) {
     return new Guide(name, begin[0].substring(2), begin[1].replace('\n', ' '), text);
   }
 
-  /** A text for the demo, for the service at this address. */
+  /** A text for the demo with the address of this service. */
   static String localized(String text, String baseUrl) {
     return RUNNING.matcher(text).replaceAll("$1").replace(DEMO, baseUrl);
   }

@@ -17,8 +17,8 @@ import org.commonmark.parser.Parser;
 import org.commonmark.renderer.html.HtmlRenderer;
 
 /**
- * Markdown to HTML. Headings get ids, links to {@code name.md} lead to the rendered page, and HTML
- * in the text is shown and not interpreted.
+ * Converts Markdown to HTML. Headings get ids, links to {@code name.md} lead to the rendered page,
+ * and HTML in the text is escaped.
  */
 final class Markdown {
   private static final List<Extension> EXTENSIONS = List.of(TablesExtension.create());
@@ -29,13 +29,14 @@ final class Markdown {
           .extensions(EXTENSIONS)
           .escapeHtml(true)
           .sanitizeUrls(true)
-          .attributeProviderFactory(context -> (node, tag, attributes) -> extend(node, attributes))
+          .attributeProviderFactory(
+              context -> (node, tag, attributes) -> extend(node, tag, attributes))
           .build();
 
   /**
-   * What stands under one heading.
+   * A heading with its text.
    *
-   * @param id the heading's id on the page; empty for what precedes the first one
+   * @param id the heading's id on the page; empty for the text before the first heading
    */
   record Section(String id, String title, String text) {}
 
@@ -43,7 +44,7 @@ final class Markdown {
     return renderer.render(parser.parse(markdown));
   }
 
-  /** The text by its headings of level two, for a search. */
+  /** The text split at headings of level two, for a search. */
   List<Section> sections(String markdown) {
     List<Section> sections = new ArrayList<>();
     String id = "";
@@ -64,13 +65,16 @@ final class Markdown {
     return sections;
   }
 
-  private static void extend(Node node, Map<String, String> attributes) {
-    if (node instanceof Heading heading) {
+  private static void extend(Node node, String tag, Map<String, String> attributes) {
+    if (tag.equals("pre")) {
+      // A block that is wider than the page can be scrolled by keyboard.
+      attributes.put("tabindex", "0");
+    } else if (node instanceof Heading heading) {
       attributes.put("id", id(text(heading)));
     } else if (node instanceof Link link) {
-      // The renderer would tell search engines not to follow it.
+      // The renderer's rel would keep search engines from following the link.
       attributes.remove("rel");
-      if (link.getDestination().matches("[a-z-]+\\.md")) {
+      if (link.getDestination().matches("[a-z-]+\\.md(#[a-z0-9-]+)?")) {
         attributes.put("href", link.getDestination().replace(".md", ""));
       }
     }

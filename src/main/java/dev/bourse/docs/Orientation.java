@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** The texts that lead programs, and models that write programs, to what they need. */
+/** The index and recipe texts that lead programs and language models to the documentation. */
 final class Orientation {
   private static final String OPERATOR = "operator";
 
@@ -31,7 +31,7 @@ final class Orientation {
     this.budget = budget;
   }
 
-  /** {@code /llms.txt}: an index of guides, contracts and operations, without the operators'. */
+  /** {@code /llms.txt}: an index of guides, contracts and operations, except the operators'. */
   String index() {
     return text("llms.txt")
         .replace(
@@ -42,7 +42,7 @@ final class Orientation {
         .replace("${contracts}\n", contracts(name -> !name.equals(OPERATOR)));
   }
 
-  /** {@code /llms-operators.txt}: the same for those who run the platform. */
+  /** {@code /llms-operators.txt}: the same index for operators of the platform. */
   String operators() {
     return text("llms-operators.txt").replace("${contracts}\n", contracts(OPERATOR::equals));
   }
@@ -64,7 +64,7 @@ final class Orientation {
     return text("AGENTS.md").replace("${error_codes}\n", codes);
   }
 
-  /** {@code /skills/bourse/SKILL.md}: how an agent holds capacity, in the Agent Skills format. */
+  /** {@code /skills/bourse/SKILL.md}: how an agent manages capacity, in the Agent Skills format. */
   String skill() {
     return text("SKILL.md");
   }

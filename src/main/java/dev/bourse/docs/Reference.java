@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What the page {@code reference.peb} shows of one contract: its operations and named schemas. */
+/**
+ * The model of the page {@code reference.peb} for one contract: its operations and named schemas.
+ */
 final class Reference {
   private final JsonObject document;
   private final String baseUrl;
@@ -20,7 +22,7 @@ final class Reference {
     this.schemas = new SchemaText(markdown, this::resolved);
   }
 
-  /** The description of the whole, as HTML. */
+  /** The contract's description, as HTML. */
   String introduction() {
     return described(document.getJsonObject("info"));
   }
@@ -87,7 +89,7 @@ final class Reference {
     List<Map<String, Object>> rows = new ArrayList<>();
     for (String status : responses.fieldNames()) {
       JsonObject response = resolved(responses.getJsonObject(status));
-      // All errors have one shape, which each page shows among its schemas.
+      // All errors have the same shape, which each page shows among its schemas.
       boolean isError = status.startsWith("4") || status.startsWith("5");
       rows.add(
           Map.of(
@@ -103,7 +105,7 @@ final class Reference {
     return rows;
   }
 
-  /** What a body holds, by its media type. */
+  /** The contents of a body, by media type. */
   private List<Map<String, Object>> contents(JsonObject holder) {
     JsonObject content = holder.getJsonObject("content", new JsonObject());
     List<Map<String, Object>> rows = new ArrayList<>();
@@ -136,7 +138,7 @@ final class Reference {
     return markdown.html(source.getString("description", ""));
   }
 
-  /** The object, or the one of the same document that it refers to. */
+  /** The object, or the target in the same document if it is a reference. */
   private JsonObject resolved(JsonObject source) {
     String ref = source.getString("$ref");
     if (ref == null) {

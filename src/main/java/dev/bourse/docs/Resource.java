@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** Texts of the jar. */
+/** Reads texts from the jar. */
 final class Resource {
   private Resource() {}
 

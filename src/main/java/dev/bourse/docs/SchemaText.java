@@ -10,13 +10,13 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Says in words what a JSON schema accepts. A type is a list of parts, each a text that may link to
- * a named schema of the same page; a field is a row with a name, a type and a description.
+ * Describes JSON schemas in words. A type is a list of parts, each a text that may link to a named
+ * schema of the same page; a field is a row with a name, a type and a description.
  */
 final class SchemaText {
   private static final String SCHEMAS = "#/components/schemas/";
 
-  /** The keywords that bound a value, and how a reader is told of them. */
+  /** The keywords that bound a value, and their descriptions. */
   private static final Map<String, String> BOUNDS = bounds();
 
   private final Markdown markdown;
@@ -25,7 +25,7 @@ final class SchemaText {
   /**
    * Describes the schemas of one document.
    *
-   * @param resolve finds what an object of the document refers to, if it does
+   * @param resolve replaces a reference with its target in the document
    */
   SchemaText(Markdown markdown, UnaryOperator<JsonObject> resolve) {
     this.markdown = markdown;
@@ -91,7 +91,7 @@ final class SchemaText {
     }
   }
 
-  /** The fields of an object; those of nested objects that have no name of their own follow it. */
+  /** The fields of an object, each followed by the fields of its anonymous nested objects. */
   List<Map<String, Object>> fields(JsonObject schema) {
     List<Map<String, Object>> fields = new ArrayList<>();
     addFields(fields, "", schema);
@@ -116,7 +116,7 @@ final class SchemaText {
     }
   }
 
-  /** One row: of a field, or of a parameter, whose description stands beside its schema. */
+  /** One row: a field, or a parameter, whose description is beside its schema. */
   Map<String, Object> field(
       String name, boolean required, JsonObject schema, JsonObject describedBy) {
     String description = describedBy.getString("description", "");
@@ -131,7 +131,7 @@ final class SchemaText {
   private static String boundsOf(JsonObject schema) {
     return BOUNDS.entrySet().stream()
         .filter(bound -> schema.getValue(bound.getKey()) != null)
-        // An empty text left out needs no words.
+        // A missing bound needs no words.
         .filter(bound -> !"".equals(schema.getValue(bound.getKey())))
         .map(bound -> bound.getValue().formatted(schema.getValue(bound.getKey())))
         .collect(Collectors.joining(", "));

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What the search box of the documentation looks through: one entry for each section of a guide and
- * for each operation, with what it is called ({@code title}), where it belongs ({@code place}),
- * where it is ({@code path}) and its words in lower case ({@code words}).
+ * The index of the documentation's search box: one entry for each section of a guide and for each
+ * operation, with its name ({@code title}), its page ({@code place}), its address ({@code path})
+ * and its words in lower case ({@code words}).
  */
 final class SearchIndex {
   private final JsonArray entries = new JsonArray();

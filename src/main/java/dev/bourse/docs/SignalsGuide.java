@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The guide that is made from the program: every number of {@code /metrics}, and what it means. */
+/** The guide generated from the program: every metric of {@code /metrics} and its meaning. */
 final class SignalsGuide {
   static final String NAME = "signals";
 
@@ -53,7 +53,7 @@ final class SignalsGuide {
     return new Guide(NAME, TITLE, SUMMARY, text.toString());
   }
 
-  /** The first word of a name that is not the program's. */
+  /** Metrics by subject, the first word of the name after the program's. */
   private static Map<String, List<Signal>> bySubject(List<Signal> signals) {
     return signals.stream()
         .collect(

@@ -1,25 +1,25 @@
 package dev.bourse.doctor;
 
 /**
- * Something to look at.
+ * One check of the doctor.
  *
- * @param name what it is, in a word or two
- * @param advice what to do when the look fails; empty when what failed says it
- * @param look looks at it, which may block
+ * @param name one or two words
+ * @param advice next step if the check fails; empty if the failure contains it
+ * @param look performs the check, and may block
  */
 public record Check(String name, String advice, Look look) {
-  /** One whose failures say what to do. */
+  /** A check whose failures contain their advice. */
   public Check(String name, Look look) {
     this(name, "", look);
   }
 
-  /** Looks at one thing. */
+  /** Performs a check. */
   @FunctionalInterface
   public interface Look {
     /**
-     * Notes what it sees.
+     * Records observations.
      *
-     * @throws Exception whose message says what is wrong, and has no secret in it
+     * @throws Exception a fault; its message describes it and contains no secret
      */
     void at(Notes notes) throws Exception;
   }

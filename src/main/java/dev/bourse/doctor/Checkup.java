@@ -12,18 +12,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Carries out checks side by side, each on a thread of its own: there are a dozen, and they wait.
+ * Runs checks in parallel, each on its own thread: there are a dozen, and they wait for servers.
  *
- * @param bound for how long all of them are waited for
+ * @param bound time-out of all checks together
  */
 public record Checkup(Duration bound) {
-  /** What to do about a server that was asked and said nothing. */
-  private static final String SILENT =
-      "see whether the address is right and what stands between, or give --timeout more seconds";
+  /** Advice for a server that did not answer. */
+  private static final String SILENT = "check the address and the network path, or raise --timeout";
 
   private record Running(Check check, Notes notes, FutureTask<Void> task) {}
 
-  /** The findings, in the order of the checks. One that hangs is left behind. */
+  /** Returns the findings, in the order of the checks. A check that hangs is abandoned. */
   public List<Finding> of(List<Check> checks) {
     List<Running> all = checks.stream().map(Checkup::start).toList();
     long deadline = System.nanoTime() + bound.toNanos();
@@ -44,7 +43,7 @@ public record Checkup(Duration bound) {
         };
     FutureTask<Void> task = new FutureTask<>(work);
     Thread thread = new Thread(task, "doctor " + check.name());
-    // Whoever hangs must not keep the command from ending.
+    // A check that hangs must not keep the command from exiting.
     thread.setDaemon(true);
     thread.start();
     return new Running(check, notes, task);
@@ -64,7 +63,7 @@ public record Checkup(Duration bound) {
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       one.task().cancel(true);
-      one.notes().fault("it was interrupted", "");
+      one.notes().fault("interrupted", "");
     }
   }
 }

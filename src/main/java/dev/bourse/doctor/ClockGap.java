@@ -2,29 +2,29 @@ package dev.bourse.doctor;
 
 import java.util.Locale;
 
-/** How far another's clock may be from ours. */
+/** The gap between another machine's clock and this one's. */
 final class ClockGap {
-  /** As the alert has it; no feature of the service notices less. */
+  /** The threshold of the clock alert; no feature of the service is sensitive to less. */
   private static final long MOST_MILLIS = 5_000;
 
   private ClockGap() {}
 
   /**
-   * Notes it.
+   * Records the gap.
    *
-   * @param aheadMillis how far the other's is before ours
+   * @param aheadMillis how far the other clock is ahead of this one, negative if behind
    */
   static void note(Notes notes, long aheadMillis) {
     String seen =
         Math.abs(aheadMillis) < 1_000
-            ? "its clock is ours to a second"
+            ? "its clock agrees with ours to a second"
             : String.format(
                 Locale.ROOT,
                 "its clock is %.1f s %s ours",
                 Math.abs(aheadMillis) / 1e3,
                 aheadMillis > 0 ? "ahead of" : "behind");
     if (Math.abs(aheadMillis) > MOST_MILLIS) {
-      notes.warn(seen, "have both machines' clocks set by NTP");
+      notes.warn(seen, "synchronize both machines' clocks by NTP");
     } else {
       notes.see(seen);
     }

@@ -13,19 +13,19 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
- * Looks at the store without reading its rows; whoever uses it goes on.
+ * Checks the store without reading its rows; running processes are not disturbed.
  *
- * @param file that of the embedded store
- * @param server the server that keeps the store; empty for the embedded one
- * @param opening opens the store to look at it
+ * @param file the file of the embedded store
+ * @param server the database server; empty for the embedded store
+ * @param opening opens the store for inspection
  */
 public record DatabaseCheck(
     Path file, Optional<PostgresConfig> server, Callable<WholeStore> opening, Clock clock)
     implements Check.Look {
-  /** Connections of one process beside its readers: it writes, listens and migrates. */
+  /** Connections of one process beside its readers: for writing, listening and migrating. */
   private static final int OTHER_CONNECTIONS = 3;
 
-  /** A declaration waits for two or three round trips, a tick for a handful. */
+  /** A declaration takes two or three round trips, a tick a handful. */
   private static final long SLOW_MICROS = 20_000;
 
   @Override
@@ -35,7 +35,7 @@ public record DatabaseCheck(
     } else if (!Files.exists(file)) {
       notes.warn(
           "there is no store " + file + " yet",
-          "see whether --data and store.url are right; serve makes the store");
+          "check --data and store.url; serve creates the store");
       return;
     }
     noteSchema(notes);
@@ -45,10 +45,10 @@ public record DatabaseCheck(
     try (WholeStore store = opening.call()) {
       List<Migration> pending = store.pending();
       if (pending.isEmpty()) {
-        notes.see("the schema is this program's, of %d steps".formatted(store.programVersion()));
+        notes.see("the schema is current, at version %d".formatted(store.programVersion()));
       } else {
         notes.see(
-            "the schema lacks %d of %d steps, which serve or migrate adds"
+            "the schema lacks %d of %d migrations; serve or migrate applies them"
                 .formatted(pending.size(), store.programVersion()));
       }
     }
@@ -58,19 +58,29 @@ public record DatabaseCheck(
     notes.see("%s is PostgreSQL %s".formatted(config.url(), seen.setting("server_version")));
     if (seen.isStandby()) {
       notes.fault(
-          "it is a standby, which takes no writes",
-          "have store.url name the server that others follow");
+          "it is a standby, which accepts no writes",
+          "set store.url to the primary, or to all servers: postgres://user@a,b/database");
     } else if (seen.setting("default_transaction_read_only").equals("on")) {
       notes.fault(
-          "default_transaction_read_only is on, so it takes no writes",
+          "default_transaction_read_only is on, so it accepts no writes",
           "set it to off for this database and user");
     }
     noteSafety(notes, seen);
+    if (!seen.isStandby()) {
+      noteReplication(notes, seen);
+    }
+    if (!seen.untold().isEmpty()) {
+      notes.warn(
+          "%s (%s)".formatted(seen.unprotected(), seen.untold()),
+          "grant the service's user EXECUTE on pg_control_system() and pg_walfile_name(pg_lsn); if"
+              + " the provider does not allow that, have it fence the former primary at a"
+              + " fail-over, and look at machines of root tenants afterwards");
+    }
     noteRoom(notes, config, seen);
     String trip =
         String.format(Locale.ROOT, "a round trip takes %.1f ms", seen.roundTripMicros() / 1e3);
     if (seen.roundTripMicros() > SLOW_MICROS) {
-      notes.warn(trip, "bring the service nearer to the database: each change waits for several");
+      notes.warn(trip, "move the service closer to the database: each change waits for several");
     } else {
       notes.see(trip);
     }
@@ -90,16 +100,45 @@ public record DatabaseCheck(
     }
     if (seen.setting("synchronous_commit").equals("off")) {
       notes.warn(
-          "synchronous_commit is off: when the server crashes, changes are lost that clients were"
-              + " told of",
+          "synchronous_commit is off: when the server crashes, acknowledged changes are lost",
           "set synchronous_commit = on for this database");
+    }
+  }
+
+  /**
+   * Checks how many changes a fail-over would lose, and whether commits wait for an absent standby.
+   */
+  private static void noteReplication(Notes notes, PostgresProbe.Seen seen) {
+    String synchronous = seen.setting("synchronous_standby_names");
+    if (synchronous.isEmpty()) {
+      if (seen.standbys() > 0) {
+        notes.warn(
+            "%d standby connection(s), all asynchronous: a fail-over loses the last changes that were acknowledged"
+                .formatted(seen.standbys()),
+            "set synchronous_standby_names to name one standby more than must confirm, such as"
+                + " ANY 1 (a, b)");
+      }
+    } else if (seen.standbys() == 0) {
+      notes.fault(
+          "synchronous_standby_names is '%s' and no standby is connected: commits wait for one"
+              .formatted(synchronous),
+          "start a standby, or clear synchronous_standby_names and accept that a fail-over loses"
+              + " changes");
+    } else if (seen.setting("synchronous_commit").equals("local")) {
+      notes.warn(
+          "synchronous_commit is local, so commits do not wait for the standbys of"
+              + " synchronous_standby_names: a fail-over loses the last changes",
+          "set synchronous_commit = on for this database and user");
+    } else {
+      notes.see(
+          "commits wait for a standby: synchronous_standby_names is '%s'".formatted(synchronous));
     }
   }
 
   private static void noteRoom(Notes notes, PostgresConfig config, PostgresProbe.Seen seen) {
     int wanted = config.readers() + OTHER_CONNECTIONS;
     String free =
-        "%d of %s connections are free, and a process takes %d"
+        "%d of %s connections are free, and a process needs %d"
             .formatted(seen.freeSessions(), seen.setting("max_connections"), wanted);
     if (seen.freeSessions() < wanted) {
       notes.warn(free, "raise max_connections of the server, or lower store.readers");

@@ -15,30 +15,32 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks at the disk of the data folder: its room, and how long a write takes to be on it.
+ * Checks the data folder's disk: its free space, and the latency of a durable write.
  *
  * @param data the data folder
- * @param leastBytes the room that uploads leave free
+ * @param leastBytes free space below which uploads are rejected
  */
 public record DiskCheck(Path data, long leastBytes) implements Check.Look {
-  /** A folder of a few hundred tenants grows by less in a week. */
+  /**
+   * Warns at this multiple of {@code leastBytes}; a folder of a few hundred tenants grows by less
+   * in a week.
+   */
   private static final int SOON = 5;
 
   private static final int WRITES = 9;
   private static final int WRITE_BYTES = 4_096;
 
-  /** Each group of commits waits for one; a disk of spinning metal takes 10 ms. */
+  /** Each group of commits waits for one durable write; a spinning disk takes 10 ms. */
   private static final long SLOW_MICROS = 50_000;
 
   private static final String MAKE_ROOM =
-      "make room on the disk, or give the data folder a larger one";
+      "free space on the disk, or move the data folder to a larger one";
 
   @Override
   public void at(Notes notes) throws IOException {
     if (!Files.isDirectory(data)) {
       notes.warn(
-          "there is no data folder " + data + " yet",
-          "see whether --data is right; serve makes the folder");
+          "there is no data folder " + data + " yet", "check --data; serve creates the folder");
       return;
     }
     lookAtRoom(notes);
@@ -52,18 +54,18 @@ public record DiskCheck(Path data, long leastBytes) implements Check.Look {
         "%s of %s are free".formatted(Sizes.bytes(free), Sizes.bytes(disk.getTotalSpace()));
     if (free < leastBytes) {
       notes.fault(
-          "%s, less than the %s that uploads leave free, so none is taken"
+          "%s, less than the %s kept free, so uploads are rejected"
               .formatted(seen, Sizes.bytes(leastBytes)),
           MAKE_ROOM);
     } else if (free < SOON * leastBytes) {
       notes.warn(
-          "%s; below %s no upload is taken".formatted(seen, Sizes.bytes(leastBytes)), MAKE_ROOM);
+          "%s; uploads are rejected below %s".formatted(seen, Sizes.bytes(leastBytes)), MAKE_ROOM);
     } else {
       notes.see(seen);
     }
   }
 
-  /** As the log of the embedded store is written: a page, and then flushed. */
+  /** Writes like the log of the embedded store: a page, then a flush. */
   private void lookAtWrites(Notes notes) {
     Path file = data.resolve("doctor-" + ProcessHandle.current().pid() + ".tmp");
     long[] micros = new long[WRITES];
@@ -82,8 +84,8 @@ public record DiskCheck(Path data, long leastBytes) implements Check.Look {
       }
     } catch (IOException e) {
       notes.fault(
-          "nothing can be written in it: " + e,
-          "let the service's user write in " + data + ", and give this command as that user");
+          "it is not writable: " + e,
+          "let the service's user write in " + data + ", and run this command as that user");
       return;
     }
     Arrays.sort(micros);
@@ -91,14 +93,14 @@ public record DiskCheck(Path data, long leastBytes) implements Check.Look {
     String seen =
         String.format(
             Locale.ROOT,
-            "a write takes %.1f ms to be on the disk, the slowest of %d %.1f",
+            "a durable write takes %.1f ms, the slowest of %d took %.1f",
             usual / 1e3,
             WRITES,
             micros[WRITES - 1] / 1e3);
     if (usual > SLOW_MICROS) {
       notes.warn(
           seen,
-          "give the data folder a faster disk: with the embedded store each change waits for one"
+          "move the data folder to a faster disk: with the embedded store each change waits for one"
               + " write");
     } else {
       notes.see(seen);

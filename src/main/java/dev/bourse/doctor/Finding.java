@@ -8,33 +8,33 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a check came to.
+ * The result of a check.
  *
- * @param name the check's
- * @param verdict the worst of what was seen
- * @param seen what was seen, in a sentence each; of what was skipped, why
- * @param advice what to do, in a sentence each; empty when there is nothing to do
- * @param isOfStore whether a fault is the store's own: it is not sound, or lacks a secret key
+ * @param name of the check
+ * @param verdict the worst observation
+ * @param seen observations, one sentence each; for a skipped check, the reason
+ * @param advice next steps, one sentence each; empty if there are none
+ * @param isOfStore whether the fault is in the store itself: it is corrupt, or lacks a secret key
  */
 public record Finding(
     String name, Verdict verdict, List<String> seen, List<String> advice, boolean isOfStore) {
-  /** How it stands, from good to bad but for what was not looked at. */
+  /** Verdicts, from best to worst after {@code SKIPPED}. */
   public enum Verdict {
-    /** Nothing was looked at. */
+    /** Nothing was checked. */
     SKIPPED,
     OK,
-    /** The service runs, and somebody should see to it. */
+    /** The service runs, and an operator should act. */
     WARNING,
-    /** The service does not start, or not all of it works. */
+    /** The service does not start, or a part of it does not work. */
     FAULT;
 
-    /** As it is written. */
+    /** The verdict as printed. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  /** As wide as the verdict and the blank behind it. */
+  /** As wide as the verdict and the space after it. */
   private static final String INDENT = " ".repeat(9);
 
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
@@ -44,7 +44,7 @@ public record Finding(
     advice = List.copyOf(advice);
   }
 
-  /** For programs. */
+  /** Returns the finding for programs. */
   public JsonObject json() {
     return new JsonObject()
         .put("name", name)
@@ -54,7 +54,8 @@ public record Finding(
   }
 
   /**
-   * For people: the first thing seen beside the name, each other below; no end of line at the end.
+   * Returns the finding for people: the first observation beside the name, the others below; no
+   * line end at the end.
    */
   public String text() {
     StringBuilder text =
@@ -68,7 +69,7 @@ public record Finding(
     return text.toString();
   }
 
-  /** A control character in what a server said must not reach the terminal. */
+  /** Control characters of a server's answer must not reach the terminal. */
   private static String plain(String line) {
     return CONTROL.matcher(line).replaceAll("?");
   }

@@ -17,22 +17,22 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 
-/** Looks at keys: whether they are the right ones, and how old they are. */
+/** Checks that keys are the right ones, and their age. */
 public final class KeyChecks {
-  /** As the alert has it: time to ask an authority twice. */
+  /** The threshold of the certificate alert: time for two attempts at renewal. */
   private static final Duration CERTIFICATE_SOON = Duration.ofDays(14);
 
-  /** Keys are looked after once an hour, and a store that is away delays it. */
+  /** Keys rotate in an hourly job, which an unreachable store delays. */
   private static final Duration ROTATION_SLACK = Duration.ofDays(1);
 
-  /** What clocks of several machines are apart where all is well, and some. */
+  /** Tolerated clock skew between machines. */
   private static final Duration CLOCK_SLACK = Duration.ofMinutes(1);
 
   private final Callable<WholeStore> opening;
   private final Clock clock;
 
   /**
-   * @param opening opens the store to look at it
+   * @param opening opens the store for inspection
    */
   public KeyChecks(Callable<WholeStore> opening, Clock clock) {
     this.opening = opening;
@@ -40,9 +40,9 @@ public final class KeyChecks {
   }
 
   /**
-   * Whether what is encrypted in the store can be read.
+   * Checks that the encrypted values of the store can be decrypted.
    *
-   * @param withoutKey what it means to have none, for a store that several processes share; empty
+   * @param withoutKey warning about a missing key, for a store that several processes share; empty
    *     for another
    */
   public Check secretKey(SecretConfig secret, String withoutKey) {
@@ -53,10 +53,10 @@ public final class KeyChecks {
           try (WholeStore store = opening.call()) {
             WholeStore.Examination found = SecretExamination.of(store, secret.keyring());
             found.seen().forEach(notes::see);
-            found.faults().forEach(fault -> notes.unsound(fault, ""));
+            found.faults().forEach(fault -> notes.corrupt(fault, ""));
             if (secret.keyring().isEmpty() && found.faults().isEmpty()) {
               if (withoutKey.isEmpty()) {
-                notes.skip("none is given, and nothing is encrypted");
+                notes.skip("no key is set, and nothing is encrypted");
               } else {
                 notes.warn(withoutKey, "give the same secret.key-file to all processes");
               }
@@ -77,15 +77,14 @@ public final class KeyChecks {
             : "";
     if (ids.size() > 1) {
       notes.warn(
-          "keys %s are given%s: a change of keys is under way"
-              .formatted(String.join(", ", ids), age),
-          "take the old key away once the new one alone is named below what can be read");
+          "keys %s are set%s: a key rotation is in progress".formatted(String.join(", ", ids), age),
+          "remove the old key when every readable value below is under the new one");
     } else {
-      notes.see("key %s is given%s".formatted(ids.get(0), age));
+      notes.see("key %s is set%s".formatted(ids.get(0), age));
     }
   }
 
-  /** Whether the keys that sign members' tokens are replaced in time. */
+  /** Checks that the keys that sign members' tokens are rotated in time. */
   public Check signingKeys(AccessConfig access) {
     return new Check(
         "signing keys",
@@ -93,19 +92,19 @@ public final class KeyChecks {
           try (WholeStore store = opening.call()) {
             OptionalLong newest = SigningKeyAge.newestMillis(store);
             if (newest.isEmpty()) {
-              notes.skip("there is none yet; the first start makes one");
+              notes.skip("there is no key yet; the first start creates one");
               return;
             }
             long age = clock.millis() - newest.getAsLong();
-            String seen = "the newest was made " + ago(newest.getAsLong());
+            String seen = "the newest was created " + ago(newest.getAsLong());
             if (age < -CLOCK_SLACK.toMillis()) {
               notes.warn(
-                  "the newest is dated %d s from now".formatted(-age / 1_000),
-                  "set this machine's clock by NTP, and those of all that serve this store");
+                  "the newest is dated %d s in the future".formatted(-age / 1_000),
+                  "synchronize the clocks of all machines that serve this store by NTP");
             } else if (age > access.keyRotationMillis() + ROTATION_SLACK.toMillis()) {
               notes.warn(
-                  seen + ", longer ago than a key signs",
-                  "see whether the service runs: it makes the next one within an hour");
+                  seen + ", so its rotation is overdue",
+                  "check that the service runs: it creates the next key within an hour");
             } else {
               notes.see(seen);
             }
@@ -119,9 +118,9 @@ public final class KeyChecks {
   }
 
   /**
-   * When the certificate ends, and the authorities of clients' certificates.
+   * Checks the expiry of the server's certificate and of the authorities of client certificates.
    *
-   * @param clients which certificates are taken, at each port that asks for some
+   * @param clients the accepted client certificates, for each port that requests some
    */
   public Check certificate(TlsConfig tls, List<ClientCertificates> clients) {
     return new Check(
@@ -131,19 +130,19 @@ public final class KeyChecks {
               notes,
               tls.pair().toString(),
               tls.pair().end(),
-              "so clients refuse it",
+              "so clients reject it",
               "renew it and write it to " + tls.certificate().path());
           for (ClientCertificates taken : clients) {
             for (X509Certificate authority : taken.authorities()) {
               Instant end = authority.getNotAfter().toInstant();
               noteEnd(
                   notes,
-                  "%s takes certificates of %s, which ends %s"
+                  "%s trusts the authority %s, which expires %s"
                       .formatted(
                           taken.file().named(), authority.getSubjectX500Principal().getName(), end),
                   end,
-                  "so what it issued is refused",
-                  "write the next one to %s beside it, and take this one away once nobody shows its"
+                  "so its certificates are rejected",
+                  "add the next one to %s, and remove this one when no client uses its"
                           .formatted(taken.file().path())
                       + " certificates");
             }

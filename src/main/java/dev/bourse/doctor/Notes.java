@@ -4,40 +4,40 @@ import dev.bourse.doctor.Finding.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a check has seen so far; told also of one that does not come to its end. */
+/** The observations of a check so far; also read from a check that did not finish. */
 public final class Notes {
-  // All are guarded by this object.
+  // Guarded by this object.
   private final List<String> seen = new ArrayList<>();
   private final List<String> advice = new ArrayList<>();
   private Verdict verdict = Verdict.SKIPPED;
   private boolean isOfStore;
 
-  /** All is well here. */
+  /** Records a good observation. */
   public void see(String what) {
     note(Verdict.OK, what, "");
   }
 
-  /** There is nothing to look at, or no way to. */
+  /** Records that there is nothing to check, or no way to. */
   public void skip(String why) {
     note(Verdict.SKIPPED, why, "");
   }
 
   /**
-   * The service runs all the same.
+   * Records a problem with which the service still runs.
    *
-   * @param step what to do about it; empty for nothing
+   * @param step advice; empty for none
    */
   public void warn(String what, String step) {
     note(Verdict.WARNING, what, step);
   }
 
-  /** The service does not start, or not all of it works. */
+  /** Records a problem with which the service does not start, or a part of it does not work. */
   public void fault(String what, String step) {
     note(Verdict.FAULT, what, step);
   }
 
-  /** The store itself is not sound, or lacks a secret key. */
-  public synchronized void unsound(String what, String step) {
+  /** Records that the store itself is corrupt, or lacks a secret key. */
+  public synchronized void corrupt(String what, String step) {
     isOfStore = true;
     note(Verdict.FAULT, what, step);
   }
@@ -52,7 +52,7 @@ public final class Notes {
     }
   }
 
-  /** What it comes to. */
+  /** Returns the result so far. */
   public synchronized Finding finding(String name) {
     return new Finding(name, verdict, seen, advice, isOfStore);
   }

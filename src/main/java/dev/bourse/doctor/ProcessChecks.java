@@ -3,16 +3,16 @@ package dev.bourse.doctor;
 import dev.bourse.edge.EdgeConfig;
 import dev.bourse.edge.limits.ProcessLimits;
 
-/** Looks at what a process is given, and at what its clients' requests come through. */
+/** Checks the limits of the process, and the proxies in front of it. */
 public final class ProcessChecks {
   private ProcessChecks() {}
 
   /**
-   * Whether as many files may be open as the settings let be.
+   * Checks that the limit of open files covers the configured limits.
    *
-   * @param mostFiles how many a process may have open
-   * @param connections how many connections are let be
-   * @param readFiles how many published files are read at once
+   * @param mostFiles the process's limit of open files
+   * @param connections the limit of connections
+   * @param readFiles the limit of published files that are read at once
    */
   public static Check openFiles(long mostFiles, int connections, int readFiles) {
     return new Check(
@@ -20,9 +20,9 @@ public final class ProcessChecks {
         notes -> {
           long wanted = (long) connections + Math.max(ProcessLimits.OTHER_FILES, readFiles);
           String seen =
-              "%s may be open here, and %d connections with what is beside them take up to %d"
+              "the limit is %s here; %d connections and the service's own files need up to %d"
                   .formatted(
-                      mostFiles == Long.MAX_VALUE ? "any number" : String.valueOf(mostFiles),
+                      mostFiles == Long.MAX_VALUE ? "unlimited" : String.valueOf(mostFiles),
                       connections,
                       wanted);
           if (mostFiles < wanted) {
@@ -39,7 +39,7 @@ public final class ProcessChecks {
         });
   }
 
-  /** Whether what stands before the service is known to it, as far as the settings tell. */
+  /** Checks that the settings name the proxy that they imply. */
   public static Check proxies(EdgeConfig edge) {
     return new Check(
         "proxies",
@@ -48,18 +48,19 @@ public final class ProcessChecks {
           if (isBehind && edge.trustedProxies().isEmpty()) {
             notes.warn(
                 """
-                base-url is https and the service speaks no TLS, so a proxy stands before it, but \
+                base-url is https and the service serves no TLS, so it is behind a proxy, but \
                 proxies names none: all clients count as one address, and share its limits\
                 """,
-                "name the proxy's address in proxies, and have it set X-Forwarded-For");
+                "set proxies to the proxy's address, and have it set X-Forwarded-For");
           } else if (edge.trustedProxies().isEmpty()) {
-            notes.skip("none is named: clients are known by the address they come from");
+            notes.skip("none is set: clients are identified by their connection's address");
           } else if (edge.proxyProtocol()) {
             notes.see(
-                "%s alone may connect, and tell in a PROXY header whose a connection is"
+                "only %s may connect, with the client's address in a PROXY header"
                     .formatted(String.join(", ", edge.trustedProxies())));
           } else {
-            notes.see("X-Forwarded-For is believed of " + String.join(", ", edge.trustedProxies()));
+            notes.see(
+                "X-Forwarded-For is trusted from " + String.join(", ", edge.trustedProxies()));
           }
         });
   }

@@ -14,85 +14,84 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.OptionalLong;
 
-/** Looks at the servers that the settings name: whether each is there, and would serve. */
+/** Checks that the servers named in the settings are reachable and usable. */
 public final class ServerChecks {
   private final Clock clock;
   private final Duration timeout;
 
   /**
-   * @param timeout how long one connection or answer may take, for servers that have no time-out of
-   *     their own
+   * @param timeout of one connection or answer, for servers without a time-out setting of their own
    */
   public ServerChecks(Clock clock, Duration timeout) {
     this.clock = clock;
     this.timeout = timeout;
   }
 
-  /** A store of published bytes. */
+  /** Checks an object store. */
   public Check objects(String name, S3Config store) {
     return new Check(
         name,
         notes -> {
           OptionalLong ahead = S3Probe.look(store, clock);
-          notes.see(store.name() + " lists, takes, gives and deletes an object");
+          notes.see(store.name() + " can list, write, read and delete an object");
           ahead.ifPresent(millis -> ClockGap.note(notes, millis));
         });
   }
 
-  /** The server that takes mail for others. */
+  /** Checks the mail server. */
   public Check mail(MailConfig.Smtp server) {
     return new Check(
         "mail",
-        "see mail.smtp.host, mail.smtp.port and mail.smtp.tls, and what stands between",
+        "check mail.smtp.host, mail.smtp.port and mail.smtp.tls, and the network path",
         notes -> {
           SmtpProbe.Seen seen = SmtpProbe.look(server, (int) timeout.toMillis());
           notes.see("%s:%d greets: %s".formatted(server.host(), server.port(), seen.greeting()));
-          notes.see(seen.isEncrypted() ? "TLS is spoken" : "TLS is off, as mail.smtp.tls says");
+          notes.see(seen.isEncrypted() ? "TLS works" : "TLS is off, as set in mail.smtp.tls");
           if (server.user().isEmpty()) {
             return;
           }
-          if (seen.takesLogIn()) {
-            notes.see("it takes a log-in, which was not tried");
+          if (seen.offersLogin()) {
+            notes.see("it offers a login, which was not tried");
           } else {
             notes.fault(
-                "it takes no log-in, and mail.smtp.user is set",
-                "clear mail.smtp.user, or name the port for those who log in, usually 587");
+                "it offers no login, and mail.smtp.user is set",
+                "clear mail.smtp.user, or set mail.smtp.port to the submission port, usually 587");
           }
         });
   }
 
-  /** The directory of members. */
+  /** Checks the member directory. */
   public Check directory(ScimConfig directory) {
     return new Check(
         "directory",
-        "see directory.scim.url and its token; rosters go without e-mail and name meanwhile",
+        "check directory.scim.url and its token; until it works, rosters lack e-mail and name",
         notes -> {
           ScimProbe.look(directory);
-          notes.see(directory.url() + " answers a question about a member");
+          notes.see(directory.url() + " answers a query for a member");
         });
   }
 
-  /** The provider that members sign in by. */
+  /** Checks the identity provider that members sign in with. */
   public Check provider(SignInConfig.Oidc provider) {
     return new Check(
         "identity provider",
-        "see signin.oidc.issuer; until then members sign in by mail alone",
+        "check signin.oidc.issuer; until it works, members sign in by mail only",
         notes -> {
           int keys = OidcProbe.look(provider, timeout);
           notes.see(
-              "%s describes itself and signs with %d key(s)".formatted(provider.issuer(), keys));
+              "%s publishes its metadata and %d signing key(s)".formatted(provider.issuer(), keys));
         });
   }
 
-  /** What machines are logged in to with; the machines themselves are on the status screen. */
+  /** Checks the ssh key for logging in to nodes; the nodes themselves are on the status screen. */
   public static Check machines(SshConfig ssh) {
     return new Check(
         "machines",
-        "have nodes.ssh.identity-file name a private key without a passphrase that the service's"
+        "set nodes.ssh.identity-file to a private key without a passphrase that the service's"
             + " user may read",
         notes -> {
           SshNodes.checkIdentity(ssh);
-          notes.see(ssh.identityFile() + " holds a key that can be used");
+          notes.see(ssh.identityFile() + " contains a usable key");
           if (!ssh.hasOwnIds()) {
             notes.warn(
                 "nodes.ssh.own-ids is false: a process that survives a reclaim can read the next"

@@ -7,7 +7,7 @@ import dev.bourse.access.Scope;
 import dev.bourse.blob.ByteSource;
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.OperationContract;
-import dev.bourse.contract.Percent;
+import dev.bourse.contract.PercentEncoding;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Text;
@@ -103,7 +103,7 @@ public final class Dispatcher {
     int question = target.indexOf('?');
     String path = question < 0 ? target : target.substring(0, question);
     return entries.stream()
-        .filter(entry -> Percent.isNormal(path) && entry.pattern().matcher(path).matches())
+        .filter(entry -> PercentEncoding.isNormal(path) && entry.pattern().matcher(path).matches())
         .findFirst();
   }
 

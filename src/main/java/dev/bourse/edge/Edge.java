@@ -6,11 +6,11 @@ import dev.bourse.contract.MarkedPaths;
 import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ApiError;
 import dev.bourse.docs.DocsPages;
-import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.ClientAddress;
 import dev.bourse.edge.limits.CountedHandshakes;
 import dev.bourse.edge.limits.Occupancy;
 import dev.bourse.edge.limits.ProxyProtocol;
+import dev.bourse.edge.limits.RequestBudgets;
 import dev.bourse.edge.limits.SharedBudgets;
 import dev.bourse.edge.tls.Renewal;
 import dev.bourse.signals.Signals;
@@ -44,9 +44,9 @@ public final class Edge {
   private final Sources sources;
   private final SessionGate sessions;
   private final CertificateGate certificates;
-  private final Budgets tokenBudgets;
+  private final RequestBudgets tokenBudgets;
   private final @Nullable SharedBudgets sharedBudgets;
-  private final Budgets addressBudgets;
+  private final RequestBudgets addressBudgets;
   private final ClientAddress clientAddress;
   private final Occupancy occupancy;
   private final @Nullable ProxyProtocol proxies;
@@ -129,11 +129,12 @@ public final class Edge {
     this.sessions = new SessionGate(operations.sessions(), this::baseUrl);
     this.certificates = new CertificateGate(config.tls(), authenticator);
     int perMinute = config.requestsPerMinute();
-    this.tokenBudgets = new Budgets(perMinute, perMinute, "token", "budget", sources.nanos());
+    this.tokenBudgets =
+        new RequestBudgets(perMinute, perMinute, "token", "budget", sources.nanos());
     this.sharedBudgets = sharedBudgets;
     int edge = config.edgePerMinute();
     this.addressBudgets =
-        new Budgets(
+        new RequestBudgets(
             edge, Math.min(edge, config.edgeBurst()), "client address", "address", sources.nanos());
     this.clientAddress = new ClientAddress(config.trustedProxies());
     this.occupancy = new Occupancy(config.limits().room(), clientAddress);
@@ -329,7 +330,7 @@ public final class Edge {
     return streamRoom;
   }
 
-  Budgets tokenBudgets() {
+  RequestBudgets tokenBudgets() {
     return tokenBudgets;
   }
 
@@ -338,7 +339,7 @@ public final class Edge {
     return sharedBudgets;
   }
 
-  Budgets addressBudgets() {
+  RequestBudgets addressBudgets() {
     return addressBudgets;
   }
 

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 final class EdgeVerticle extends AbstractVerticle {
   private static final long SWEEP_MILLIS = 1_000;
 
-  /** With this and the time the change feed takes, a stream ends within a second of its caller. */
+  /**
+   * With this and the time in which a replica reads the commit log, a stream ends within a second
+   * of its caller.
+   */
   private static final long STREAM_CHECK_MILLIS = 500;
 
   /** How long requests in flight may take to finish when the service stops. */

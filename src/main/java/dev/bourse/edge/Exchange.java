@@ -5,8 +5,8 @@ import dev.bourse.access.Scope;
 import dev.bourse.contract.ErrorFormat;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.edge.limits.Budgets;
 import dev.bourse.edge.limits.OpenConnection;
+import dev.bourse.edge.limits.RequestBudgets;
 import dev.bourse.logs.RequestContext;
 import dev.bourse.traces.Attribute;
 import io.github.bucket4j.ConsumptionProbe;
@@ -115,9 +115,9 @@ final class Exchange implements OpenConnection.PendingRequest {
 
   void identify(Endpoint reached) {
     endpoint = reached;
-    told.isOperation(reached.id());
+    told.setOperation(reached.id());
     told.span().rename(reached.id());
-    told.span().tell(Attribute.ROUTE, reached.route());
+    told.span().setAttribute(Attribute.ROUTE, reached.route());
   }
 
   /** Whether the calling thread is at work for this request. */
@@ -360,7 +360,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     ConsumptionProbe probe = received.budget();
     if (probe != null) {
       headers
-          .add(RATE_LIMIT, Budgets.rateLimit(probe))
+          .add(RATE_LIMIT, RequestBudgets.rateLimit(probe))
           .add(RATE_LIMIT_POLICY, loop.rateLimitPolicy());
     }
     return response;
@@ -427,7 +427,7 @@ final class Exchange implements OpenConnection.PendingRequest {
     if (!left) {
       left = true;
       loop.edge().metrics().left();
-      if (told.span().isTold()) {
+      if (told.span().isRecorded()) {
         RequestSpan.end(told, request.method(), status, isCutOff);
       }
     }

@@ -12,6 +12,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.internal.ContextInternal;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -45,7 +46,10 @@ final class InboundBody implements ByteSource {
   private final OpenConnection connection;
   private final String owner;
   private final Runnable ended;
-  private final Promise<Long> done = Promise.promise();
+
+  /** Completes on the context of the request that reads the body, which knows the caller. */
+  private Promise<Long> done = Promise.promise();
+
   private final Deque<byte[]> free = new ArrayDeque<>();
   private @Nullable Sink sink;
   private byte[] block = new byte[0];
@@ -111,6 +115,7 @@ final class InboundBody implements ByteSource {
       throw new IllegalStateException("a body is read once");
     }
     sink = taking;
+    done = ContextInternal.current().promise();
     expected = expectedBytes;
     if (failure == null && !hold(NETWORK_BYTES + 2L * blockBytes)) {
       failure = noRoom();

@@ -28,6 +28,7 @@ public final class Operations {
   private final Map<String, Consumer<Call>> gates = new HashMap<>();
   private final List<SessionAuthenticator> sessions = new ArrayList<>();
   private @Nullable ErrorPages errorPages;
+  private Function<String, Future<Void>> meeting = cluster -> Future.succeededFuture();
   private BiFunction<Principal, String, Future<Void>> authority =
       (caller, operationId) -> Future.succeededFuture();
 
@@ -73,6 +74,27 @@ public final class Operations {
   public Operations holdAuthority(BiFunction<Principal, String, Future<Void>> rule) {
     authority = rule;
     return this;
+  }
+
+  /**
+   * Prepares for requests that name a cluster, in the path, the query, the body or by the caller's
+   * binding. The operation begins once that has completed, on the request's context.
+   *
+   * @param rule given the cluster's name
+   */
+  public Operations meetClusters(Function<String, Future<Void>> rule) {
+    meeting = rule;
+    return this;
+  }
+
+  /** Completes when the operation can begin. */
+  Future<Void> prepare(ReceivedRequest call) {
+    Future<Void> ready = Future.succeededFuture();
+    for (String cluster : call.clusters()) {
+      Future<Void> met = meeting.apply(cluster);
+      ready = ready.succeeded() ? met : ready.compose(done -> met);
+    }
+    return ready;
   }
 
   /** The operation, held back from callers that may not create authority. */

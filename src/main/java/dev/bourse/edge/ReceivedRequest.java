@@ -1,5 +1,6 @@
 package dev.bourse.edge;
 
+import dev.bourse.access.Authenticator;
 import dev.bourse.access.Caller;
 import dev.bourse.access.Operator;
 import dev.bourse.access.Principal;
@@ -17,6 +18,8 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -29,6 +32,12 @@ import org.jspecify.annotations.Nullable;
  * by {@link RequestPipeline}, on the event loop of its connection.
  */
 final class ReceivedRequest implements Call {
+  /** How contracts name the cluster that an operation is about. */
+  private static final String CLUSTER = "cluster";
+
+  /** The same in paths and queries; the other is of the Kubernetes surface. */
+  private static final List<String> CLUSTER_PARAMETERS = List.of(CLUSTER, "name");
+
   private final HttpServerRequest request;
   private final LoopContext loop;
   private final OpenConnection connection;
@@ -83,10 +92,29 @@ final class ReceivedRequest implements Call {
   void admit(Caller admitted, @Nullable SignedIn with, @Nullable ConsumptionProbe left) {
     caller = admitted;
     if (admitted instanceof Principal principal) {
-      told.isOf(principal.org().orgId());
+      told.setOrg(principal.org().orgId());
     }
     session = with;
     budget = left;
+    told.setStanding(
+        with == null
+            ? new TokenStanding(admitted.actor(), loop.edge().authenticator(), authorization())
+            : new SessionStanding(
+                with.id(), admitted.actor(), loop.edge().sessions()::listInForce, told::nanos));
+  }
+
+  private @Nullable String authorization() {
+    return request.getHeader(HttpHeaders.AUTHORIZATION);
+  }
+
+  /** Whether the token that let a request in is in force still. */
+  private record TokenStanding(
+      String actor, Authenticator authenticator, @Nullable String authorization)
+      implements RequestContext.Standing {
+    @Override
+    public Future<Void> confirm(long sinceNanos) {
+      return authenticator.confirm(authorization, sinceNanos);
+    }
   }
 
   /** The session that let the request in; null when a token did. */
@@ -151,7 +179,7 @@ final class ReceivedRequest implements Call {
           unread = false;
           if (!isDone.getAsBoolean()) {
             connection.bodyEnds();
-            told.waited(RequestContext.Wait.BODY, begun);
+            told.recordWait(RequestContext.Wait.BODY, begun);
             then.accept(collected.getBytes());
           }
         });
@@ -260,6 +288,23 @@ final class ReceivedRequest implements Call {
   @Override
   public Optional<String> findText(String parameter) {
     return Optional.ofNullable((String) parameters.get(parameter));
+  }
+
+  /** The names of clusters that it may be about. */
+  List<String> clusters() {
+    List<String> names = new ArrayList<>(1);
+    for (String parameter : CLUSTER_PARAMETERS) {
+      if (parameters.get(parameter) instanceof String name) {
+        names.add(name);
+      }
+    }
+    if (body != null && body.getValue(CLUSTER) instanceof String name) {
+      names.add(name);
+    }
+    if (caller instanceof Principal principal && principal.cluster() != null) {
+      names.add(principal.cluster());
+    }
+    return names;
   }
 
   @Override

@@ -269,7 +269,11 @@ final class RequestPipeline {
       shape.putDefaults(body);
     }
     exchange.received().input(parameters, body);
-    Future<Answer> future = endpoint.operation().handle(exchange.received());
+    Future<Void> ready = edge.operations().prepare(exchange.received());
+    Future<Answer> future =
+        ready.succeeded()
+            ? endpoint.operation().handle(exchange.received())
+            : ready.compose(met -> endpoint.operation().handle(exchange.received()));
     if (future.isComplete()) {
       conclude(exchange, future);
     } else {

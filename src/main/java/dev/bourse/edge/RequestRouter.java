@@ -2,7 +2,7 @@ package dev.bourse.edge;
 
 import dev.bourse.contract.Contract;
 import dev.bourse.contract.OperationContract;
-import dev.bourse.contract.Percent;
+import dev.bourse.contract.PercentEncoding;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
@@ -168,7 +168,7 @@ final class RequestRouter {
       }
       String path = request.path();
       if (path == null
-          || !(Percent.isNormal(path) || folders.contains(path) || isRootOfSubtree(path))) {
+          || !(PercentEncoding.isNormal(path) || folders.contains(path) || isRootOfSubtree(path))) {
         notFound(exchange);
         return;
       }

@@ -32,16 +32,16 @@ final class RequestSpan {
    */
   static void end(RequestContext told, HttpMethod method, int status, boolean isCutOff) {
     Span span = told.span();
-    span.tell(Attribute.METHOD, METHODS.contains(method) ? method.name() : OTHER);
-    span.tell(Attribute.REQUEST, told.id());
+    span.setAttribute(Attribute.METHOD, METHODS.contains(method) ? method.name() : OTHER);
+    span.setAttribute(Attribute.REQUEST, told.id());
     if (!told.org().isEmpty()) {
-      span.tell(Attribute.ORG, told.org());
+      span.setAttribute(Attribute.ORG, told.org());
     }
     if (status == 0) {
       span.fail("client gone");
       return;
     }
-    span.tell(Attribute.STATUS, status);
+    span.setAttribute(Attribute.STATUS, status);
     if (isCutOff) {
       span.fail("cut off");
     } else if (status >= SERVER_FAULTS) {

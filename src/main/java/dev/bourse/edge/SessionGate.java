@@ -68,7 +68,7 @@ final class SessionGate {
     return kind.authenticate(cookie)
         .map(
             found -> {
-              SignedIn session = found.orElseThrow(SessionGate::ended);
+              SignedIn session = found.orElseThrow(SessionStanding::ended);
               if (!isRead) {
                 requireToken(request, session.csrfToken());
               }
@@ -85,10 +85,6 @@ final class SessionGate {
               found.<Set<String>>list().forEach(all::addAll);
               return all;
             });
-  }
-
-  private static ApiError ended() {
-    return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
   }
 
   /** Browsers say which page a request comes from; what is no browser need not. */

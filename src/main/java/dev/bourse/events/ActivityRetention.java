@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Deletes clusters' activity that is past its time, oldest first, in small commits. A step of
- * {@link dev.bourse.store.Upkeep}; one at a time. Of several processes each deletes what the others
- * have left. None is deleted while there is no confirmed time.
+ * Deletes expired activity of clusters, oldest first, in small commits. A step of {@link
+ * dev.bourse.store.Upkeep}; one at a time. Several processes may run it. Nothing is deleted without
+ * confirmed time.
  */
 public final class ActivityRetention {
-  /** Entries of one commit: they hold the writer for some 10 ms. */
+  /** Entries of one commit, which occupies the writer for some 10 ms. */
   static final int ENTRIES_PER_COMMIT = 500;
 
   private final Database database;
@@ -21,7 +21,7 @@ public final class ActivityRetention {
   private final ConfirmedTime time;
 
   /**
-   * @param keptMillis how long entries are kept; 0 for ever
+   * @param keptMillis retention of entries; 0 to keep all
    */
   public ActivityRetention(Database database, long keptMillis, ConfirmedTime time) {
     this.database = database;
@@ -31,14 +31,14 @@ public final class ActivityRetention {
 
   private record AgedActivity(long id, long atMillis) {}
 
-  /** Deletes some entries; whether there may be more. */
+  /** Deletes some entries; returns whether there may be more. */
   public Future<Boolean> step() {
     OptionalLong now = time.confirmedMillis();
     if (keptMillis == 0 || now.isEmpty()) {
       return Future.succeededFuture(false);
     }
     long before = now.getAsLong() - keptMillis;
-    // The newest entry stays whatever its age: SQLite would give its id to another.
+    // The newest entry is kept at any age, because SQLite would reuse its id.
     return database
         .read(
             """
@@ -56,7 +56,7 @@ public final class ActivityRetention {
       return Future.succeededFuture(false);
     }
     long lastId = oldest.get(oldest.size() - 1).id();
-    // Ids follow time but for clocks that differ, so past a young entry no old ones are looked for.
+    // Ids follow time except for clock skew, so the scan stops at the first young entry.
     boolean isMore = old == ENTRIES_PER_COMMIT;
     return database
         .commit(

@@ -11,7 +11,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads of the past of an organization's VM clusters: their activity and their history. */
+/** Reads the activity and history of an organization's VM clusters. */
 public final class ActivityService {
   /** Entries of one page of activity. */
   static final int ACTIVITY_PAGE = 30;
@@ -29,13 +29,11 @@ public final class ActivityService {
     this.clock = clock;
   }
 
-  /** One page of activity, newest first, of the cluster named or bound, else of all. */
+  /** Returns a page of activity, newest first, of the named or bound cluster, otherwise of all. */
   public Future<Page<ActivityStore.StoredActivity>> listActivity(
       Principal caller, Optional<String> cluster, int page, Optional<String> who) {
-    List<String> names =
-        access.resolveAll(caller, cluster).stream().map(v -> v.cluster().name()).toList();
-    return activity
-        .listNewest(names, who)
+    return names(caller, cluster)
+        .compose(names -> activity.listNewest(names, who))
         .map(
             merged -> {
               int from = (int) Math.min(merged.size(), (long) page * ACTIVITY_PAGE);
@@ -43,15 +41,21 @@ public final class ActivityService {
             });
   }
 
-  /** A cluster's past and what it is measured in. */
-  public record ClusterHistory(String cluster, int gpusPerNode, History history) {}
+  private Future<List<String>> names(Principal caller, Optional<String> cluster) {
+    return cluster.isPresent() || caller.cluster() != null
+        ? Future.succeededFuture(List.of(access.resolve(caller, cluster).cluster().name()))
+        : activity.listNames(caller.org().orgId(), Cluster.Kind.VM);
+  }
 
-  /** The last so many hours in buckets. */
+  /** A cluster's history and the size of its nodes. */
+  public record ClusterHistory(String cluster, int gpusPerNode, HistorySeries history) {}
+
+  /** Returns the last hours in buckets. */
   public Future<ClusterHistory> readHistory(
       Principal caller, Optional<String> cluster, double hours) {
     ClusterView view = access.resolve(caller, cluster);
     return history
-        .read(view.cluster(), view.pool(), History.Buckets.of(hours, clock.millis()))
+        .read(view.cluster(), view.pool(), HistorySeries.Buckets.of(hours, clock.millis()))
         .map(past -> new ClusterHistory(view.cluster().name(), view.pool().gpusPerNode(), past));
   }
 }

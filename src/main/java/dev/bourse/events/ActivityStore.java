@@ -2,6 +2,7 @@ package dev.bourse.events;
 
 import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.ActivityRows;
+import dev.bourse.capacity.Cluster;
 import dev.bourse.core.Slices;
 import dev.bourse.store.Database;
 import dev.bourse.store.Row;
@@ -12,12 +13,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads of the activity of clusters. */
+/** Reads the activity of clusters. */
 public final class ActivityStore {
-  /** How deep each kind of entry is read before the two are merged; older history ages out. */
+  /** Entries of each kind that are read before both are merged; older ones are not listed. */
   static final int DEPTH = 400;
 
-  /** By how much the clocks of processes may differ: far less than leases would stand. */
+  /** Largest tolerated clock skew between processes: leases fail at far less. */
   public static final long SKEW_MILLIS = 600_000;
 
   /** Clusters of one statement: SQLite joins at most 500 SELECTs. */
@@ -32,7 +33,7 @@ public final class ActivityStore {
       """
           .formatted(ActivityRows.NAMES);
 
-  private static final String TOLD_AFTER =
+  private static final String EVENTS_AFTER =
       """
       SELECT %s FROM activity WHERE cluster = ? AND kind IN ('action', 'request')
       AND ts >= ? AND id > ? AND (kind = 'action' OR reason IS NOT NULL) ORDER BY id LIMIT ?\
@@ -53,11 +54,19 @@ public final class ActivityStore {
     this.database = database;
   }
 
-  /** An entry as stored. */
+  /** A stored entry. */
   public record StoredActivity(long id, long atMillis, String cluster, Activity activity) {}
 
+  /** The names of all clusters of an organization's surface, the retired ones too. */
+  Future<List<String>> listNames(String orgId, Cluster.Kind kind) {
+    return database.read(
+        "SELECT name FROM cluster WHERE org_id = ? AND kind = ? ORDER BY name",
+        List.of(orgId, kind.name()),
+        row -> row.text("name"));
+  }
+
   /**
-   * The newest entries of these clusters, both kinds merged, newest first.
+   * Returns the newest entries of these clusters, both kinds merged, newest first.
    *
    * @param who {@code user} or {@code system} to see only requests of that origin
    */
@@ -97,10 +106,11 @@ public final class ActivityStore {
   }
 
   /**
-   * The newest of one kind. Each cluster has a SELECT of its own, because only then the index gives
-   * its rows in order and the read ends after {@link #DEPTH} of them, however many are stored.
+   * Returns the query for the newest entries of one kind. Each cluster has a SELECT of its own,
+   * because only then the index returns its rows in order and the read ends after {@link #DEPTH} of
+   * them, however many are stored.
    *
-   * @param byOrigin whether only requests of one origin are asked for
+   * @param byOrigin whether to select requests of one origin only
    */
   static String newestOfKind(int clusters, boolean byOrigin) {
     String newestOfOne =
@@ -115,23 +125,23 @@ public final class ActivityStore {
   }
 
   /**
-   * A place in the activity.
+   * A position in the activity.
    *
    * @param id the entry's
-   * @param atMillis when it was made
+   * @param atMillis its time
    */
   record Position(long id, long atMillis) {
     /** Before every entry. */
     static final Position START = new Position(0, 0);
 
-    /** The place after these entries, which are by id. */
+    /** Returns the position after these entries, which are ordered by id. */
     Position after(List<StoredActivity> entries) {
       StoredActivity last = entries.isEmpty() ? null : entries.get(entries.size() - 1);
       return last == null ? this : new Position(last.id(), Math.max(atMillis, last.atMillis()));
     }
   }
 
-  /** Where a cluster's actions stand now; {@link Position#START} when there are none. */
+  /** Returns the position of a cluster's newest action; {@link Position#START} if there is none. */
   Future<Position> findNewestAction(String cluster) {
     return database.readOne(
         NEWEST_ACTION,
@@ -142,7 +152,10 @@ public final class ActivityStore {
                 : new Position(row.integer("id"), row.integer("ts")));
   }
 
-  /** The entry of this id; 0 is the place before all; empty when there is none. */
+  /**
+   * Returns the position of an entry; id 0 is before all entries; empty if the entry does not
+   * exist.
+   */
   Future<Optional<Position>> findPosition(long id) {
     return id == 0
         ? Future.succeededFuture(Optional.of(Position.START))
@@ -152,9 +165,9 @@ public final class ActivityStore {
             row -> new Position(id, row.integer("ts")));
   }
 
-  /** A cluster's actions after a place, by id; so many at most. */
+  /** Lists a cluster's actions after a position, by id, up to a limit. */
   Future<List<StoredActivity>> listActionsAfter(String cluster, Position after, int limit) {
-    // By time as well, for that is what the index goes by.
+    // The condition on the time matches the index.
     return database.read(
         ACTIONS_AFTER,
         List.of(cluster, after.atMillis() - SKEW_MILLIS, after.id(), limit),
@@ -162,16 +175,17 @@ public final class ActivityStore {
   }
 
   /**
-   * What was done to a cluster after an entry, and declarations that came to their end, by id; so
-   * many at most. One cluster's entries are committed in the order of their ids, so none is missed.
+   * Lists a cluster's actions, and declarations that ended, after an entry, by id, up to a limit.
+   * One cluster's entries are committed in the order of their ids, so none is missed.
    *
-   * @param atMillis when that entry was made, or when whoever asks began
-   * @param nowMillis what follows an entry of a clock that was ahead is not made after it
+   * @param atMillis time of that entry, or the start of the caller's interest
+   * @param nowMillis bounds the entries' times, because entries after one written by a clock that
+   *     ran ahead may have earlier times
    */
-  public Future<List<StoredActivity>> listToldAfter(
+  public Future<List<StoredActivity>> listEventsAfter(
       String cluster, long id, long atMillis, long nowMillis, int limit) {
     return database.read(
-        TOLD_AFTER,
+        EVENTS_AFTER,
         List.of(cluster, Math.min(atMillis, nowMillis) - SKEW_MILLIS, id, limit),
         ActivityStore::entry);
   }

@@ -29,27 +29,29 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for the next change of a cluster, for callers who cannot keep a stream open. A wait listens
- * as a stream does and holds no thread; it is over with the change, at its deadline, or once its
- * caller is gone.
+ * Long polls for the next change of a cluster, for callers that cannot keep a stream open. A wait
+ * subscribes like a stream and holds no thread; it ends with the change, at its deadline, or when
+ * its caller disconnects.
  *
- * <p>Prices are not a change of the cluster: they move at any tick, and a caller who waits for a
- * node would be told of nothing else.
+ * <p>Prices are not a change of the cluster: they move at any tick, and would end every wait of a
+ * caller that waits for a node.
  */
 public final class ChangeWaits {
-  /** Proxies and clients commonly give an answer 30 s to begin; this leaves 5 of them. */
+  /** Proxies and clients commonly time out after 30 s; this leaves a margin of 5 s. */
   public static final long MOST_MILLIS = 25_000;
 
-  /** Of one caller, a member or an API token; more is a client that forgets its waits. */
+  /**
+   * Concurrent waits of one caller, a member or an API token; a client with more has leaked some.
+   */
   static final int MOST_PER_CALLER = 8;
 
   /**
-   * In the process, of which an organization may have as many as are free: a request each, and a
-   * read of the activity each when all are woken at once.
+   * Concurrent waits in the process, shared fairly among organizations: each holds a request, and
+   * reads the activity when it wakes.
    */
   static final int MOST = 1_000;
 
-  /** What an answer tells of what happened; whoever missed more reads the activity. */
+  /** Entries in one answer; a caller that missed more reads the activity. */
   private static final int ENTRIES = 50;
 
   private static final int DIGEST_BYTES = 8;
@@ -65,7 +67,7 @@ public final class ChangeWaits {
   private volatile boolean isEnded;
 
   /**
-   * @param nanoTime a clock that nobody sets
+   * @param nanoTime the monotonic clock
    */
   public ChangeWaits(
       EventService events, Clusters clusters, ActivityStore activity, LongSupplier nanoTime) {
@@ -90,20 +92,20 @@ public final class ChangeWaits {
   }
 
   /**
-   * What a caller knows.
+   * The state that a caller knows.
    *
-   * @param cursor the one that the wait before gave; null for none
-   * @param version of the state it has read; null for none
+   * @param cursor from the previous wait; null for none
+   * @param version of the last state read; null for none
    */
   public record Known(@Nullable String cursor, @Nullable Long version) {}
 
   /**
-   * How a wait ended.
+   * The result of a wait.
    *
    * @param view the cluster now
-   * @param isChanged whether it is other than the caller knew it
-   * @param isGap whether more happened than is told
-   * @param entries what happened meanwhile, by id
+   * @param isChanged whether it differs from the state that the caller knows
+   * @param isGap whether some entries are left out
+   * @param entries the activity since, by id
    * @param cursor for the next wait
    */
   public record Change(
@@ -113,7 +115,7 @@ public final class ChangeWaits {
       List<ActivityStore.StoredActivity> entries,
       String cursor) {
 
-    /** All but the cluster's state. */
+    /** Returns the answer without the cluster's state. */
     public JsonObject toJson() {
       JsonArray happened = new JsonArray();
       entries.forEach(entry -> happened.add(EventText.entry(entry)));
@@ -127,27 +129,27 @@ public final class ChangeWaits {
     }
   }
 
-  /** How many waits there are now. */
+  /** Returns the number of waits in progress. */
   public int running() {
     return waits.running();
   }
 
-  /** Has all waits answer now, and later ones at once: the service stops. */
+  /** Ends all waits now, and later ones at once, because the service is stopping. */
   public void end() {
     isEnded = true;
     open.forEach(Wait::wake);
   }
 
   /**
-   * Waits until a cluster is other than the caller knows it; at once when it is already. An audited
-   * read of the capacity state. Refused as reads of the capacity are, with {@code bad-request} for
-   * a cursor that is none, and with {@code overloaded} while there are too many waits, of the
-   * caller, of its organization or of all.
+   * Waits until a cluster differs from the state that the caller knows; returns at once if it
+   * already does. An audited read of the capacity state. Fails like reads of the capacity, with
+   * {@code bad-request} for an invalid cursor, and with {@code overloaded} for too many waits of
+   * the caller, of its organization or in total.
    *
-   * @param cluster the cluster it names, if any
-   * @param known empty to wait for whatever comes next
-   * @param millis for how long at most
-   * @param ifGone is given what to run when the caller goes away
+   * @param cluster the named cluster, if any
+   * @param known empty to wait for the next change
+   * @param millis the longest wait
+   * @param ifGone receives the action to run when the caller disconnects
    */
   public Future<Change> next(
       Principal caller,
@@ -178,7 +180,7 @@ public final class ChangeWaits {
         .onComplete(
             over -> {
               if (request != null) {
-                request.waited(RequestContext.Wait.CHANGE, begunNanos);
+                request.recordWait(RequestContext.Wait.CHANGE, begunNanos);
               }
               events.leave(name, wait);
               open.remove(wait);
@@ -189,12 +191,12 @@ public final class ChangeWaits {
   private static Matcher parsed(String cursor) {
     Matcher matcher = CURSOR.matcher(cursor);
     if (!matcher.matches()) {
-      throw ApiError.badField("cursor", cursor, "the one that an earlier wait gave, or none");
+      throw ApiError.badField("cursor", cursor, "the cursor of an earlier wait, or none");
     }
     return matcher;
   }
 
-  /** Where the caller stands in the activity. */
+  /** Determines the caller's position in the activity. */
   private Future<Void> begin(Wait wait, Optional<Long> after) {
     Future<Optional<ActivityStore.Position>> named =
         after.isEmpty()
@@ -206,7 +208,7 @@ public final class ChangeWaits {
             wait.position = found.get();
             return Future.succeededFuture();
           }
-          // An entry that is gone, with what followed it for all that is known.
+          // The entry was deleted, and possibly some after it.
           wait.isGap = after.isPresent();
           return activity
               .findNewestAction(wait.name)
@@ -218,7 +220,7 @@ public final class ChangeWaits {
         });
   }
 
-  /** Answers if there is something to tell or no time is left; else looks again once woken. */
+  /** Returns the change if there is one or the time is over; otherwise waits and checks again. */
   private Future<Change> look(Wait wait) {
     Future<Void> woken = wait.listen();
     return activity
@@ -265,7 +267,10 @@ public final class ChangeWaits {
         view, isChanged, wait.isGap, told, wait.position.after(told).id() + "-" + digest);
   }
 
-  /** What the state tells of the cluster itself: neither prices nor how long a notice has left. */
+  /**
+   * Digests the part of the state that belongs to the cluster: neither prices nor the rest of a
+   * notice.
+   */
   private static String digest(ClusterView view) {
     JsonObject state = view.encoded().json().toJsonObject();
     state.remove("pool");
@@ -276,7 +281,7 @@ public final class ChangeWaits {
     return HexFormat.of().formatHex(Digests.sha256(state.toBuffer().getBytes()), 0, DIGEST_BYTES);
   }
 
-  /** One wait. It does nothing but wake up, so it is called wherever something happens. */
+  /** One wait. Waking up costs nothing, so it is called on any thread. */
   private static final class Wait implements Listener {
     private final String name;
     private final @Nullable Long version;
@@ -297,7 +302,7 @@ public final class ChangeWaits {
       this.deadlineNanos = deadlineNanos;
     }
 
-    /** Succeeds with the next change; to be called before what stands is read. */
+    /** Succeeds with the next change; must be called before the current state is read. */
     Future<Void> listen() {
       Promise<Void> next = Promise.promise();
       change = next;
@@ -311,7 +316,7 @@ public final class ChangeWaits {
       change.tryComplete();
     }
 
-    /** The caller is gone. */
+    /** Ends the wait because the caller disconnected. */
     void leave() {
       isGone = true;
       wake();
@@ -325,14 +330,14 @@ public final class ChangeWaits {
     @Override
     public void take(Subscriber.Update update) {
       ClusterView known = seen;
-      if (known == null || !update.told().isEmpty() || !known.isSameAs(update.view())) {
+      if (known == null || !update.entries().isEmpty() || !known.isSameAs(update.view())) {
         wake();
       }
     }
 
     @Override
     public void take(Subscriber.Threat threat) {
-      // A rival comes close by a price, which is no change of the cluster.
+      // A close rival is a matter of prices, not a change of the cluster.
     }
   }
 }

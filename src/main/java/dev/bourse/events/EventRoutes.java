@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The VM contract's stream of events, activity and history. */
+/** Operations of the VM contract on events, activity and history. */
 public final class EventRoutes {
 
   private final EventService events;
@@ -57,7 +57,7 @@ public final class EventRoutes {
   }
 
   private static Answer history(ActivityService.ClusterHistory past) {
-    History history = past.history();
+    HistorySeries history = past.history();
     int gpus = past.gpusPerNode();
     return Answer.ok(
         new JsonObject()
@@ -70,7 +70,7 @@ public final class EventRoutes {
             .put("price", series(history.priceCents(), cents -> perNodeUsd(cents, gpus))));
   }
 
-  /** A mean of cents has a fraction; six decimals keep it well under a micro-dollar. */
+  /** A mean of cents has a fraction; six decimals keep the error far below a micro-dollar. */
   private static double perNodeUsd(double cents, int gpusPerNode) {
     return Math.round(cents * gpusPerNode * 1e4) / 1e6;
   }

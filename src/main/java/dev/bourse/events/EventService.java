@@ -22,18 +22,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Streams of what happens to a cluster: its state after each change, nodes granted and reclaimed,
- * and a warning when a rival comes close.
+ * Streams of a cluster's events: its state after each change, nodes granted and reclaimed, and a
+ * warning when a rival's bid comes close.
  *
- * <p>An event's id is that of the entry of the stored activity it tells, or of the last one before
- * it. Ids grow with time over all processes, so a stream can go on after any of them on any
- * process. One cluster's entries are committed in the order of their ids, since each commit holds
- * the cluster's row.
+ * <p>An event's id is that of its entry in the stored activity, or of the last one before it. Ids
+ * grow with time over all processes, so a stream can resume after any of them on any process. One
+ * cluster's entries are committed in the order of their ids, because each commit locks the
+ * cluster's row.
  */
 public final class EventService {
   private static final Logger LOG = LoggerFactory.getLogger(EventService.class);
 
-  /** How far back a stream resumes; as deep as the activity is read elsewhere. */
+  /** How far back a stream resumes; as far as other reads of the activity. */
   private static final int DEPTH = ActivityStore.DEPTH;
 
   private static final Pattern ID = Pattern.compile("\\d{1,18}");
@@ -54,7 +54,7 @@ public final class EventService {
     this.clock = clock;
   }
 
-  /** Listens to changes and ticks from now on. */
+  /** Subscribes to changes and ticks. */
   public void start() {
     Runnable noChanges =
         clusters.onPublished(
@@ -64,7 +64,7 @@ public final class EventService {
                 topic.changed();
               }
             });
-    Runnable noQuotes = clusters.onQuote(this::ticked);
+    Runnable noQuotes = clusters.onQuote(this::onTick);
     unsubscribe =
         () -> {
           noChanges.run();
@@ -72,41 +72,41 @@ public final class EventService {
         };
   }
 
-  /** Listens no more. */
+  /** Unsubscribes. */
   public Future<Void> stop() {
     unsubscribe.run();
     return Future.succeededFuture();
   }
 
-  private void ticked(String pool, Quote quote) {
+  private void onTick(String pool, Quote quote) {
     long now = clock.millis();
     for (Topic topic : topics.values()) {
       if (topic.isOf(pool)) {
-        topic.ticked(quote, now);
+        topic.onTick(quote, now);
       }
     }
   }
 
-  /** A stream that may begin. */
+  /** A stream that is ready to start. */
   @FunctionalInterface
   public interface Stream {
     /**
-     * Begins: what was missed first, then the state, then each change.
+     * Starts the stream: first the missed events, then the state, then each change.
      *
      * @param loop where the sink is called; streams of one event loop share it
-     * @param sink takes encoded events, whole ones
-     * @param giveUp is run there when the stream cannot go on
-     * @return ends the stream; to be called on the loop
+     * @param sink receives whole encoded events
+     * @param giveUp runs there if the stream cannot continue
+     * @return ends the stream; call it on the loop
      */
     Runnable begin(Executor loop, Consumer<Buffer> sink, Runnable giveUp);
   }
 
   /**
-   * A stream of a cluster's events; an audited read of its capacity state. Refused as reads of the
-   * capacity are, and with {@code bad-request} for an id that is none.
+   * Opens a stream of a cluster's events; an audited read of its capacity state. Fails like reads
+   * of the capacity, and with {@code bad-request} for an invalid id.
    *
-   * @param cluster the cluster it names, if any
-   * @param lastEventId the last event the client has seen, empty for none
+   * @param cluster the named cluster, if any
+   * @param lastEventId the last event the client has received, empty for none
    */
   public Stream open(Principal caller, Optional<String> cluster, Optional<String> lastEventId) {
     lastEventId
@@ -124,7 +124,7 @@ public final class EventService {
   /**
    * Records that a caller follows a cluster's state.
    *
-   * @param detail how
+   * @param detail the kind of the request
    */
   void recordRead(Principal caller, String name, String detail) {
     reads.record(
@@ -151,7 +151,7 @@ public final class EventService {
     };
   }
 
-  /** Has somebody told what happens to a cluster from now on, until {@link #leave}. */
+  /** Subscribes a listener to a cluster's events, until {@link #leave}. */
   Topic join(String name, Listener subscriber) {
     return topics.compute(
         name,
@@ -167,11 +167,11 @@ public final class EventService {
   }
 
   /**
-   * What a client missed.
+   * The events that a client missed.
    *
-   * @param afterId where it stood
-   * @param entries what followed
-   * @param isGap whether more followed, or it is not known what did
+   * @param afterId the client's position
+   * @param entries the entries after it
+   * @param isGap whether some are left out or unknown
    */
   private record Missed(long afterId, List<ActivityStore.StoredActivity> entries, boolean isGap) {}
 
@@ -204,9 +204,9 @@ public final class EventService {
         .find(name)
         .ifPresent(
             view ->
-                subscriber.caughtUp(
+                subscriber.startLive(
                     missed.afterId(),
-                    Topic.told(missed.entries()),
+                    Topic.encode(missed.entries()),
                     missed.isGap(),
                     view,
                     topic.threat()));

@@ -10,19 +10,19 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
-/** Events of a cluster as they go over the wire. */
+/** Encodes events of a cluster for the wire. */
 final class EventText {
-  /** How long a client had better wait before it connects again. */
+  /** Delay before a client reconnects. */
   static final Buffer RETRY = Buffer.buffer("retry: 3000\n\n");
 
   private EventText() {}
 
-  /** The capacity state, as the read answers it. */
+  /** Encodes the capacity state, with the same JSON as its read. */
   static Buffer capacity(long id, ClusterView view) {
     return head(id, "capacity").appendBuffer(view.encoded().json()).appendString("\n\n");
   }
 
-  /** An entry of the activity, as a page of it shows it. */
+  /** Formats an entry of the activity, as in a page of it. */
   static JsonObject entry(ActivityStore.StoredActivity entry) {
     Activity activity = entry.activity();
     ClusterEvent event = activity.event();
@@ -43,13 +43,14 @@ final class EventText {
   }
 
   /**
-   * What a stream tells of an entry of the activity: nodes that come or go or are to, and alerts.
+   * Encodes the event of an activity entry: nodes granted, reclaimed or announced, and alerts;
+   * empty for other entries.
    */
   static Optional<Buffer> node(ActivityStore.StoredActivity entry) {
     return NodeEvent.of(entry).map(told -> event(entry.id(), told.name(), told.data()));
   }
 
-  /** A rival has come close. */
+  /** Encodes a warning that a rival's bid is close. */
   static Buffer warning(long id, long ceilingCents, long rivalCents, int nodes) {
     return event(
         id,
@@ -60,7 +61,7 @@ final class EventText {
             .put("nodes_unprotected", nodes));
   }
 
-  /** Some of what followed that event is not told. */
+  /** Encodes that some events after an id were left out. */
   static Buffer gap(long id, long after) {
     return event(id, "gap", new JsonObject().put("last_event_id", after));
   }

@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of change points for the history. Each bucket costs one index look-up, however many change
- * points lie between two of them.
+ * Reads change points for the history. Each bucket costs one index look-up, however many change
+ * points are between two of them.
  */
 public final class HistoryStore {
   private static final String MOMENTS =
@@ -47,7 +47,7 @@ public final class HistoryStore {
 
   private static final String RECLAIMED = perBucket("reclaim_at");
 
-  /** How many of a cluster's nodes have this time in each bucket. */
+  /** Returns the query that counts a cluster's nodes by the bucket of a time. */
   private static String perBucket(String column) {
     return """
     SELECT (%1$s - CAST(? AS BIGINT) - 1) / CAST(? AS BIGINT) AS bucket, COUNT(*) AS nodes
@@ -62,8 +62,8 @@ public final class HistoryStore {
     this.database = database;
   }
 
-  Future<History> read(Cluster cluster, Pool pool, History.Buckets buckets) {
-    Future<List<History.DeclaredAt>> declared = declared(cluster.name(), buckets);
+  Future<HistorySeries> read(Cluster cluster, Pool pool, HistorySeries.Buckets buckets) {
+    Future<List<HistorySeries.DeclaredAt>> declared = declared(cluster.name(), buckets);
     Future<List<Moment>> prices = prices(pool.name(), buckets);
     Future<Long> heldBefore = heldBefore(cluster.name(), buckets);
     Future<List<long[]>> grants = perBucket(GRANTED, cluster.name(), buckets);
@@ -74,7 +74,7 @@ public final class HistoryStore {
               long[] changes = new long[buckets.count()];
               grants.result().forEach(g -> changes[(int) g[0]] += g[1]);
               reclaims.result().forEach(r -> changes[(int) r[0]] -= r[1]);
-              return History.of(
+              return HistorySeries.of(
                   buckets,
                   pool.gpusPerNode(),
                   declared.result(),
@@ -84,7 +84,8 @@ public final class HistoryStore {
             });
   }
 
-  private Future<List<History.DeclaredAt>> declared(String cluster, History.Buckets buckets) {
+  private Future<List<HistorySeries.DeclaredAt>> declared(
+      String cluster, HistorySeries.Buckets buckets) {
     return database.read(
         DECLARED,
         List.of(
@@ -93,19 +94,19 @@ public final class HistoryStore {
             buckets.endMillis(),
             cluster),
         row ->
-            new History.DeclaredAt(
+            new HistorySeries.DeclaredAt(
                 row.integerOrNull("max_gpus"), row.integerOrNull("ceiling_cents")));
   }
 
-  /** A pool's prices in buckets. */
-  public Future<PriceHistory> readPrices(String pool, History.Buckets buckets) {
+  /** Returns a pool's prices in buckets. */
+  public Future<PriceHistory> readPrices(String pool, HistorySeries.Buckets buckets) {
     return prices(pool, buckets)
         .map(
             moments -> {
               List<@Nullable Double> clearing = new ArrayList<>();
               List<@Nullable Long> admission = new ArrayList<>();
               for (int i = 0; i < buckets.count(); i++) {
-                clearing.add(History.mean(moments.get(i).sums(), moments.get(i + 1).sums()));
+                clearing.add(HistorySeries.mean(moments.get(i).sums(), moments.get(i + 1).sums()));
                 admission.add(moments.get(i + 1).admissionCents());
               }
               return new PriceHistory(
@@ -114,40 +115,41 @@ public final class HistoryStore {
   }
 
   /** A pool's prices at one moment: the running sums, and the admission price in force. */
-  private record Moment(History.PriceAt sums, @Nullable Long admissionCents) {}
+  private record Moment(HistorySeries.PriceAt sums, @Nullable Long admissionCents) {}
 
-  private static List<History.PriceAt> sums(List<Moment> moments) {
+  private static List<HistorySeries.PriceAt> sums(List<Moment> moments) {
     return moments.stream().map(Moment::sums).toList();
   }
 
-  private Future<List<Moment>> prices(String pool, History.Buckets buckets) {
+  private Future<List<Moment>> prices(String pool, HistorySeries.Buckets buckets) {
     return database.read(
         PRICES,
         List.of(buckets.firstMillis(), buckets.stepMillis(), buckets.endMillis(), pool, pool),
         row -> new Moment(priceAt(row), row.integerOrNull("admission_cents")));
   }
 
-  private static History.PriceAt priceAt(Row row) {
+  private static HistorySeries.PriceAt priceAt(Row row) {
     Long pointMillis = row.integerOrNull("ts");
     if (pointMillis == null) {
-      return new History.PriceAt(0, 0);
+      return new HistorySeries.PriceAt(0, 0);
     }
     Long cents = row.integerOrNull("clearing_cents");
     long since = cents == null ? 0 : row.integer("at") - pointMillis;
-    return new History.PriceAt(
+    return new HistorySeries.PriceAt(
         row.integer("cents_millis") + since * (cents == null ? 0 : cents),
         row.integer("priced_millis") + since);
   }
 
-  private Future<Long> heldBefore(String cluster, History.Buckets buckets) {
+  private Future<Long> heldBefore(String cluster, HistorySeries.Buckets buckets) {
     return database.readOne(
         HELD,
         List.of(cluster, buckets.firstMillis(), buckets.firstMillis()),
         row -> row.integer("held"));
   }
 
-  /** How many grants or reclaims fell into each bucket: pairs of bucket and count. */
-  private Future<List<long[]>> perBucket(String sql, String cluster, History.Buckets buckets) {
+  /** Counts grants or reclaims in each bucket: pairs of bucket and count. */
+  private Future<List<long[]>> perBucket(
+      String sql, String cluster, HistorySeries.Buckets buckets) {
     return database.read(
         sql,
         List.of(

@@ -2,14 +2,14 @@ package dev.bourse.events;
 
 import java.util.concurrent.Executor;
 
-/** Who is told what happens to a cluster. Called on its own loop only. */
+/** Receives a cluster's events, on its own loop only. */
 interface Listener {
-  /** Where it is called. */
+  /** Returns the loop on which it is called. */
   Executor loop();
 
   /** The cluster changed. */
   void take(Subscriber.Update update);
 
-  /** Whether a rival is close. */
+  /** The state of the warning about a rival. */
   void take(Subscriber.Threat threat);
 }

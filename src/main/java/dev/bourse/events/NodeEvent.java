@@ -8,12 +8,13 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What an entry of the activity tells at once: nodes that come or go or are to, and alerts.
+ * The event of an activity entry that clients receive at once: nodes granted, reclaimed or
+ * announced, and alerts.
  *
- * @param name as the stream of events has it
+ * @param name of the event in the stream
  */
 public record NodeEvent(String name, JsonObject data) {
-  /** What an entry tells; empty for those that are only read later. */
+  /** Returns the event of an entry; empty for entries that are only listed. */
   public static Optional<NodeEvent> of(ActivityStore.StoredActivity entry) {
     ClusterEvent event = entry.activity().event();
     JsonObject node = new JsonObject().put("public_ip", event.publicIp());

@@ -4,12 +4,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pool's past prices in buckets, in cents per GPU-hour.
+ * A pool's price history in buckets, in cents per GPU-hour.
  *
  * @param t0Seconds start of the first bucket, epoch seconds
  * @param stepSeconds width of a bucket
- * @param clearingCents the time-weighted mean over the bucket; null where nothing cleared
- * @param admissionCents in force at the bucket's end; null where no price would have taken a seat,
+ * @param clearingCents the time-weighted mean over the bucket; null without a clearing
+ * @param admissionCents in force at the bucket's end; null if no price would have been admitted,
  *     and before the first tick
  */
 public record PriceHistory(

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
-/** One stream of a cluster's events, from where its client stands. Used on its own loop only. */
+/** One client's stream of a cluster's events. Used on its own loop only. */
 final class Subscriber implements Listener {
-  /** Updates that may wait while what the client missed is read. */
+  /** Updates that may wait while missed events are read. */
   private static final int MAX_PENDING = 64;
 
   private final Executor loop;
@@ -20,37 +20,37 @@ final class Subscriber implements Listener {
   private boolean ended;
   private boolean warned;
 
-  /** The entry of the activity up to which the client has been told. */
-  private long toldId;
+  /** The id of the last entry that was sent. */
+  private long sentId;
 
   Subscriber(Executor loop, Consumer<Buffer> sink) {
     this.loop = loop;
     this.sink = sink;
   }
 
-  /** An entry's event; empty bytes for an entry that makes none. */
-  record Told(long id, Buffer event) {}
+  /** An entry's encoded event; empty for an entry without one. */
+  record EncodedEntry(long id, Buffer event) {}
 
   /**
-   * What a change brought.
+   * A change of the cluster.
    *
-   * @param afterId entries up to this one were told before
-   * @param told the entries since then, by id
+   * @param afterId the entry before the change
+   * @param entries the entries of the change, by id
    * @param view the state after them
-   * @param whole the events of all of it
+   * @param whole the encoded events of all of it
    */
-  record Update(long afterId, List<Told> told, ClusterView view, Buffer whole) {
+  record Update(long afterId, List<EncodedEntry> entries, ClusterView view, Buffer whole) {
 
-    static Update of(long afterId, List<Told> told, ClusterView view) {
+    static Update of(long afterId, List<EncodedEntry> entries, ClusterView view) {
       Buffer whole = Buffer.buffer();
-      told.forEach(t -> whole.appendBuffer(t.event()));
-      Update update = new Update(afterId, told, view, whole);
+      entries.forEach(t -> whole.appendBuffer(t.event()));
+      Update update = new Update(afterId, entries, view, whole);
       whole.appendBuffer(EventText.capacity(update.lastId(), view));
       return update;
     }
 
     long lastId() {
-      return told.isEmpty() ? afterId : told.get(told.size() - 1).id();
+      return entries.isEmpty() ? afterId : entries.get(entries.size() - 1).id();
     }
   }
 
@@ -70,10 +70,10 @@ final class Subscriber implements Listener {
       return;
     }
     if (isLive) {
-      tell(update);
+      send(update);
     } else {
       if (pending.size() == MAX_PENDING) {
-        // The newest stay: the state they tell must be the one that the client is left with.
+        // Keeps the newest, because the client must end up with the latest state.
         pending.remove();
         overflowed = true;
       }
@@ -91,54 +91,55 @@ final class Subscriber implements Listener {
     }
   }
 
-  private void tell(Update update) {
-    if (toldId <= update.afterId()) {
+  private void send(Update update) {
+    if (sentId <= update.afterId()) {
       sink.accept(update.whole());
     } else {
       Buffer rest = Buffer.buffer();
-      update.told().stream()
-          .filter(t -> t.id() > toldId)
+      update.entries().stream()
+          .filter(t -> t.id() > sentId)
           .forEach(t -> rest.appendBuffer(t.event()));
-      long upTo = Math.max(toldId, update.lastId());
+      long upTo = Math.max(sentId, update.lastId());
       sink.accept(rest.appendBuffer(EventText.capacity(upTo, update.view())));
     }
-    toldId = Math.max(toldId, update.lastId());
+    sentId = Math.max(sentId, update.lastId());
   }
 
   /**
-   * What the client missed is read: tells it, then the state, then what came meanwhile.
+   * Sends the missed events, then the state, then the updates that arrived during the read.
    *
-   * @param afterId where the client stood
-   * @param missed the entries since then, by id
-   * @param isGap whether there were more than are told
+   * @param afterId the client's position
+   * @param missed the entries after it, by id
+   * @param isGap whether some are left out
    * @param view the state after them
    */
-  void caughtUp(long afterId, List<Told> missed, boolean isGap, ClusterView view, Threat threat) {
+  void startLive(
+      long afterId, List<EncodedEntry> missed, boolean isGap, ClusterView view, Threat threat) {
     if (ended) {
       return;
     }
-    toldId = missed.isEmpty() ? afterId : missed.get(missed.size() - 1).id();
+    sentId = missed.isEmpty() ? afterId : missed.get(missed.size() - 1).id();
     Buffer first = Buffer.buffer().appendBuffer(EventText.RETRY);
     if (isGap) {
-      first.appendBuffer(EventText.gap(toldId, afterId));
+      first.appendBuffer(EventText.gap(sentId, afterId));
     } else {
       missed.forEach(t -> first.appendBuffer(t.event()));
     }
-    sink.accept(first.appendBuffer(EventText.capacity(toldId, view)));
+    sink.accept(first.appendBuffer(EventText.capacity(sentId, view)));
     isLive = true;
     Update next = pending.peek();
-    if (overflowed && next != null && next.afterId() > toldId) {
-      sink.accept(EventText.gap(next.afterId(), toldId));
+    if (overflowed && next != null && next.afterId() > sentId) {
+      sink.accept(EventText.gap(next.afterId(), sentId));
     }
-    pending.forEach(this::tell);
+    pending.forEach(this::send);
     pending.clear();
     take(threat);
   }
 
   /**
-   * Whether a rival's ceiling is close to the cluster's.
+   * Whether a rival's bid is close to the cluster's ceiling.
    *
-   * @param warning the event that tells it; empty when it is not
+   * @param warning the encoded event; empty if none is close
    */
   record Threat(boolean isClose, Buffer warning) {
     static final Threat NONE = new Threat(false, Buffer.buffer());

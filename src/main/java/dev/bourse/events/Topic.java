@@ -4,8 +4,8 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.events.Subscriber.EncodedEntry;
 import dev.bourse.events.Subscriber.Threat;
-import dev.bourse.events.Subscriber.Told;
 import dev.bourse.events.Subscriber.Update;
 import dev.bourse.pools.PoolPrices;
 import dev.bourse.pools.PriceGrid;
@@ -25,16 +25,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All who follow one cluster's events in this process. A change is read and encoded once, however
- * many follow the cluster; changes that come while one is being read are told together.
+ * The listeners of one cluster's events in this process. A change is read and encoded once, however
+ * many there are; changes during a read are read together afterwards.
  */
 final class Topic {
   private static final Logger LOG = LoggerFactory.getLogger(Topic.class);
 
-  /** Entries of one reading; what is beyond them is read next. */
+  /** Entries of one read; further ones are read next. */
   private static final int ENTRIES = 1_000;
 
-  /** A rival's bid of at least this percentage of the own ceiling is close. */
+  /** A rival's bid of at least this percentage of the cluster's ceiling is close. */
   private static final int CLOSE_PERCENT = 95;
 
   private final String cluster;
@@ -42,7 +42,7 @@ final class Topic {
   private final ActivityStore activity;
   private final Future<Void> ready;
 
-  // Below: guarded by this object.
+  // The following are guarded by this object.
   private final Set<Listener> subscribers = new LinkedHashSet<>();
   private ActivityStore.Position position = ActivityStore.Position.START;
   private boolean isBusy = true;
@@ -60,7 +60,7 @@ final class Topic {
 
   private synchronized Void begin(ActivityStore.Position newest) {
     position = newest;
-    // Nobody has been shown an earlier one, so whatever differs from it at a tick is news.
+    // No listener has seen an earlier state, so the first tick that differs is news.
     clusters
         .find(cluster)
         .ifPresent(
@@ -75,7 +75,7 @@ final class Topic {
     return null;
   }
 
-  /** Once it is known where the cluster's activity stands. */
+  /** Completes when the position in the cluster's activity is known. */
   Future<Void> ready() {
     return ready;
   }
@@ -84,7 +84,7 @@ final class Topic {
     subscribers.add(subscriber);
   }
 
-  /** Whether anybody is left. */
+  /** Removes a listener; returns whether any is left. */
   synchronized boolean remove(Listener subscriber) {
     subscribers.remove(subscriber);
     return !subscribers.isEmpty();
@@ -94,7 +94,7 @@ final class Topic {
     return threat;
   }
 
-  /** The cluster changed, or may have. */
+  /** Reads the cluster's changes, if there are any. */
   synchronized void changed() {
     changedMeanwhile = isBusy;
     if (!isBusy) {
@@ -106,30 +106,33 @@ final class Topic {
   private void read(ActivityStore.Position after) {
     activity
         .listActionsAfter(cluster, after, ENTRIES)
-        .onSuccess(entries -> tell(after, entries))
+        .onSuccess(entries -> publish(after, entries))
         .onFailure(
             e -> {
-              // What is not told now is told with the next change.
-              LOG.warn("events of cluster {} wait: {}", cluster, e.toString());
+              // The events are sent with the next change.
+              LOG.warn(
+                  "cannot read events of cluster {}; will retry at its next change: {}",
+                  cluster,
+                  e.toString());
               finish(false);
             });
   }
 
-  private void tell(ActivityStore.Position after, List<ActivityStore.StoredActivity> entries) {
+  private void publish(ActivityStore.Position after, List<ActivityStore.StoredActivity> entries) {
     clusters
         .find(cluster)
         .map(ClusterView::fixed)
         .ifPresent(
             view -> {
               if (moveTo(view, entries)) {
-                Update update = Update.of(after.id(), told(entries), view);
+                Update update = Update.of(after.id(), encode(entries), view);
                 each(subscriber -> subscriber.take(update));
               }
             });
     finish(entries.size() == ENTRIES);
   }
 
-  /** Whether there is anything to tell. */
+  /** Returns whether there is anything to send. */
   private synchronized boolean moveTo(
       ClusterView view, List<ActivityStore.StoredActivity> entries) {
     ClusterView before = lastView;
@@ -153,14 +156,18 @@ final class Topic {
     }
   }
 
-  static List<Told> told(List<ActivityStore.StoredActivity> entries) {
-    List<Told> told = new ArrayList<>();
-    entries.forEach(e -> told.add(new Told(e.id(), EventText.node(e).orElseGet(Buffer::buffer))));
+  static List<EncodedEntry> encode(List<ActivityStore.StoredActivity> entries) {
+    List<EncodedEntry> told = new ArrayList<>();
+    entries.forEach(
+        e -> told.add(new EncodedEntry(e.id(), EventText.node(e).orElseGet(Buffer::buffer))));
     return told;
   }
 
-  /** The pool of the cluster ticked: who is close, and whether anything changed but the cluster. */
-  void ticked(Quote quote, long nowMillis) {
+  /**
+   * Handles a tick of the cluster's pool: updates the warning, and sends the state if prices or
+   * terms changed.
+   */
+  void onTick(Quote quote, long nowMillis) {
     ClusterView view = clusters.find(cluster).orElse(null);
     if (view == null) {
       return;
@@ -171,7 +178,7 @@ final class Topic {
     synchronized (this) {
       isNews = now.isClose() != threat.isClose();
       threat = now;
-      // Terms, switches and prices change without the cluster.
+      // Terms, switches and prices change without a change of the cluster.
       isStale =
           lastView != null
               && lastPrices != null
@@ -192,7 +199,7 @@ final class Topic {
   private synchronized Threat threat(Cluster held, Quote quote, long nowMillis) {
     long ceiling = held.ceilingCents();
     long rival = quote.rivalry().rivalCents(held.orgId());
-    // The upper end of the rival's step counts, so that no warning comes too late.
+    // Uses the upper end of the rival's step, so that no warning comes too late.
     if (held.posture() == Cluster.Posture.STATIC
         || rival == 0
         || PriceGrid.stepEnd(rival) * 100 < ceiling * CLOSE_PERCENT) {
@@ -209,7 +216,7 @@ final class Topic {
         : new Threat(true, EventText.warning(position.id(), ceiling, rival, exposed));
   }
 
-  /** One turn of each event loop, however many of its clients follow the cluster. */
+  /** Calls listeners in one task for each event loop, however many of them it has. */
   private void each(Consumer<Listener> action) {
     Map<Executor, List<Listener>> byLoop = new HashMap<>();
     synchronized (this) {

@@ -1,12 +1,11 @@
 /**
- * What has happened to clusters: their activity as stored, the stream of events that tells it as it
- * happens, and the history of what was declared, held and paid.
+ * Events of clusters: their stored activity, the live stream of events, and the history of
+ * declarations, held nodes and prices.
  *
- * <p>{@link dev.bourse.events.EventService} tells streams of clients what happens: a change is read
- * back from the stored activity, whose ids let a stream go on anywhere, encoded once, and handed to
- * each event loop in one turn. {@link dev.bourse.events.ChangeWaits} lets those wait for the next
- * change who cannot keep a stream. {@link dev.bourse.events.ActivityService} answers reads of the
- * past.
+ * <p>{@link dev.bourse.events.EventService} streams events to clients: a change is read back from
+ * the stored activity, whose ids let a stream resume on any process, encoded once, and passed to
+ * each event loop in one task. {@link dev.bourse.events.ChangeWaits} is a long poll for callers
+ * that cannot keep a stream open. {@link dev.bourse.events.ActivityService} reads the past.
  */
 @NullMarked
 package dev.bourse.events;

@@ -21,15 +21,15 @@ import java.util.function.Supplier;
 
 /** The feed's pages. */
 public final class FeedRoutes {
-  /** The templates they need. */
+  /** The templates of the pages. */
   public static final List<String> TEMPLATES = List.of("feed", "feed-item");
 
-  /** A list that is read to its end on a phone. */
+  /** Items of a page: a list that a phone's reader scrolls to its end. */
   private static final int ITEMS = 25;
 
   /**
-   * Files of a set that its page shows. A page of all there may be is 2 MB, which anybody may ask
-   * for and take as slowly as they like; the manifest, which is stored as it is sent, has them all.
+   * Files of a set that its page shows. A page with the maximum number of files would take 2 MB,
+   * for any anonymous and slow reader; the manifest lists all of them and is sent as it is stored.
    */
   private static final int FILES = 100;
 
@@ -39,7 +39,7 @@ public final class FeedRoutes {
 
   /**
    * @param templates with all of {@link #TEMPLATES}
-   * @param baseUrl what browsers call the service; asked for once it listens
+   * @param baseUrl the service's address for browsers; read after the service listens
    */
   public FeedRoutes(
       CheckpointService checkpoints, PageTemplates templates, Supplier<String> baseUrl) {
@@ -84,7 +84,7 @@ public final class FeedRoutes {
     return new FeedView(baseUrl.get(), checkpoints.config().contentUrl());
   }
 
-  /** The page; 304 when the reader has it already. */
+  /** The page; 304 when the reader has the same version. */
   private Answer page(Call call, String template, Map<String, Object> model) {
     Buffer body = templates.render(template, model);
     byte[] digest = Digests.sha256(body.getBytes());

@@ -16,9 +16,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** What the feed's pages show of the items that the interface answers with. */
+/** Makes the models of the feed's pages from the answers of the API. */
 final class FeedView {
-  /** Where the pages are. */
+  /** The path of the pages. */
   static final String HOME = "/feed/";
 
   private static final DateTimeFormatter DAY =
@@ -27,7 +27,7 @@ final class FeedView {
       DateTimeFormatter.ofPattern("d MMMM uuuu, HH:mm 'UTC'", Locale.ENGLISH)
           .withZone(ZoneOffset.UTC);
 
-  /** What browsers show in a tab of its own rather than save. */
+  /** Media types that browsers show in a tab rather than save. */
   private static final Set<String> SHOWN_FAMILIES = Set.of("text", "image", "audio", "video");
 
   private static final Set<String> SHOWN_TYPES =
@@ -37,8 +37,8 @@ final class FeedView {
   private final String contentUrl;
 
   /**
-   * @param baseUrl what browsers call the service
-   * @param contentUrl what they call the host of published bytes; empty when there is none
+   * @param baseUrl the service's address for browsers
+   * @param contentUrl the address of the host of published bytes; empty when there is none
    */
   FeedView(String baseUrl, String contentUrl) {
     this.baseUrl = baseUrl;
@@ -46,10 +46,10 @@ final class FeedView {
   }
 
   /**
-   * The list.
+   * The model of the list.
    *
    * @param answer of {@code listPublicCheckpoints}
-   * @param isFirst whether nothing newer was left out
+   * @param isFirst whether the page starts with the newest item
    */
   Map<String, Object> list(JsonObject answer, String q, boolean isFirst) {
     JsonArray items = answer.getJsonArray("checkpoints");
@@ -63,7 +63,7 @@ final class FeedView {
     return model;
   }
 
-  /** The address of a list; every state of it is one. */
+  /** The address of a page of the list, with all its state. */
   private static String address(String q, String before) {
     StringBuilder address = new StringBuilder(HOME);
     char separator = '?';
@@ -104,7 +104,7 @@ final class FeedView {
     return item.getLong("total_bytes", item.getLong("bytes"));
   }
 
-  /** Who published it, as far as everybody is told. */
+  /** The publisher, as far as it is public. */
   private static String publisher(JsonObject item) {
     JsonObject publisher = item.getJsonObject("publisher");
     String platform = publisher.getString("name");
@@ -114,9 +114,9 @@ final class FeedView {
   }
 
   /**
-   * One item's page.
+   * The model of one item's page.
    *
-   * @param files those of a set that are shown; none for a single file
+   * @param files the shown files of a set; empty for a single file
    */
   Map<String, Object> item(JsonObject item, List<SetFile> files) {
     String id = item.getString("id");
@@ -177,7 +177,8 @@ final class FeedView {
   }
 
   /**
-   * A word for a shell, whatever a stranger called the file; one that begins with - is no option.
+   * A file name as a shell word, safe for any name; one that starts with - does not become an
+   * option.
    */
   private static String quoted(String text) {
     String safe = text.startsWith("-") ? "./" + text : text;

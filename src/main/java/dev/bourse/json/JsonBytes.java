@@ -12,20 +12,20 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A JSON object that is written as bytes at once, its fields in the order they are put, as {@link
- * JsonObject#toBuffer} would write a tree of them: for what is written so often that the tree would
- * cost more than all else of a request.
+ * A JSON object written directly as bytes, its fields in the order of the calls, equal to {@link
+ * JsonObject#toBuffer} of the same tree. Used for objects written so often that building a tree
+ * would dominate the cost of a request.
  */
 public final class JsonBytes {
   private static final JsonFactory FACTORY = new JsonFactory();
 
-  /** A cluster's state with some nodes; it grows when there are more. */
+  /** The size of a cluster's state with some nodes; the buffer grows beyond it. */
   private static final int USUAL_BYTES = 2_048;
 
   private final ByteArrayBuilder bytes = new ByteArrayBuilder(USUAL_BYTES);
   private final JsonGenerator json;
 
-  /** An object without fields yet. */
+  /** An empty object. */
   public JsonBytes() {
     try {
       json = FACTORY.createGenerator(bytes);
@@ -108,7 +108,7 @@ public final class JsonBytes {
     }
   }
 
-  /** The object, in UTF-8. Ends it: nothing can be put any more. */
+  /** Ends the object and returns it in UTF-8; no field can be added afterwards. */
   public byte[] toBytes() {
     try {
       json.close();
@@ -118,7 +118,10 @@ public final class JsonBytes {
     }
   }
 
-  /** Memory does not fail so, and no misuse of the generator gets past this class. */
+  /**
+   * Cannot happen: writes to memory do not fail, and this class makes no invalid calls of the
+   * generator.
+   */
   private static UncheckedIOException inMemory(IOException e) {
     return new UncheckedIOException(e);
   }

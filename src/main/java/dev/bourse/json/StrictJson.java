@@ -21,35 +21,37 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a request body as RFC 8259 has it and no further: one value, UTF-8, no repeated key, no
- * NaN. What two parsers could read differently is refused rather than guessed.
+ * Reads a request body strictly by RFC 8259: one value, UTF-8, no repeated key, no NaN. Input that
+ * two parsers could read differently is refused rather than guessed.
  */
 public final class StrictJson {
-  /** No body of any contract nests deeper than 4; the rest is room. */
+  /** Bodies of the contracts nest at most 4 levels; the rest is reserve. */
   private static final int MAX_DEPTH = 32;
 
-  /** Longest number in characters, and largest power of ten: far over any price or count. */
+  /** Longest number in characters, and largest power of ten: far beyond any price or count. */
   private static final int MAX_NUMBER = 64;
 
-  /** Longest name of a field: ours have some 30 characters, and callers name variables. */
+  /**
+   * Longest name of a field: the contracts' have some 30 characters, and callers name variables.
+   */
   private static final int MAX_NAME = 1_024;
 
   /**
-   * Most values in one body, at all its levels: twice the 4,096 items of the longest array of any
+   * Most values in one body, at all levels: twice the 4,096 items of the longest array of any
    * contract. A megabyte could hold half a million.
    */
   static final int MAX_VALUES = 8_192;
 
   /**
-   * Most values in a body that may be longer than others: a set's 4,096 files are four each, the
-   * file and its three fields, and the rest is room.
+   * Most values in the body of an operation with a raised limit: four for each of a set's 4,096
+   * files (the file and its three fields), and reserve.
    */
   public static final int MANY_VALUES = 20_480;
 
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-          // Names are callers' own: none is to stay in a table that all event loops share.
+          // Callers choose the names, so none may stay in a table that all event loops share.
           .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
           .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
           .streamReadConstraints(
@@ -69,16 +71,20 @@ public final class StrictJson {
   }
 
   /**
-   * The value that these bytes are: JsonObject, JsonArray, String, Boolean, Integer, Long,
-   * BigInteger, BigDecimal or null. A number that is whole, however written, is an integer.
+   * Parses the bytes into a JsonObject, JsonArray, String, Boolean, Integer, Long, BigInteger,
+   * BigDecimal or null. A whole number, in any notation, becomes an integer.
    *
-   * @throws ApiError {@code bad-request} when they are not one JSON value
+   * @throws ApiError {@code bad-request} if the bytes are not exactly one JSON value
    */
   public static @Nullable Object parse(byte[] bytes) {
     return parse(bytes, MAX_VALUES);
   }
 
-  /** The same, of at most so many values at all levels. */
+  /**
+   * Like {@link #parse(byte[])}, with another maximum.
+   *
+   * @param maxValues the most values at all levels
+   */
   public static @Nullable Object parse(byte[] bytes, int maxValues) {
     String text = decode(bytes);
     try (JsonParser parser = FACTORY.createParser(text)) {
@@ -148,7 +154,7 @@ public final class StrictJson {
   }
 
   private static Number decimal(JsonParser parser) throws IOException {
-    // Read from the text: a huge exponent must be refused before anything expands it.
+    // Parsed from the text, because a huge exponent must be refused before anything expands it.
     BigDecimal number;
     try {
       number = new BigDecimal(parser.getText());

@@ -1,8 +1,8 @@
 /**
- * JSON as bytes: bodies of requests are read strictly ({@link dev.bourse.json.StrictJson}), and
- * what each declaration writes, its answer and the word to other processes, is written without a
- * tree ({@link dev.bourse.json.JsonBytes}). All other JSON is written from trees, which are easier
- * to read and quick enough.
+ * JSON as bytes: {@link dev.bourse.json.StrictJson} reads request bodies strictly, and {@link
+ * dev.bourse.json.JsonBytes} writes the output of each declaration, its answer and its message to
+ * other processes, without a tree. All other JSON is written from trees, which are easier to read
+ * and fast enough.
  */
 @NullMarked
 package dev.bourse.json;

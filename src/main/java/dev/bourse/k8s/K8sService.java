@@ -29,7 +29,7 @@ public final class K8sService {
   private final PreviewService previewing;
 
   /**
-   * @param terms what a write of a cluster is judged by as of now
+   * @param terms the current terms for writes of a cluster
    */
   public K8sService(
       Clusters clusters,
@@ -44,11 +44,11 @@ public final class K8sService {
   }
 
   /**
-   * One page of the clusters that the caller reaches, by name. A token that is bound to a VM
-   * cluster reaches none.
+   * One page of the clusters that the caller can address, by name. A token bound to a VM cluster
+   * can address none.
    *
-   * @param after the name to go on after, empty for the beginning
-   * @param limit clusters of the page
+   * @param after the name before the page, empty for the first page
+   * @param limit clusters of the page, at least 1
    */
   public Page<ClusterView> listClusters(Principal caller, String after, int limit) {
     List<ClusterView> reached =
@@ -62,21 +62,22 @@ public final class K8sService {
   }
 
   /**
-   * One cluster: the one named, else the token's own, else the organization's only one.
+   * Returns the named cluster, else the one the token is bound to, else the organization's only
+   * one.
    *
-   * <p>Refused with {@code not-found}, {@code forbidden} for one that the token's binding excludes,
-   * and {@code ambiguous-cluster}.
+   * <p>Fails with {@code not-found}, with {@code forbidden} for a cluster that the token's binding
+   * excludes, or with {@code ambiguous-cluster}.
    */
   public ClusterView readCluster(Principal caller, Optional<String> cluster) {
     return access.resolve(caller, cluster);
   }
 
   /**
-   * A bid as sent, but for who sends it.
+   * A bid as the caller sent it.
    *
    * @param cluster the cluster it names, if any
    * @param limitPricePerGpuHour the ceiling in US dollars
-   * @param maxGpus GPUs wanted; empty to keep the standing size, which is 0 before the first bid
+   * @param maxGpus GPUs wanted; empty to keep the current size, which is 0 before the first bid
    * @param expectedVersion the version the client read
    * @param conditions its end and budget
    */
@@ -88,17 +89,17 @@ public final class K8sService {
       Conditions conditions) {}
 
   /**
-   * Bids; answers the state after it. Judged and refused as a VM cluster's declaration is, but that
-   * no ssh key is demanded.
+   * Writes a bid and returns the state after it. The rules of a VM cluster's declaration apply,
+   * except that no ssh key is required.
    */
   public Future<ClusterView> writeBid(Principal caller, Bid bid) {
     return writeBid(caller, bid, List.of());
   }
 
   /**
-   * Bids in one commit with statements that must hold; answers the state after it.
+   * Writes a bid in one commit with statements that must hold, and returns the state after it.
    *
-   * <p>Fails as {@link dev.bourse.store.Database#commit} does when one of them does not hold.
+   * <p>Fails like {@link dev.bourse.store.Database#commit} when one of them does not hold.
    */
   public Future<ClusterView> writeBid(Principal caller, Bid bid, List<Statement> fences) {
     String name = access.resolve(caller, bid.cluster()).cluster().name();
@@ -118,7 +119,7 @@ public final class K8sService {
                     fences));
   }
 
-  /** What a bid would do at the next tick, or why it would be refused. Writes nothing. */
+  /** Returns the effect of a bid at the next tick, or its refusal. Writes nothing. */
   public Future<Preview> previewBid(Principal caller, Bid bid) {
     Cluster standing = access.resolve(caller, bid.cluster()).cluster();
     return owners
@@ -130,7 +131,7 @@ public final class K8sService {
                     standing, order(caller, bid, standing), leashes.apply(standing)));
   }
 
-  /** The declaration that a bid comes to, upon a cluster as it stands. */
+  /** The declaration that a bid makes on the current state of a cluster. */
   private static Capacity.Declare order(Principal caller, Bid bid, Cluster cluster) {
     Declaration standing = cluster.declared();
     int standingGpus = standing == null ? 0 : standing.maxGpus();

@@ -4,15 +4,18 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.HeldHealth;
 import dev.bourse.core.Price;
 import dev.bourse.core.Times;
+import dev.bourse.nodes.Health;
 import dev.bourse.pools.Pool;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Kubernetes clusters in JSON, as the contract has them. */
+/** Kubernetes clusters in the JSON of the contract. */
 public final class K8sText {
   private K8sText() {}
 
@@ -39,7 +42,10 @@ public final class K8sText {
         .put("pool", view.prices().toJson())
         .put("bid", terms(view))
         .put("billing_hold", view.billingHold())
-        .put("nodes", nodes);
+        .put("nodes", nodes)
+        .put(
+            "planned_release",
+            new JsonArray(view.cluster().releaseOrder().stream().map(Allocation::nodeId).toList()));
   }
 
   /** A cluster's bid. */
@@ -53,7 +59,7 @@ public final class K8sText {
         .put("pool", view.prices().toJson());
   }
 
-  /** What a cluster holds in figures. */
+  /** A cluster's holdings in numbers. */
   public static JsonObject metrics(ClusterView view) {
     Cluster cluster = view.cluster();
     int gpusPerNode = view.pool().gpusPerNode();
@@ -64,7 +70,7 @@ public final class K8sText {
         .put("nodes_active", in(cluster, Allocation.State.ACTIVE))
         .put("nodes_pending", cluster.pending(gpusPerNode))
         .put("gpus", held * gpusPerNode)
-        // No provider that is served today measures it.
+        // No supported provider measures it today.
         .put("utilisation", null);
   }
 
@@ -76,7 +82,16 @@ public final class K8sText {
         .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
         .put("protected_until", Times.rfc3339OrNull(a.protectedUntilWhileActive()))
         .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
-        .put("reclaim_reason", notice == null ? null : notice.reason().label());
+        .put("reclaim_reason", notice == null ? null : notice.reason().label())
+        .put("health", health(a));
+  }
+
+  private static JsonObject health(Allocation a) {
+    HeldHealth health = a.health();
+    return new JsonObject()
+        .put("state", lower(health == null ? Health.State.UNKNOWN : health.state()))
+        .put("since", Times.rfc3339(health == null ? a.grantedAtMillis() : health.sinceMillis()))
+        .put("reasons", new JsonArray(health == null ? List.of() : health.reasons()));
   }
 
   private static @Nullable JsonObject terms(ClusterView view) {

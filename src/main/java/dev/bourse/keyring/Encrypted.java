@@ -1,9 +1,9 @@
 package dev.bourse.keyring;
 
 /**
- * What may be stored of a secret.
+ * The stored form of a secret.
  *
- * @param keyId tells which key it was encrypted with, {@link Keyring#idOf}
+ * @param keyId identifies the key it was encrypted with, {@link Keyring#idOf}
  * @param ciphertext nonce, encrypted bytes and tag, in base64
  */
 public record Encrypted(String keyId, String ciphertext) {}

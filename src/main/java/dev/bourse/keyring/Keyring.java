@@ -19,20 +19,17 @@ import javax.crypto.SecretKey;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/**
- * The secret keys a process was given: the first encrypts, each of them decrypts. May be used from
- * any thread.
- */
+/** The secret keys of a process: the first encrypts, and all of them decrypt. Thread-safe. */
 public final class Keyring {
   /** A key's length: AES-256. */
   static final int KEY_BYTES = 32;
 
-  /** As GCM wants it; random ones meet only after billions of secrets. */
+  /** The nonce length of GCM; random nonces collide only after billions of secrets. */
   private static final int NONCE_BYTES = 12;
 
   private static final int TAG_BITS = 128;
 
-  /** Kept apart from whatever else may be a digest of the same key. */
+  /** Separates this digest from other digests of the same key. */
   private static final String ID_LABEL = "bourse secret key id\n";
 
   private static final int ID_BYTES = 4;
@@ -49,28 +46,28 @@ public final class Keyring {
     }
   }
 
-  /** That of a process without a secret key. */
+  /** The keyring of a process without a secret key. */
   public static Keyring empty() {
     return new Keyring(List.of());
   }
 
   /**
-   * That of a process with secret keys.
+   * The keyring of a process with secret keys.
    *
-   * @param given of 32 bytes each, the one that encrypts first
+   * @param given of 32 bytes each, the encrypting one first
    */
   public static Keyring of(List<byte[]> given) {
     return new Keyring(given);
   }
 
-  /** What rows call a key: eight hexadecimal digits, from which nothing of the key follows. */
+  /** A key's id in rows: eight hexadecimal digits that reveal nothing of the key. */
   static String idOf(byte[] key) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       digest.update(ID_LABEL.getBytes(StandardCharsets.US_ASCII));
       return HexFormat.of().formatHex(digest.digest(key), 0, ID_BYTES);
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("the JDK has no SHA-256", e);
+      throw new IllegalStateException("SHA-256 is missing from this JDK", e);
     }
   }
 
@@ -78,7 +75,7 @@ public final class Keyring {
     return keys.isEmpty();
   }
 
-  /** The ids of all keys, the one that encrypts first. */
+  /** The ids of all keys, the encrypting one first. */
   public Set<String> ids() {
     return Collections.unmodifiableSet(keys.keySet());
   }
@@ -96,9 +93,9 @@ public final class Keyring {
   }
 
   /**
-   * Encrypts.
+   * Encrypts a secret.
    *
-   * @param place the table and the row; whoever decrypts has to name the same
+   * @param place the table and the row; decryption must name the same
    * @throws IllegalStateException when there is no key
    */
   public Encrypted encrypt(String place, byte[] secret) {
@@ -111,19 +108,19 @@ public final class Keyring {
           ByteBuffer.allocate(NONCE_BYTES + encrypted.length).put(nonce).put(encrypted).array();
       return new Encrypted(id, Base64.getEncoder().encodeToString(whole));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("the JDK has no AES-256-GCM", e);
+      throw new IllegalStateException("AES-256-GCM is missing from this JDK", e);
     }
   }
 
   /**
-   * Decrypts.
+   * Decrypts a secret.
    *
-   * @param place as it was when this was encrypted
-   * @throws NotDecrypted saying why; never with anything of the secret
+   * @param place the place given at encryption
+   * @throws DecryptionException saying why, without any part of the secret
    */
-  public byte[] decrypt(String place, Encrypted encrypted) throws NotDecrypted {
+  public byte[] decrypt(String place, Encrypted encrypted) throws DecryptionException {
     if (!keys.containsKey(encrypted.keyId())) {
-      throw new NotDecrypted(
+      throw new DecryptionException(
           "%s is encrypted with secret key %s, which is not given"
               .formatted(place, encrypted.keyId()));
     }
@@ -136,10 +133,10 @@ public final class Keyring {
       return cipher(Cipher.DECRYPT_MODE, encrypted.keyId(), nonce, place)
           .doFinal(whole, NONCE_BYTES, whole.length - NONCE_BYTES);
     } catch (AEADBadTagException | IllegalArgumentException altered) {
-      throw new NotDecrypted(
+      throw new DecryptionException(
           "%s is not what was stored there with secret key %s".formatted(place, encrypted.keyId()));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("the JDK has no AES-256-GCM", e);
+      throw new IllegalStateException("AES-256-GCM is missing from this JDK", e);
     }
   }
 
@@ -151,7 +148,7 @@ public final class Keyring {
     return cipher;
   }
 
-  /** The ids alone: no key may reach a log by accident. */
+  /** Shows only the ids, because no key may reach a log by accident. */
   @Override
   public String toString() {
     return "Keyring" + keys.keySet();

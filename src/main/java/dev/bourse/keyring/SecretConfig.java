@@ -14,11 +14,11 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * The secret keys that all processes of a store are given.
+ * The secret keys that all processes of a store share.
  *
- * @param keyring what they encrypt and decrypt with; empty when no key is given
- * @param giveUp ids of lost keys; what is encrypted with them is deleted at the start
- * @param file where the keys were read; empty when they came as a setting, or not at all
+ * @param keyring encrypts and decrypts; empty when no key is configured
+ * @param giveUp ids of lost keys; the start deletes the secrets encrypted with them
+ * @param file the file with the keys; empty when they came as a setting, or not at all
  */
 public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> file) {
   private static final String KEY = "secret.key";
@@ -28,14 +28,14 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> f
   private static final Pattern HEX = Pattern.compile("[0-9A-Fa-f]{64}");
   private static final Pattern ID = Pattern.compile("[0-9a-f]{8}");
 
-  /** Two while keys change; more would mean that a change was never finished. */
+  /** Two during a change of keys; more would mean that an earlier change was never finished. */
   private static final int MOST_KEYS = 4;
 
   private static final String ACCEPTED =
       "32 random bytes as 64 hexadecimal digits or in base64, such as `openssl rand -hex 32`"
           + " prints";
 
-  /** That of a process without a secret key. */
+  /** The configuration of a process without a secret key. */
   public static SecretConfig none() {
     return new SecretConfig(Keyring.empty(), Set.of(), Optional.empty());
   }
@@ -51,7 +51,7 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> f
     String source = KEY;
     if (!file.isEmpty()) {
       if (!text.isEmpty()) {
-        settings.fault(KEY_FILE, file, "no file while secret.key is set: one of the two");
+        settings.fault(KEY_FILE, file, "no file, because secret.key is set; set one of the two");
       }
       source = KEY_FILE;
       text = read(settings, file);
@@ -61,13 +61,13 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> f
       if (ID.matcher(id).matches()) {
         giveUp.add(id);
       } else {
-        settings.fault(GIVE_UP, id, "ids of secret keys as a refusal to start names them");
+        settings.fault(GIVE_UP, id, "ids of secret keys from the message of a refused start");
       }
     }
     Keyring keyring = Keyring.of(keys(settings, source, words(text)));
     giveUp.stream()
         .filter(keyring.ids()::contains)
-        .forEach(id -> settings.fault(GIVE_UP, id, "ids of keys that are lost; this one is given"));
+        .forEach(id -> settings.fault(GIVE_UP, id, "ids of lost keys; this key is configured"));
     return new SecretConfig(
         keyring,
         giveUp,
@@ -108,7 +108,7 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> f
     return keys;
   }
 
-  /** The key's bytes; none when it is written in no way that is known. */
+  /** The key's bytes; empty for an unknown encoding. */
   private static byte[] decoded(String word) {
     if (HEX.matcher(word).matches()) {
       return HexFormat.of().parseHex(word);

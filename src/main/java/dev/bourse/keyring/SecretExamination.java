@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Tells operators' commands whether a process with these keys could start on a store. */
+/** Checks for operators' commands whether a process with these keys could start on a store. */
 public final class SecretExamination {
   private final Keyring keyring;
   private final Map<String, Long> readable = new TreeMap<>();
@@ -19,7 +19,7 @@ public final class SecretExamination {
     this.keyring = keyring;
   }
 
-  /** Reads every encrypted row; one that is in no store of an older version is not missed. */
+  /** Reads every encrypted row; stores of older versions may have no such table. */
   public static WholeStore.Examination of(WholeStore store, Keyring keyring) {
     SecretExamination examination = new SecretExamination(keyring);
     for (StoredTable table : store.tables()) {
@@ -28,7 +28,7 @@ public final class SecretExamination {
         store.read(table, values -> examination.look(columns, values));
       }
     }
-    return examination.told();
+    return examination.result();
   }
 
   private void look(List<String> columns, List<@Nullable Object> values) {
@@ -44,12 +44,12 @@ public final class SecretExamination {
     try {
       keyring.decrypt(SharedSecrets.place(name), encrypted);
       readable.merge(encrypted.keyId(), 1L, Long::sum);
-    } catch (NotDecrypted altered) {
+    } catch (DecryptionException altered) {
       faults.add(altered.getMessage());
     }
   }
 
-  private WholeStore.Examination told() {
+  private WholeStore.Examination result() {
     List<String> seen = new ArrayList<>();
     readable.forEach(
         (id, count) ->

@@ -19,24 +19,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rows of encrypted secrets, by name. A name begins with what the secret is for and a slash. What
- * has a name stays as it is: whoever is first makes it, and the others read it.
+ * Rows of encrypted secrets, by name. A name starts with the purpose of the secret and a slash. The
+ * first writer of a name determines its secret; the others read it.
  */
 public final class SharedSecrets {
   private static final Logger LOG = LoggerFactory.getLogger(SharedSecrets.class);
 
-  /** The table, which each row's associated data names. */
+  /** The table, which is part of each row's associated data. */
   public static final String TABLE = "encrypted_secret";
 
-  /** Rows that are encrypted anew in one step. */
+  /** Rows re-encrypted in one step. */
   private static final int STEP = 100;
 
   private final Database database;
   private final Keyring keyring;
   private final Clock clock;
 
-  /** Rows that were told of: one that stays as it is must not fill the log. */
-  private final Set<String> told = ConcurrentHashMap.newKeySet();
+  /** Rows already reported: an undecryptable row must not flood the log. */
+  private final Set<String> reported = ConcurrentHashMap.newKeySet();
 
   private record Stored(String name, Encrypted encrypted) {}
 
@@ -46,16 +46,16 @@ public final class SharedSecrets {
     this.clock = clock;
   }
 
-  /** Whether this process was given a secret key, and so may share secrets at all. */
+  /** Whether this process has a secret key and so can share secrets. */
   public boolean isEnabled() {
     return !keyring.isEmpty();
   }
 
   /**
-   * Sees to it that every row can be decrypted here.
+   * Checks that this process can decrypt every row.
    *
    * @param giveUp ids of lost keys; their rows are deleted
-   * @return fails with {@link StoreRefused} when the key of a row is not given
+   * @return fails with {@link StoreRefused} when the key of a row is missing
    */
   public Future<Void> check(Set<String> giveUp) {
     return forget(giveUp)
@@ -78,7 +78,7 @@ public final class SharedSecrets {
             });
   }
 
-  /** What to say and do about keys that are wanted and not given. */
+  /** Explains which keys are missing and the ways out. */
   static String refusal(Map<String, Long> wanted, Keyring given) {
     String ids = String.join(",", wanted.keySet());
     return """
@@ -107,14 +107,18 @@ public final class SharedSecrets {
                     new ArrayList<>(ids),
                     null,
                     0)))
-        .onSuccess(done -> LOG.warn("secrets encrypted with {} were given up", giveUp));
+        .onSuccess(
+            done ->
+                LOG.warn(
+                    "secrets encrypted with {} were deleted because secret.give-up is set",
+                    giveUp));
   }
 
   /**
-   * Those whose name begins so, by name and in its order. One that cannot be decrypted is left out:
-   * a row that was damaged, or one of a key that other processes were given since.
+   * The secrets of one kind by name, in the order of names. Rows that cannot be decrypted are left
+   * out: damaged ones, and ones with a key that only other processes have so far.
    *
-   * @param kind what they are for, with the slash
+   * @param kind the purpose in the name, with the slash
    */
   public Future<Map<String, byte[]>> list(String kind) {
     return database
@@ -123,7 +127,7 @@ public final class SharedSecrets {
             SELECT name, key_id, ciphertext FROM encrypted_secret
             WHERE name >= ? AND name < ? ORDER BY name\
             """,
-            // The digit follows the slash, so this is past every name of the kind.
+            // 0 is the character after the slash, so this is past every name of the kind.
             List.of(kind, kind.substring(0, kind.length() - 1) + '0'),
             SharedSecrets::stored)
         .map(
@@ -138,8 +142,8 @@ public final class SharedSecrets {
   private Optional<byte[]> decrypted(Stored row) {
     try {
       return Optional.of(keyring.decrypt(place(row.name()), row.encrypted()));
-    } catch (NotDecrypted e) {
-      if (told.add(row.name() + " " + row.encrypted().keyId())) {
+    } catch (DecryptionException e) {
+      if (reported.add(row.name() + " " + row.encrypted().keyId())) {
         LOG.warn("a shared secret cannot be used: {}", e.getMessage());
       }
       return Optional.empty();
@@ -150,12 +154,12 @@ public final class SharedSecrets {
     return new Stored(row.text("name"), new Encrypted(row.text("key_id"), row.text("ciphertext")));
   }
 
-  /** What the associated data of a row says. */
+  /** The associated data of a row. */
   static String place(String name) {
     return TABLE + "/" + name;
   }
 
-  /** Stores a secret; one that is there by this name stays. */
+  /** Stores a secret, unless the name has one. */
   public Statement storing(String name, byte[] secret) {
     Encrypted encrypted = keyring.encrypt(place(name), secret);
     return Statement.of(
@@ -175,13 +179,13 @@ public final class SharedSecrets {
   }
 
   /**
-   * Encrypts with the first key what another one encrypts; one step of it. Other processes may do
-   * the same, or have another key first while an operator changes it: the row stays readable to all
-   * who were given both.
+   * Re-encrypts one batch of rows from other keys to the first key. Concurrent processes may do the
+   * same, or have another first key during a rotation: the row stays readable to all processes with
+   * both keys.
    *
-   * @return whether there is more to do now
+   * @return whether rows remain
    */
-  public Future<Boolean> encryptAnew() {
+  public Future<Boolean> reencrypt() {
     if (keyring.ids().size() < 2) {
       return Future.succeededFuture(false);
     }
@@ -197,16 +201,16 @@ public final class SharedSecrets {
             SharedSecrets::stored)
         .compose(
             rows -> {
-              List<Statement> anew = new ArrayList<>();
+              List<Statement> updates = new ArrayList<>();
               rows.forEach(
-                  row -> decrypted(row).ifPresent(secret -> anew.add(replacing(row, secret))));
-              return anew.isEmpty()
+                  row -> decrypted(row).ifPresent(secret -> updates.add(replacing(row, secret))));
+              return updates.isEmpty()
                   ? Future.succeededFuture(false)
-                  : database.commit(anew).map(stored -> rows.size() == STEP);
+                  : database.commit(updates).map(stored -> rows.size() == STEP);
             });
   }
 
-  /** Nothing happens when the row was replaced or deleted meanwhile. */
+  /** Changes nothing if the row was replaced or deleted meanwhile. */
   private Statement replacing(Stored row, byte[] secret) {
     Encrypted encrypted = keyring.encrypt(place(row.name()), secret);
     return Statement.of(

@@ -5,12 +5,12 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** An error with its causes and the top of their stacks: where it came up is at the top. */
+/** Formats an error with its causes and the top frames of their stacks. */
 final class ErrorText {
   private static final int MAX_CAUSES = 5;
   private static final int MAX_FRAMES = 20;
 
-  /** What one of the errors may say, in characters. */
+  /** Longest message of one error, in characters. */
   private static final int MAX_MESSAGE = 1_024;
 
   private static final int MAX_TEXT = 10_000;
@@ -18,7 +18,7 @@ final class ErrorText {
   private ErrorText() {}
 
   /**
-   * @param between what stands between two of its lines
+   * @param between separator of two lines
    */
   static String of(Throwable error, String between) {
     StringBuilder text = new StringBuilder();
@@ -28,7 +28,7 @@ final class ErrorText {
       if (next != error) {
         text.append(between).append("caused by ");
       }
-      text.append(said(next));
+      text.append(messageOf(next));
       StackTraceElement[] frames = next.getStackTrace();
       for (int i = 0; i < Math.min(frames.length, MAX_FRAMES); i++) {
         text.append(between).append("at ").append(frames[i]);
@@ -44,11 +44,11 @@ final class ErrorText {
     return LineText.cut(text.toString(), MAX_TEXT);
   }
 
-  private static String said(Throwable error) {
+  private static String messageOf(Throwable error) {
     try {
       return LineText.cut(error.toString(), MAX_MESSAGE);
     } catch (RuntimeException unspeakable) {
-      // A message that cannot be made must not take the line with it.
+      // A message that cannot be formatted must not suppress the line.
       return error.getClass().getName();
     }
   }

@@ -1,16 +1,16 @@
 package dev.bourse.logs;
 
-/** Text from anywhere as it may stand in a line. */
+/** Makes untrusted text safe for one line of the log. */
 final class LineText {
   /**
-   * Longest message, in characters. With the longest error a line stays under 16 KiB of ASCII,
-   * where container runtimes cut lines in two.
+   * Longest message, in characters. With the longest error a line stays under 16 KiB of ASCII, the
+   * length at which container runtimes split lines.
    */
   static final int MAX_MESSAGE = 4_096;
 
   private LineText() {}
 
-  /** The message, cut when it is too long. */
+  /** Returns the message, truncated if it is too long. */
   static String bounded(String message) {
     return cut(message, MAX_MESSAGE);
   }
@@ -22,10 +22,10 @@ final class LineText {
   }
 
   /**
-   * Appends text, and in place of what would begin a line, move a terminal's cursor or turn the
-   * direction of writing, an escape as JSON has it.
+   * Appends text with JSON escapes for characters that would start a line, move a terminal's cursor
+   * or change the direction of writing.
    *
-   * @param quoted whether it stands in quotes, so that those are escaped, too
+   * @param quoted whether the text is inside quotes, so that quotes are escaped too
    */
   static void escape(StringBuilder to, String text, boolean quoted) {
     for (int i = 0; i < text.length(); i++) {

@@ -6,12 +6,12 @@ import java.util.Map;
 import org.slf4j.event.Level;
 
 /**
- * How the log is written.
+ * Settings of the log.
  *
  * @param format {@code log.format}
- * @param level {@code log.level}: what is less grave is not said
- * @param slowMillis {@code log.slow-request}: a request that takes as long is told with where the
- *     time went; 0 for none
+ * @param level {@code log.level}: the least severe level that is written
+ * @param slowMillis {@code log.slow-request}: requests that take at least this long are logged with
+ *     a breakdown of their time; 0 for none
  */
 public record LogConfig(LogFormat format, Level level, long slowMillis) {
   private static final Duration SLOW = Duration.ofSeconds(1);
@@ -24,8 +24,8 @@ public record LogConfig(LogFormat format, Level level, long slowMillis) {
           "debug", Level.DEBUG,
           "trace", Level.TRACE);
 
-  /** Text at {@code info}. */
-  public static LogConfig usual() {
+  /** Returns the defaults: text at {@code info}. */
+  public static LogConfig defaultConfig() {
     return new LogConfig(LogFormat.TEXT, Level.INFO, SLOW.toMillis());
   }
 
@@ -33,7 +33,7 @@ public record LogConfig(LogFormat format, Level level, long slowMillis) {
     return new LogConfig(format, other, slowMillis);
   }
 
-  /** The level of a name; {@code info} for a name that is none. */
+  /** Returns the level of a name; {@code info} for an unknown name. */
   static Level level(String name) {
     return LEVELS.getOrDefault(name, Level.INFO);
   }

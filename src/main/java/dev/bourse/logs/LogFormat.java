@@ -4,7 +4,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 
-/** The form of a line; each ends with the one line feed that is in it. */
+/** The format of a line. Each line ends with its only line feed. */
 public enum LogFormat {
   /** {@code 2026-11-26T03:00:00.000Z WARN Topic request_id=… org=acme operation=… - message}. */
   TEXT {
@@ -30,7 +30,7 @@ public enum LogFormat {
     }
   },
 
-  /** An object with {@code time, level, logger, thread, message} and what else there is. */
+  /** An object with {@code time, level, logger, thread, message} and the optional fields. */
   JSON {
     @Override
     String line(LogLine line) {

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * What is said once.
+ * One event of the log.
  *
- * @param logger the full name of who says it
- * @param thread the name of the thread that says it
- * @param error what is told along with the message
- * @param request for which it is said; null when it is for none, or not known
+ * @param logger full name of the logger
+ * @param thread name of the calling thread
+ * @param error the error logged with the message, or null
+ * @param request the request it belongs to; null if there is none or it is not known
  */
 record LogLine(
     Instant time,
@@ -21,7 +21,7 @@ record LogLine(
     @Nullable Throwable error,
     @Nullable RequestContext request) {
 
-  /** The name of the class alone. */
+  /** Returns the class name without its package. */
   String shortLogger() {
     return logger.substring(logger.lastIndexOf('.') + 1);
   }

@@ -10,9 +10,9 @@ import org.slf4j.helpers.NOPMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
-/** What SLF4J finds on the class path: it makes the loggers. */
+/** The SLF4J provider: creates the loggers. */
 public final class LogProvider implements SLF4JServiceProvider {
-  /** The newest release of SLF4J whose interface this was written for. */
+  /** The newest release of SLF4J whose interface is implemented. */
   private static final String API = "2.0.99";
 
   private final ConcurrentMap<String, Logger> loggers = new ConcurrentHashMap<>();
@@ -29,7 +29,10 @@ public final class LogProvider implements SLF4JServiceProvider {
     return markers;
   }
 
-  /** Goes by threads, which requests do not; see {@link RequestContext}. */
+  /**
+   * Returns an adapter that does nothing, because MDC follows threads and requests do not; see
+   * {@link RequestContext}.
+   */
   @Override
   public MDCAdapter getMDCAdapter() {
     return nothing;
@@ -42,6 +45,6 @@ public final class LogProvider implements SLF4JServiceProvider {
 
   @Override
   public void initialize() {
-    // All there is to set up is set up by Logs, when the first logger is made.
+    // Logs configures itself when the first logger is created.
   }
 }

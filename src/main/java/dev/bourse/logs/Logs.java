@@ -9,20 +9,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
-/** Where all lines of the process go: to its standard error, each in one write. */
+/** Writes all lines of the process to standard error, each in one call. */
 public final class Logs {
-  /**
-   * Where a level is found that stands for {@code info} until there are settings. The tests have
-   * one.
-   */
+  /** A properties file that sets the level until the settings are read; only the tests have one. */
   private static final String DEFAULTS = "/log.properties";
 
-  /** Whose logger it is. */
+  /** The owner of a logger. */
   enum Origin {
-    /** This program's. */
+    /** This program. */
     OURS,
     LIBRARY,
-    /** A library that tells of each connection at {@code info}. */
+    /** A library that logs each connection at {@code info}. */
     TALKATIVE;
 
     static Origin of(String logger) {
@@ -55,22 +52,22 @@ public final class Logs {
         found.load(file);
       }
     } catch (IOException unreadable) {
-      // Then what is said by default is said.
+      // The default level applies.
     }
-    return LogConfig.usual().at(LogConfig.level(found.getProperty("level", "info")));
+    return LogConfig.defaultConfig().at(LogConfig.level(found.getProperty("level", "info")));
   }
 
   /**
-   * From now on lines have this form and this level, those of {@code java.util.logging} too. What
-   * commands of the command line say is not configured.
+   * Sets the format and level of all further lines, those of {@code java.util.logging} included.
+   * Commands of the command line do not call it.
    */
   public static void configure(LogConfig chosen) {
     config = chosen;
-    JulLines.install();
+    JulHandler.install();
   }
 
-  /** How the request is found that the calling thread is at work for. */
-  static void askFor(Supplier<@Nullable RequestContext> request) {
+  /** Sets the look-up of the request that the calling thread works for. */
+  static void setRequestLookup(Supplier<@Nullable RequestContext> request) {
     asking = request;
   }
 
@@ -78,11 +75,13 @@ public final class Logs {
     return level.toInt() >= origin.least(config.level()).toInt();
   }
 
-  /** Writes a line, whatever its level. */
-  static void say(Level level, String logger, @Nullable String message, @Nullable Throwable error) {
+  /** Writes a line, regardless of its level. */
+  static void write(
+      Level level, String logger, @Nullable String message, @Nullable Throwable error) {
     LogLine line =
         new LogLine(
-            // The machine's own clock: nothing goes by it, and it is there before any other is.
+            // The machine's own clock: no decision depends on it, and it is available before any
+            // other clock.
             Instant.now(),
             level,
             logger,
@@ -91,7 +90,7 @@ public final class Logs {
             error,
             asking.get());
     byte[] bytes = config.format().line(line).getBytes(StandardCharsets.UTF_8);
-    // One call, for the stream keeps others out for as long as it takes.
+    // One call, because the stream locks out other writers for its duration.
     System.err.write(bytes, 0, bytes.length);
     System.err.flush();
   }

@@ -59,6 +59,6 @@ final class NamedLogger extends LegacyAbstractLogger {
       @Nullable String pattern,
       Object @Nullable [] arguments,
       @Nullable Throwable error) {
-    Logs.say(level, name, MessageFormatter.basicArrayFormat(pattern, arguments), error);
+    Logs.write(level, name, MessageFormatter.basicArrayFormat(pattern, arguments), error);
   }
 }

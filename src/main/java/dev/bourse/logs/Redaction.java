@@ -6,11 +6,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Takes secrets of this service and addresses of people out of a text. Nobody is to log either; but
- * a library's error may quote what it was given.
+ * Removes secrets of this service and people's e-mail addresses from a text. No caller may log
+ * either, but a library's error may quote its input.
  */
 final class Redaction {
-  /** A secret by the beginning that all have, with what follows of it. */
+  /** A secret: one of the known prefixes and the characters that follow. */
   static final Pattern SECRET =
       Pattern.compile(
           Arrays.stream(SecretPrefix.values())
@@ -18,7 +18,7 @@ final class Redaction {
                   .collect(Collectors.joining("|", "(", ")"))
               + "[A-Za-z0-9_]{8,}");
 
-  /** The part of an e-mail address that tells who it is, before a domain that is a name. */
+  /** The local part of an e-mail address, before a domain name. */
   static final Pattern PERSON =
       Pattern.compile(
           "[^\\s@<>\"'(),;:/=\\[\\]|]{1,64}+@(?=[A-Za-z0-9-]{1,63}(?:\\.[A-Za-z0-9-]{1,63}){0,8}\\.[A-Za-z]{2,63})");

@@ -15,27 +15,26 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What lines of the log tell of the request that they are said for, and where its time went. It
- * goes with the request from its event loop to the store and to a cluster's owner and back, one
- * after the other, so nothing in it is guarded. Where a request has two things done at a time, of
- * what they add one may be lost: figures for a line, not for a bill. When the request is traced,
- * each wait is told its trace, too.
+ * The log fields of a request and the breakdown of its time. It follows the request from its event
+ * loop to the store and to a cluster's owner and back, one after the other, so it needs no lock. If
+ * a request has two operations in flight at a time, one of their additions may be lost; the figures
+ * are for a log line, not for a bill. For a traced request, each wait is also a span.
  */
 public final class RequestContext {
   static final ContextLocal<RequestContext> LOCAL =
       ContextLocal.registerLocal(RequestContext.class);
 
-  /** Where a request waits. */
+  /** A place where a request waits. */
   public enum Wait {
-    /** For the rest of its body to arrive. */
+    /** For the rest of its body. */
     BODY("body"),
-    /** For the owner of a cluster to begin with its command. */
+    /** For a cluster's owner to start its command. */
     OWNER("owner's queue"),
-    /** For the store to begin with what it is asked. */
+    /** For the store to start its statement. */
     STORE_QUEUE("store's queue"),
-    /** For the store to be done with it. */
+    /** For the store to finish its statement. */
     STORE("store"),
-    /** For something to happen, as its client asked it to. */
+    /** For a change that its client waits for. */
     CHANGE("change");
 
     private final String span;
@@ -44,10 +43,24 @@ public final class RequestContext {
       this.span = span;
     }
 
-    /** How a trace calls it. */
+    /** The name of the span. */
     public String span() {
       return span;
     }
+  }
+
+  /** The caller of a request, who is judged again when a write of the request is carried out. */
+  public interface Standing {
+    /** The name of the caller in the trail. */
+    String actor();
+
+    /**
+     * Fails if the caller was revoked, as a request of the caller would now, and with {@code
+     * overloaded} if revocations until the given moment are not all known. Called on any thread.
+     *
+     * @param sinceNanos the moment, by the monotonic clock, up to which revocations must be known
+     */
+    Future<Void> confirm(long sinceNanos);
   }
 
   private final String id;
@@ -55,14 +68,15 @@ public final class RequestContext {
   private final Span span;
   private final LongSupplier nanos;
 
-  /** Made when it first waits, which most reads never do. */
+  /** Created at the first wait, because most reads never wait. */
   private @Nullable Map<Wait, Long> waited;
 
   private String org = "";
   private String operation = "";
+  private @Nullable Standing standing;
 
   /**
-   * @param traceId of the trace that the client says the request is of; empty for none
+   * @param traceId of the client's trace; empty if the client sent none
    * @param nanos a monotonic clock
    */
   public RequestContext(String id, String traceId, LongSupplier nanos) {
@@ -70,44 +84,47 @@ public final class RequestContext {
   }
 
   /**
-   * @param traceId as above, for a request that is not traced
-   * @param span that tells of the request; whoever answers it ends it
+   * @param traceId of the client's trace, used if the request is not traced here
+   * @param span the request's span; the answering code ends it
    * @param nanos a monotonic clock
    */
   public RequestContext(String id, String traceId, Span span, LongSupplier nanos) {
     this.id = id;
-    this.traceId = span.isTold() ? span.traceId() : traceId;
+    this.traceId = span.isRecorded() ? span.traceId() : traceId;
     this.span = span;
     this.nanos = nanos;
   }
 
-  /** Asks for the place, if that was not done; before a Vert.x is made. */
+  /** Registers the context key, if that is not done yet; must run before a Vert.x is created. */
   static void register() {
-    // By then the class is initialised, which asked for it.
-    Logs.askFor(RequestContext::current);
+    // The class is initialized at this point, which registers the key.
+    Logs.setRequestLookup(RequestContext::current);
   }
 
-  /** The request that the calling thread is at work for; null when it is for none. */
+  /** Returns the request that the calling thread works for; null if there is none. */
   public static @Nullable RequestContext current() {
     Context context = Vertx.currentContext();
     return context == null ? null : LOCAL.get(context);
   }
 
-  /** The request that a context was made for; null when it was for none. */
+  /** Returns the request that a context was created for; null if there is none. */
   public static @Nullable RequestContext of(Context context) {
     return LOCAL.get(context);
   }
 
-  /** Goes with what runs on the context from now on. One request's own context only. */
+  /**
+   * Attaches the request to everything that runs on the context; only for a context of this request
+   * alone.
+   */
   public void enter(Context context) {
     LOCAL.put(context, this);
   }
 
   /**
-   * A context of the same event loop on which what runs is for the request of the calling thread;
-   * the context itself when that is at work for none.
+   * Returns a context on the same event loop that carries the calling thread's request; the given
+   * context if there is no request.
    */
-  public static ContextInternal carriedTo(Context home) {
+  public static ContextInternal contextFor(Context home) {
     RequestContext request = current();
     ContextInternal context = (ContextInternal) home;
     if (request == null) {
@@ -119,63 +136,75 @@ public final class RequestContext {
   }
 
   /**
-   * Asks somebody else, and tells the trace of the calling thread's request, if it has one, how
-   * long that took.
+   * Runs a call to another service and records its duration as a span, if the calling thread's
+   * request is traced.
    *
-   * @param name of the span, written in the code
+   * @param name of the span, a constant of the code
    */
-  public static <T> Future<T> calling(String name, Supplier<Future<T>> call) {
+  public static <T> Future<T> traceCall(String name, Supplier<Future<T>> call) {
     Span asking = currentSpan().child(name, Span.Kind.CLIENT);
-    return asking.isTold() ? call.get().onComplete(done -> asking.end(done.cause())) : call.get();
+    return asking.isRecorded()
+        ? call.get().onComplete(done -> asking.end(done.cause()))
+        : call.get();
   }
 
   /**
-   * Tells of the request that the calling thread is at work for; {@link Span#NONE} when it is for
-   * none, or for one that is not traced.
+   * Returns the span of the calling thread's request; {@link Span#NONE} if there is no request or
+   * it is not traced.
    */
   public static Span currentSpan() {
     RequestContext request = current();
     return request == null ? Span.NONE : request.span;
   }
 
-  /** Names this request, in the log and to its client. */
+  /** Returns the request's id in the log and in the answer. */
   public String id() {
     return id;
   }
 
-  /** It is known what is asked for. */
-  public void isOperation(String operationId) {
+  /** Sets the operation, once routing has found it. */
+  public void setOperation(String operationId) {
     operation = operationId;
   }
 
-  /** It is known for whom; an operator asks for no organization. */
-  public void isOf(String orgId) {
+  /** Sets the caller, once it is known. */
+  public void setStanding(Standing caller) {
+    standing = caller;
+  }
+
+  /** Returns the caller; null while it is unknown, and for an operation that anybody may call. */
+  public @Nullable Standing standing() {
+    return standing;
+  }
+
+  /** Sets the organization, once the caller is known; an operator's request has none. */
+  public void setOrg(String orgId) {
     org = orgId;
   }
 
-  /** Tells of the request; {@link Span#NONE} when it is not traced. */
+  /** Returns the span; {@link Span#NONE} if the request is not traced. */
   public Span span() {
     return span;
   }
 
-  /** Of whom it is; empty while that is not known, and for an operator's. */
+  /** Returns the organization; empty for an operator, or while the caller is not known. */
   public String org() {
     return org;
   }
 
-  /** The present, for {@link #waited}. */
+  /** Returns the current time of the monotonic clock, for {@link #recordWait}. */
   public long nanos() {
     return nanos.getAsLong();
   }
 
-  /** It waited since then. */
-  public void waited(Wait where, long sinceNanos) {
-    waited(where, sinceNanos, nanos());
+  /** Records a wait that ends now. */
+  public void recordWait(Wait where, long sinceNanos) {
+    recordWait(where, sinceNanos, nanos());
   }
 
-  /** It waited from then to then. */
-  public void waited(Wait where, long sinceNanos, long untilNanos) {
-    span.passed(where.span, sinceNanos, untilNanos);
+  /** Records a wait. */
+  public void recordWait(Wait where, long sinceNanos, long untilNanos) {
+    span.addCompletedChild(where.span, sinceNanos, untilNanos);
     add(where, untilNanos - sinceNanos);
   }
 
@@ -188,21 +217,21 @@ public final class RequestContext {
     lengths.merge(where, Math.max(0, lengthNanos), Long::sum);
   }
 
-  /** How long it waited in all, in milliseconds. */
+  /** Returns the sum of the waits at one place, in milliseconds. */
   public long waitedMillis(Wait where) {
     Map<Wait, Long> lengths = waited;
     return lengths == null ? 0 : TimeUnit.NANOSECONDS.toMillis(lengths.getOrDefault(where, 0L));
   }
 
-  /** Each thing that is known, by its name in the log. */
+  /** Passes each known field by its name in the log. */
   void each(BiConsumer<String, String> field) {
     field.accept("request_id", id);
-    tell(field, "trace_id", traceId);
-    tell(field, "org", org);
-    tell(field, "operation", operation);
+    putIfPresent(field, "trace_id", traceId);
+    putIfPresent(field, "org", org);
+    putIfPresent(field, "operation", operation);
   }
 
-  private static void tell(BiConsumer<String, String> field, String name, String value) {
+  private static void putIfPresent(BiConsumer<String, String> field, String name, String value) {
     if (!value.isEmpty()) {
       field.accept(name, value);
     }

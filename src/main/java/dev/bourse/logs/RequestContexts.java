@@ -4,8 +4,8 @@ import io.vertx.core.internal.VertxBootstrap;
 import io.vertx.core.spi.VertxServiceProvider;
 
 /**
- * Has every Vert.x keep a place for a {@link RequestContext} in its contexts, which has to be asked
- * for before the first of them is made. Vert.x finds it on the class path.
+ * Reserves a slot for {@link RequestContext} in the contexts of every Vert.x; a slot must be
+ * registered before the first Vert.x is created. Vert.x finds this provider on the class path.
  */
 public final class RequestContexts implements VertxServiceProvider {
   @Override

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * How mail leaves.
+ * Settings of outgoing mail.
  *
  * @param from the sender's address
  * @param smtp the server; empty for files in the data folder
@@ -13,24 +13,24 @@ import java.util.regex.Pattern;
 public record MailConfig(String from, Optional<Smtp> smtp) {
   private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:-]{1,253}");
 
-  /** How the connection is kept from being read by others. */
+  /** Encryption of the connection. */
   public enum Security {
-    /** In the clear until STARTTLS, which the server must offer. */
+    /** Plain text until STARTTLS, which the server must offer. */
     STARTTLS,
     /** TLS from the first byte. */
     IMPLICIT,
-    /** In the clear; for a relay on this machine. */
+    /** Plain text; for a relay on this machine. */
     NONE
   }
 
   /**
-   * A server that takes mail for others.
+   * A mail relay.
    *
    * @param user empty for no login
    */
   public record Smtp(String host, int port, String user, String password, Security security) {}
 
-  /** Maps settings {@code mail.*}. Faults are recorded in the settings. */
+  /** Reads the settings {@code mail.*}; faults are recorded in the settings. */
   public static MailConfig from(Settings settings) {
     String from = settings.text("mail.from", "bourse@localhost");
     if (!Mail.isAddress(from)) {

@@ -6,29 +6,29 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.function.Function;
 
-/** Sends mail. May be called from any thread. */
+/** Sends mail. Safe from any thread. */
 public interface MailSender {
   /**
-   * Takes a mail to be sent soon.
+   * Queues a mail.
    *
-   * @return false when too many are waiting, and this one is dropped
+   * @return false if the queue is full and the mail is dropped
    */
   boolean send(Mail mail);
 
   /**
-   * Takes a mail about something that is stored at the same time.
+   * Queues a mail in the same commit as the change it is about.
    *
-   * @param commit stores it, together with the statements it is given
-   * @return as the commit ends; it fails, and nothing is stored, when mails are stored too and too
-   *     many are waiting
+   * @param commit stores the change together with the given statements
+   * @return completes with the commit; fails, and nothing is stored, if mails are stored too and
+   *     the queue is full
    */
   default Future<Void> send(Mail mail, Function<List<Statement>, Future<Void>> commit) {
     return commit.apply(List.of()).onSuccess(stored -> send(mail));
   }
 
-  /** Shows what waits and what failed; once. */
+  /** Registers the metrics; called once. */
   default void show(Signals signals) {}
 
-  /** Stops sending; what waits in memory is dropped. */
+  /** Stops sending; mails queued in memory are dropped. */
   Future<Void> close();
 }

@@ -20,14 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Mail as {@code .eml} files in a folder that only the service's user can read, for a service
- * without a mail server. The links in a mail are logged once, so that whoever tries the service out
- * can follow them.
+ * Writes mail as {@code .eml} files into a folder that only the service's user can read, for a
+ * service without a mail server. The log names each file, so that a person who tries the service
+ * can follow the links.
  */
 public final class OutboxMail implements MailSender {
   private static final Logger LOG = LoggerFactory.getLogger(OutboxMail.class);
 
-  /** Files kept, the newest: enough to find what one tried, and no more than some MB. */
+  /** Files kept, the newest: enough for a trial, and a few MB at most. */
   static final int MAX_FILES = 1_000;
 
   private static final int MAX_WAITING = 1_000;
@@ -68,14 +68,14 @@ public final class OutboxMail implements MailSender {
     Files.createDirectories(
         folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     Instant now = clock.instant();
-    // Names sort by time, which is how the oldest are found.
+    // Names sort by time; pruning relies on it.
     String name = String.format("%014d-%s", now.toEpochMilli(), Ids.base62(random, 8));
     Path part = folder.resolve(name + ".part");
     Files.createFile(
         part, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     Files.writeString(part, eml(mail, now), StandardCharsets.UTF_8);
     Files.move(part, folder.resolve(name + ".eml"));
-    // Neither whom it is to nor the link in it, which signs in whoever has it.
+    // Neither the recipient nor the link, which signs its holder in.
     LOG.info("a mail is in {}", folder.resolve(name + ".eml"));
     prune();
   }

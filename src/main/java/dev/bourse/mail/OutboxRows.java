@@ -12,23 +12,23 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Rows of mails that wait, and of those that were given up. Moments are the store's: processes
- * whose clocks differ must not take a mail from each other.
+ * Rows of mails that wait, and of mails that were given up. Times are the store's, so that
+ * processes whose clocks differ cannot take a mail from each other.
  */
 final class OutboxRows {
-  /** Mails that wait, of all processes; with 2 KB each, some MB. */
+  /** Mails that wait, of all processes; at 2 KB each, a few MB. */
   static final int MAX_WAITING = 1_000;
 
-  /** Longer than an attempt and its commits take: then whoever claimed the mail is gone. */
+  /** Longer than an attempt and its commits take; a process that holds a claim longer is dead. */
   static final long CLAIM_MILLIS = 2 * SmtpServer.ATTEMPT_MILLIS;
 
   /**
-   * Nobody can read a mail that waits for so long: its secret key is given to no process. No link
-   * of a sign-in works for that long either.
+   * A mail that waits this long cannot be decrypted: no process has its secret key. Every sign-in
+   * link has expired too.
    */
   private static final long LONGEST_WAIT_MILLIS = Duration.ofDays(1).toMillis();
 
-  /** How long it is kept why a mail was given up, without the mail. */
+  /** Retention of the reason why a mail was given up; the mail itself is deleted. */
   private static final long KEPT_MILLIS = Duration.ofDays(7).toMillis();
 
   private static final int MAX_FAULT = 200;
@@ -44,20 +44,20 @@ final class OutboxRows {
   /**
    * A mail that waits.
    *
-   * @param tries attempts that were begun
+   * @param tries attempts so far
    */
   record Waiting(String id, Encrypted encrypted, int tries) {}
 
-  /** Somebody else is sending the mail, or has sent it. */
-  private static final class Taken extends RuntimeException {
+  /** Another process is sending the mail, or has sent it. */
+  private static final class AlreadyClaimedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Taken() {
-      super("the mail is another process's", null, false, false);
+    AlreadyClaimedException() {
+      super("the mail is claimed by another process", null, false, false);
     }
   }
 
-  /** What the associated data of a row says. */
+  /** Returns the associated data of a row's encryption. */
   static String place(String id) {
     return "outbox_mail/" + id;
   }
@@ -66,10 +66,10 @@ final class OutboxRows {
     return database.commit(statements);
   }
 
-  /** Accepts a mail, unless too many wait. */
-  Statement accepting(String id, Encrypted encrypted) {
+  /** Stores a mail, unless the queue is full. */
+  Statement insertion(String id, Encrypted encrypted) {
     return Statement.guarded(
-        () -> new OutboxFull(MAX_WAITING),
+        () -> new OutboxFullException(MAX_WAITING),
         """
         INSERT INTO outbox_mail (mail_id, key_id, ciphertext, accepted_at, due_at, tries)
         SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), %1$s, %1$s, 0
@@ -82,7 +82,7 @@ final class OutboxRows {
   }
 
   /**
-   * Mails that are to be sent now, those that wait longest first.
+   * Returns mails that are due, the oldest first.
    *
    * @param keyIds of the keys that can decrypt here
    */
@@ -105,13 +105,13 @@ final class OutboxRows {
         (int) row.integer("tries"));
   }
 
-  /** Begins an attempt. Of several processes one succeeds. */
+  /** Claims a mail for an attempt. Exactly one process succeeds. */
   Future<Waiting> claim(Waiting mail) {
     return database
         .commit(
             List.of(
                 Statement.guarded(
-                    Taken::new,
+                    AlreadyClaimedException::new,
                     """
                     UPDATE outbox_mail SET due_at = %s + ?, tries = tries + 1
                     WHERE mail_id = ? AND tries = ? AND dead_at IS NULL\
@@ -123,13 +123,13 @@ final class OutboxRows {
         .map(claimed -> new Waiting(mail.id(), mail.encrypted(), mail.tries() + 1));
   }
 
-  /** The mail was sent, whoever else may be sending it. */
+  /** Deletes a mail that was sent, even if another process has claimed it since. */
   Future<Void> delete(Waiting mail) {
     return database.commit(
         List.of(Statement.of("DELETE FROM outbox_mail WHERE mail_id = ?", mail.id())));
   }
 
-  /** The attempt failed, and another is to follow. */
+  /** Schedules the next attempt after a failure. */
   Future<Void> retry(Waiting claimed, long pauseMillis, String fault) {
     return database.commit(
         List.of(
@@ -137,13 +137,13 @@ final class OutboxRows {
                 "UPDATE outbox_mail SET due_at = %s + ?, fault = ? WHERE mail_id = ? AND tries = ?"
                     .formatted(now),
                 pauseMillis,
-                shortened(fault),
+                shorten(fault),
                 claimed.id(),
                 (long) claimed.tries())));
   }
 
-  /** The last attempt failed: why is kept, and what was to be sent is not. */
-  Future<Void> bury(Waiting claimed, String fault) {
+  /** Gives a mail up after its last attempt: keeps the reason and deletes the content. */
+  Future<Void> giveUp(Waiting claimed, String fault) {
     return database.commit(
         List.of(
             Statement.of(
@@ -152,12 +152,12 @@ final class OutboxRows {
                 WHERE mail_id = ? AND tries = ?\
                 """
                     .formatted(now),
-                shortened(fault),
+                shorten(fault),
                 claimed.id(),
                 (long) claimed.tries())));
   }
 
-  /** Gives up mails that nobody can read, and deletes those given up long ago. */
+  /** Gives up mails that no process can decrypt, and deletes rows past their retention. */
   Future<Void> sweep(long nowMillis) {
     List<Statement> statements = new ArrayList<>();
     statements.add(
@@ -174,7 +174,7 @@ final class OutboxRows {
     return database.commit(statements);
   }
 
-  private static String shortened(String fault) {
+  private static String shorten(String fault) {
     return fault.length() <= MAX_FAULT ? fault : fault.substring(0, MAX_FAULT);
   }
 }

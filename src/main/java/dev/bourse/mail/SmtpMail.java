@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Mail by way of an SMTP server, as far as this process lives to send it. */
+/** Sends mail through an SMTP server from a queue in memory. */
 public final class SmtpMail implements MailSender {
   private static final Logger LOG = LoggerFactory.getLogger(SmtpMail.class);
 
-  /** Mails that wait or are under way; a mail takes about 1 KB. */
+  /** Mails that wait or are being sent; a mail takes about 1 KB. */
   static final int MAX_WAITING = 1_000;
 
   /**
-   * Pauses before a mail is tried again: together less than the 15 minutes a link works. The jitter
-   * of the network keeps several processes apart.
+   * Delays before a mail is tried again: together less than the 15 minutes for which a link is
+   * valid. Network jitter is enough to keep several processes apart.
    */
   static final List<Long> USUAL_PAUSES_MILLIS =
       List.of(1_000L, 5_000L, 30_000L, 120_000L, 300_000L);
@@ -38,12 +38,12 @@ public final class SmtpMail implements MailSender {
   private final Semaphore room = new Semaphore(MAX_WAITING);
   private final LongAdder undelivered = new LongAdder();
 
-  // On the context alone.
+  // Confined to the context.
   private final Deque<Waiting> queue = new ArrayDeque<>();
   private int sending;
   private boolean closed;
 
-  /** Completes once this is closed and no mail is under way. */
+  /** Completes once this is closed and no mail is being sent. */
   private final Promise<Void> idle = Promise.promise();
 
   public SmtpMail(Vertx vertx, MailConfig.Smtp smtp, String from) {
@@ -58,7 +58,7 @@ public final class SmtpMail implements MailSender {
   }
 
   /**
-   * @param trusted whose certificates are trusted; null for those the Java platform trusts
+   * @param trusted the trusted certificates; null for those of the Java platform
    */
   SmtpMail(
       Vertx vertx,
@@ -88,11 +88,11 @@ public final class SmtpMail implements MailSender {
   public void show(Signals signals) {
     signals.counter(
         "bourse_mails_undelivered_total",
-        "Mails that were given up: refused, or tried as often as may be.",
+        "Mails given up: rejected, or out of attempts.",
         undelivered::sum);
     signals.gauge(
         "bourse_mails_waiting",
-        "Mails of this process that wait for the mail server or are under way, at most 1,000.",
+        "Mails of this process that wait for the mail server or are being sent, at most 1,000.",
         () -> MAX_WAITING - room.availablePermits());
   }
 
@@ -122,7 +122,7 @@ public final class SmtpMail implements MailSender {
                           failed(waiting, done.cause());
                         }
                         next();
-                        noteIdle();
+                        completeIfIdle();
                       }));
     }
   }
@@ -130,7 +130,7 @@ public final class SmtpMail implements MailSender {
   private void failed(Waiting waiting, Throwable cause) {
     if (closed) {
       room.release();
-      LOG.info("a mail was dropped because the service stops: {}", SmtpServer.shown(cause));
+      LOG.info("a mail was dropped because the service is stopping: {}", SmtpServer.shown(cause));
       return;
     }
     boolean isFinal = waiting.failures() == pausesMillis.size() || SmtpServer.isFinal(cause);
@@ -151,13 +151,13 @@ public final class SmtpMail implements MailSender {
                 turn -> enqueue(new Waiting(waiting.mail(), waiting.failures() + 1))));
   }
 
-  private void noteIdle() {
+  private void completeIfIdle() {
     if (closed && sending == 0) {
       idle.tryComplete();
     }
   }
 
-  /** Drops mails that wait, and waits for those that are being sent. */
+  /** Drops the mails that wait, and waits for the mails that are being sent. */
   @Override
   public Future<Void> close() {
     context.runOnContext(
@@ -165,7 +165,7 @@ public final class SmtpMail implements MailSender {
           closed = true;
           room.release(queue.size());
           queue.clear();
-          noteIdle();
+          completeIfIdle();
         });
     return server.close(idle.future());
   }

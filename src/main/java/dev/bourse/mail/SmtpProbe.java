@@ -19,15 +19,14 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * Speaks to a mail server as far as it goes without a log-in and a mail: the greeting, EHLO,
- * STARTTLS as it is configured, QUIT. Over the JDK's own sockets, for the mail client shows none of
- * this. Blocks.
+ * Talks to a mail server without logging in or sending: the greeting, EHLO, STARTTLS if configured,
+ * QUIT. It uses the JDK's own sockets, because the mail client exposes none of this. Blocks.
  */
 public final class SmtpProbe implements AutoCloseable {
   /** RFC 5321, section 4.5.3.1.5, allows 512; servers add words of their own. */
   private static final int LONGEST_LINE = 2_000;
 
-  /** Of one answer; a server tells some twenty extensions. */
+  /** Lines of one answer; servers list some twenty extensions. */
   private static final int MOST_LINES = 100;
 
   private final MailConfig.Smtp server;
@@ -35,13 +34,13 @@ public final class SmtpProbe implements AutoCloseable {
   private InputStream in;
 
   /**
-   * What a server said.
+   * The server's answers.
    *
    * @param greeting its first line, of visible ASCII
-   * @param isEncrypted whether mail would be encrypted on its way there
-   * @param takesLogIn whether it offers a log-in
+   * @param isEncrypted whether mail would be encrypted in transit
+   * @param offersLogin whether the server offers a login
    */
-  public record Seen(String greeting, boolean isEncrypted, boolean takesLogIn) {}
+  public record Seen(String greeting, boolean isEncrypted, boolean offersLogin) {}
 
   private SmtpProbe(MailConfig.Smtp server, Socket socket) throws IOException {
     this.server = server;
@@ -50,10 +49,10 @@ public final class SmtpProbe implements AutoCloseable {
   }
 
   /**
-   * Asks a server.
+   * Probes a server.
    *
-   * @param timeoutMillis how long the connection and each answer may take
-   * @throws IOException that says what the server did not do
+   * @param timeoutMillis of the connection and of each answer
+   * @throws IOException that says which step the server failed
    */
   public static Seen look(MailConfig.Smtp server, int timeoutMillis) throws IOException {
     return look(server, timeoutMillis, (SSLSocketFactory) SSLSocketFactory.getDefault());
@@ -102,9 +101,9 @@ public final class SmtpProbe implements AutoCloseable {
         offers.stream().anyMatch(offer -> offer.equals("AUTH") || offer.startsWith("AUTH ")));
   }
 
-  /** What it offers, in capital letters. */
+  /** Returns the server's extensions, in capital letters. */
   private List<String> hello() throws IOException {
-    // An address in brackets is right for who has no name (RFC 5321, section 4.1.3).
+    // A client without a host name sends its address in brackets (RFC 5321, section 4.1.3).
     InetAddress own = socket.getLocalAddress();
     String address = own.getHostAddress().replaceAll("%.*", "");
     say("EHLO [" + (address.contains(":") ? "IPv6:" : "") + address + ']');
@@ -116,7 +115,7 @@ public final class SmtpProbe implements AutoCloseable {
       SSLSocket encrypted =
           (SSLSocket) tls.createSocket(socket, server.host(), server.port(), true);
       SSLParameters parameters = encrypted.getSSLParameters();
-      // The certificate has to be for this host, as it has when mail is sent.
+      // The certificate must match this host, as it must when mail is sent.
       parameters.setEndpointIdentificationAlgorithm("HTTPS");
       encrypted.setSSLParameters(parameters);
       encrypted.startHandshake();
@@ -134,7 +133,7 @@ public final class SmtpProbe implements AutoCloseable {
     socket.getOutputStream().flush();
   }
 
-  /** The lines of an answer without their codes. */
+  /** Returns the lines of an answer without their codes. */
   private List<String> expect(String what, int code) throws IOException {
     List<String> lines = new ArrayList<>();
     while (lines.size() < MOST_LINES) {
@@ -150,7 +149,7 @@ public final class SmtpProbe implements AutoCloseable {
     throw new IOException("its answer to %s has over %d lines".formatted(what, MOST_LINES));
   }
 
-  /** A line with what is not visible ASCII as question marks. */
+  /** Reads a line; characters that are not visible ASCII become question marks. */
   private String readLine() throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     for (int next = in.read(); next != '\n'; next = in.read()) {

@@ -13,21 +13,24 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A server that takes mail for others; one attempt at a time, by whoever keeps what waits. */
+/** A mail relay. It makes single attempts; the callers keep the queues. */
 final class SmtpServer {
   private static final Logger LOG = LoggerFactory.getLogger(SmtpServer.class);
 
-  /** Mails under way at a time; servers refuse clients that open many connections. */
+  /** Concurrent attempts; servers reject clients that open many connections. */
   static final int MAX_SENDING = 4;
 
   /**
-   * The longest one attempt may take, from connecting to the server's last word. An attempt in
-   * which STARTTLS fails, at a certificate that is not trusted say, takes all of it: the mail
-   * client does not tell.
+   * Time-out of one attempt, from connecting to the server's last reply. An attempt in which
+   * STARTTLS fails, for example at an untrusted certificate, always takes this long, because the
+   * mail client does not report it.
    */
   static final long ATTEMPT_MILLIS = 30_000;
 
-  /** How long a stop waits for mails under way: the server's last word is usually there at once. */
+  /**
+   * Longest wait at shutdown for attempts in progress; the server's last reply usually arrives at
+   * once.
+   */
   static final long CLOSE_MILLIS = 3_000;
 
   private final MailClient client;
@@ -36,9 +39,9 @@ final class SmtpServer {
   private final long closeMillis;
 
   /**
-   * @param attemptMillis the longest one attempt may take
-   * @param closeMillis the longest a stop waits for mails under way
-   * @param trusted whose certificates are trusted; null for those the Java platform trusts
+   * @param attemptMillis time-out of one attempt
+   * @param closeMillis longest wait at shutdown for attempts in progress
+   * @param trusted the trusted certificates; null for those of the Java platform
    */
   SmtpServer(
       Vertx vertx,
@@ -68,8 +71,8 @@ final class SmtpServer {
                 smtp.security() == MailConfig.Security.STARTTLS
                     ? StartTLSOptions.REQUIRED
                     : StartTLSOptions.DISABLED);
-    // The mail client compares the certificate's name with the host's by itself, but does not when
-    // setHostnameVerificationAlgorithm asks for it.
+    // The mail client compares the certificate's name with the host's by default, and stops doing
+    // so when setHostnameVerificationAlgorithm is called.
     options.setConnectTimeout(10_000);
     return smtp.user().isEmpty()
         ? options.setLogin(LoginOption.DISABLED)
@@ -79,15 +82,15 @@ final class SmtpServer {
             .setPassword(smtp.password());
   }
 
-  /** Succeeds once the server has taken the mail; it may have taken it too when this fails. */
+  /** Succeeds once the server has accepted the mail; a failure does not prove that it has not. */
   Future<Void> deliver(Mail mail) {
     return deliver(message(mail));
   }
 
   /**
-   * As {@link #deliver(Mail)}, for a mail that may be sent twice.
+   * Like {@link #deliver(Mail)}, for a mail that may be sent twice.
    *
-   * @param id the same at each attempt: readers show mails of one id once
+   * @param id the same at each attempt: mail readers show mails with the same id once
    */
   Future<Void> deliver(Mail mail, String id) {
     String host = from.substring(from.lastIndexOf('@') + 1);
@@ -98,12 +101,12 @@ final class SmtpServer {
     return client.sendMail(message).timeout(attemptMillis, TimeUnit.MILLISECONDS).mapEmpty();
   }
 
-  /** Whether the server will never take the mail. */
+  /** Returns true if the server will never accept the mail. */
   static boolean isFinal(Throwable cause) {
     return cause instanceof SMTPException refusal && refusal.isPermanent();
   }
 
-  /** The first line, which names the fault: servers repeat what they were sent after it. */
+  /** Returns the first line, which names the fault; servers echo the input after it. */
   static String shown(Throwable cause) {
     return cause.toString().lines().findFirst().orElse("");
   }
@@ -117,14 +120,13 @@ final class SmtpServer {
   }
 
   /**
-   * Ends the connections once nothing is under way.
+   * Closes the connections once no attempt is in progress.
    *
-   * <p>The mail client's own close ends in a NullPointerException when it meets a connection that
-   * was asked for and is not there: one that is being made, or could not be. Hence it is asked only
-   * when nothing is under way, and its failure is not one of the stop: what it has left open then
-   * ends with the process.
+   * <p>The mail client's own close throws a NullPointerException if a connection was requested and
+   * does not exist: one that is being opened, or could not be. So close waits until no attempt is
+   * in progress, and ignores a failure: connections left open end with the process.
    *
-   * @param idle completes when nothing is under way
+   * @param idle completes when no attempt is in progress
    */
   Future<Void> close(Future<Void> idle) {
     return idle.timeout(closeMillis, TimeUnit.MILLISECONDS)

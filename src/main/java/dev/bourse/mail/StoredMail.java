@@ -1,9 +1,9 @@
 package dev.bourse.mail;
 
 import dev.bourse.core.Ids;
+import dev.bourse.keyring.DecryptionException;
 import dev.bourse.keyring.Encrypted;
 import dev.bourse.keyring.Keyring;
-import dev.bourse.keyring.NotDecrypted;
 import dev.bourse.mail.OutboxRows.Waiting;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
@@ -26,14 +26,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Mail that is kept in the store until an SMTP server has taken it, encrypted: any process of the
- * store sends it, whoever took it. A process claims a mail before it sends it; when it dies in
- * between, the claim ends and another sends the mail, perhaps for the second time.
+ * Keeps mail encrypted in the store until an SMTP server has accepted it, so that any process of
+ * the store can send it. A process claims a mail before it sends it; if it dies in between, the
+ * claim expires and another process sends the mail, perhaps for the second time.
  */
 public final class StoredMail implements MailSender {
   private static final Logger LOG = LoggerFactory.getLogger(StoredMail.class);
 
-  /** How often a process looks for mails of others, and for those to be tried again. */
+  /** Interval at which a process polls for mails of others and for retries. */
   private static final long POLL_MILLIS = 2_000;
 
   private static final int ID_LENGTH = 22;
@@ -51,16 +51,16 @@ public final class StoredMail implements MailSender {
   private final RandomGenerator random;
   private final AtomicLong undelivered = new AtomicLong();
 
-  /** As many as are under way, for others to read. */
+  /** The number of mails being sent; written on the context, read by any thread. */
   private volatile int sending;
 
-  // On the context alone.
+  // Confined to the context.
   private final Set<String> underWay = new HashSet<>();
   private long timer = -1;
   private boolean looking;
   private boolean closed;
 
-  /** Completes once this is closed and no mail is under way. */
+  /** Completes once this is closed and no mail is being sent. */
   private final Promise<Void> idle = Promise.promise();
 
   /**
@@ -85,9 +85,8 @@ public final class StoredMail implements MailSender {
   }
 
   /**
-   * @param pausesMillis before a mail is tried again; one attempt more than these, and it is given
-   *     up
-   * @param pollMillis how often mails of others are looked for, and those to be tried again
+   * @param pausesMillis delays before each retry; a mail is given up after the last one fails
+   * @param pollMillis interval at which mails of others and retries are polled
    */
   StoredMail(
       Vertx vertx,
@@ -107,7 +106,7 @@ public final class StoredMail implements MailSender {
     this.random = random;
   }
 
-  /** Begins to send what waits, also what processes before this one took. */
+  /** Starts sending, including mails that earlier processes queued. */
   public void start() {
     context.runOnContext(
         turn -> {
@@ -116,12 +115,12 @@ public final class StoredMail implements MailSender {
         });
   }
 
-  /** Deletes mails past their time. */
+  /** Deletes expired mails. */
   public Future<Boolean> sweep(long now) {
     return rows.sweep(now).map(false);
   }
 
-  /** Mails this process has given up. */
+  /** Returns the number of mails that this process has given up. */
   long undelivered() {
     return undelivered.get();
   }
@@ -130,7 +129,7 @@ public final class StoredMail implements MailSender {
   public void show(Signals signals) {
     signals.counter(
         "bourse_mails_undelivered_total",
-        "Mails that were given up: refused, or tried as often as may be.",
+        "Mails given up: rejected, or out of attempts.",
         this::undelivered);
     signals.gauge(
         "bourse_mails_sending",
@@ -155,7 +154,7 @@ public final class StoredMail implements MailSender {
             .put("text", mail.text());
     Encrypted encrypted = keyring.encrypt(OutboxRows.place(id), content.toBuffer().getBytes());
     return commit
-        .apply(List.of(rows.accepting(id, encrypted)))
+        .apply(List.of(rows.insertion(id, encrypted)))
         .onSuccess(stored -> context.runOnContext(turn -> look()));
   }
 
@@ -172,14 +171,14 @@ public final class StoredMail implements MailSender {
   private void found(AsyncResult<List<Waiting>> due) {
     looking = false;
     if (due.failed()) {
-      LOG.debug("mails that wait could not be read: {}", SmtpServer.shown(due.cause()));
+      LOG.debug("cannot read the mail queue: {}", SmtpServer.shown(due.cause()));
     } else if (!closed) {
       due.result().stream()
           .filter(mail -> !underWay.contains(mail.id()))
           .limit(SmtpServer.MAX_SENDING - underWay.size())
           .forEach(this::send);
     }
-    noteIdle();
+    completeIfIdle();
   }
 
   private void send(Waiting waiting) {
@@ -196,21 +195,22 @@ public final class StoredMail implements MailSender {
                       if (done.succeeded()) {
                         look();
                       } else {
-                        // Another process was first, or the store is away; the timer looks again.
-                        LOG.debug("a mail is left: {}", SmtpServer.shown(done.cause()));
+                        // Another process was first, or the store is down; the timer polls again.
+                        LOG.debug(
+                            "a mail was left in the queue: {}", SmtpServer.shown(done.cause()));
                       }
-                      noteIdle();
+                      completeIfIdle();
                     }));
   }
 
   private Future<Void> attempt(Waiting claimed) {
     if (claimed.tries() > pausesMillis.size() + 1) {
-      return giveUp(claimed, "each process that sent it ended");
+      return giveUp(claimed, "every process that tried to send it died");
     }
     Mail mail;
     try {
-      mail = decrypted(claimed);
-    } catch (NotDecrypted e) {
+      mail = decrypt(claimed);
+    } catch (DecryptionException e) {
       return giveUp(claimed, String.valueOf(e.getMessage()));
     }
     return server
@@ -218,7 +218,7 @@ public final class StoredMail implements MailSender {
         .transform(sent -> sent.succeeded() ? rows.delete(claimed) : failed(claimed, sent.cause()));
   }
 
-  private Mail decrypted(Waiting waiting) throws NotDecrypted {
+  private Mail decrypt(Waiting waiting) throws DecryptionException {
     byte[] content = keyring.decrypt(OutboxRows.place(waiting.id()), waiting.encrypted());
     JsonObject mail = new JsonObject(new String(content, StandardCharsets.UTF_8));
     return new Mail(mail.getString("to"), mail.getString("subject"), mail.getString("text"));
@@ -236,23 +236,23 @@ public final class StoredMail implements MailSender {
   private Future<Void> giveUp(Waiting claimed, String fault) {
     undelivered.incrementAndGet();
     LOG.warn("a mail could not be sent in {} attempts: {}", claimed.tries(), fault);
-    return rows.bury(claimed, fault);
+    return rows.giveUp(claimed, fault);
   }
 
-  private void noteIdle() {
+  private void completeIfIdle() {
     if (closed && underWay.isEmpty()) {
       idle.tryComplete();
     }
   }
 
-  /** Waits for mails that are being sent; what waits is sent by whoever comes next. */
+  /** Waits for mails that are being sent; another process sends the rest. */
   @Override
   public Future<Void> close() {
     context.runOnContext(
         turn -> {
           closed = true;
           vertx.cancelTimer(timer);
-          noteIdle();
+          completeIfIdle();
         });
     return server.close(idle.future());
   }

@@ -5,10 +5,12 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
-import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.MachineTerms;
 import dev.bourse.nodes.NodeFailure;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -27,22 +29,31 @@ final class AllocationWork {
   private final Lease lease;
   private final Inventory nodes;
   private final Reassignment reassignment;
+  private final Reimaging reimaging;
   private final ReclaimFailures reclaimFailures;
   private final MarketSignals signals;
+  private final Optional<LoginIdStore> loginIds;
   private boolean stopped;
 
+  /**
+   * @param loginIds assigns the ids of tenants' logins; empty if the machines need none
+   */
   AllocationWork(
       MarketEnvironment env,
       Lease lease,
       Inventory nodes,
       Reassignment reassignment,
+      Reimaging reimaging,
       ReclaimFailures reclaimFailures,
-      MarketSignals signals) {
+      MarketSignals signals,
+      Optional<LoginIdStore> loginIds) {
     this.signals = signals;
+    this.loginIds = loginIds;
     this.env = env;
     this.lease = lease;
     this.nodes = nodes;
     this.reassignment = reassignment;
+    this.reimaging = reimaging;
     this.reclaimFailures = reclaimFailures;
   }
 
@@ -68,7 +79,7 @@ final class AllocationWork {
 
   private Future<Void> prepare(
       Cluster cluster, Allocation allocation, List<String> keyIds, Supplier<Future<Void>> told) {
-    return timed("provision", () -> prepare(allocation, keyIds))
+    return timed("provision", () -> prepare(cluster, allocation, keyIds))
         .transform(
             done -> {
               Throwable why = done.cause();
@@ -94,16 +105,23 @@ final class AllocationWork {
             done -> signals.worked(lease.pool(), kind, env.nanoTime().getAsLong() - begun, done));
   }
 
-  private Future<Void> prepare(Allocation allocation, List<String> keyIds) {
+  private Future<Void> prepare(Cluster cluster, Allocation allocation, List<String> keyIds) {
+    String id = allocation.allocationId();
     return env.keyStore()
         .listLines(keyIds)
         .compose(
             lines ->
-                reassignment.provision(
-                    nodes.machine(allocation.nodeId()),
-                    allocation.allocationId(),
-                    lines,
-                    hardware()));
+                terms(cluster, id)
+                    .compose(
+                        terms ->
+                            reassignment.provision(
+                                nodes.machine(allocation.nodeId()), id, lines, terms)));
+  }
+
+  private Future<MachineTerms> terms(Cluster cluster, String allocationId) {
+    return loginIds
+        .map(store -> store.of(cluster.orgId(), allocationId).map(ids -> terms().with(ids)))
+        .orElseGet(() -> Future.succeededFuture(terms()));
   }
 
   /** Returns the keys that may be written now; none while a gang's minimum is not ready. */
@@ -123,14 +141,30 @@ final class AllocationWork {
   /**
    * Prepares the machine of an active allocation once more.
    *
-   * @param mark the other allocation that the machine is marked for; it is cleaned of that first
+   * @param mark the other allocation that the machine is marked for; it is cleaned of that first.
+   *     If the store does not know that one, two tenants may believe that the machine is theirs: it
+   *     is quarantined as it is
    */
-  Future<Void> restore(Allocation allocation, Optional<String> mark) {
+  Future<Void> restore(Cluster cluster, Allocation allocation, Optional<String> mark) {
     Machine machine = nodes.machine(allocation.nodeId());
-    return mark.map(other -> reassignment.clear(machine, other))
-        .orElse(Future.succeededFuture(true))
+    // A machine that has to be reimaged cannot be cleared of another's mark, so preparing it fails.
+    Future<Boolean> cleared =
+        reimaging.isDemandedOf(machine.nodeId())
+            ? reassignment.requireKnown(machine, allocation.allocationId()).map(true)
+            : mark.map(other -> reassignment.clear(machine, other))
+                .orElse(Future.succeededFuture(true));
+    return cleared
+        .recover(e -> quarantinedIfUnknown(allocation.nodeId(), e))
         .recover(AllocationWork::passOverOtherMark)
-        .compose(clear -> prepare(allocation, keyIds(allocation)));
+        .compose(clear -> prepare(cluster, allocation, keyIds(allocation)));
+  }
+
+  private Future<Boolean> quarantinedIfUnknown(String nodeId, Throwable why) {
+    Node node = nodes.get(nodeId);
+    return (node == null || node.unknownMark() == null
+            ? Future.<Void>succeededFuture()
+            : nodes.note(node.unfit(env.now(), why.getMessage())))
+        .compose(noted -> Future.failedFuture(why));
   }
 
   /**
@@ -215,17 +249,36 @@ final class AllocationWork {
         .mapEmpty();
   }
 
-  /** Cleans the machine of an allocation that is being taken back. */
+  /** Cleans the machine of an allocation that is being taken back, or has it reimaged. */
   Future<Void> reclaim(Cluster cluster, Allocation allocation) {
     String id = allocation.allocationId();
-    return timed("reclaim", () -> reassignment.reclaim(nodes.machine(allocation.nodeId()), id))
+    String nodeId = allocation.nodeId();
+    boolean isReimaged = reimaging.isDemandedOf(nodeId);
+    return timed(
+            isReimaged ? "reimage" : "reclaim",
+            () ->
+                isReimaged
+                    ? reimage(cluster, nodeId, id)
+                    : reassignment.reclaim(nodes.machine(nodeId), id))
         .recover(
-            e ->
-                reclaimFailures
-                    .failed(id, allocation.nodeId(), id, e)
-                    .compose(noted -> Future.failedFuture(e)))
-        .compose(clean -> reclaimFailures.ended(id, allocation.nodeId(), id))
-        .compose(clean -> submit(cluster, (state, now) -> Allotment.reclaimed(state, id)))
+            e -> reclaimFailures.failed(id, nodeId, id, e).compose(noted -> Future.failedFuture(e)))
+        .compose(clean -> reclaimFailures.ended(id, nodeId, id))
+        .compose(clean -> isReimaged ? Future.succeededFuture() : ended(cluster, id, List.of()));
+  }
+
+  private Future<Void> reimage(Cluster cluster, String nodeId, String id) {
+    return (reimaging.isUnderWay(nodeId, id)
+            ? Future.<Void>succeededFuture()
+            : reassignment.requireKnown(nodes.machine(nodeId), id))
+        .compose(known -> reimaging.run(nodeId, id, reimaged -> ended(cluster, id, reimaged)));
+  }
+
+  /** Ends an allocation in one commit with the statements. */
+  private Future<Void> ended(Cluster cluster, String id, List<Statement> statements) {
+    List<Statement> all = new ArrayList<>(List.of(lease.fence()));
+    all.addAll(statements);
+    return env.owners()
+        .order(cluster.name(), (state, now) -> Allotment.reclaimed(state, id), all)
         .mapEmpty();
   }
 
@@ -235,11 +288,11 @@ final class AllocationWork {
   }
 
   private int gpusPerNode() {
-    return hardware().gpus();
+    return terms().gpus();
   }
 
-  private Hardware hardware() {
-    return env.hardware(lease.pool());
+  private MachineTerms terms() {
+    return env.terms(lease.pool());
   }
 
   private Future<ClusterView> submit(Cluster cluster, Command command) {

@@ -3,12 +3,16 @@ package dev.bourse.market;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Command;
 import dev.bourse.capacity.Gang;
+import dev.bourse.capacity.HealthCommands;
+import dev.bourse.capacity.HeldHealth.Finding;
 import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Examination;
 import dev.bourse.nodes.Health;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.pools.Pool;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -21,6 +25,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,14 +48,19 @@ final class Fleet {
   private final MarketEnvironment env;
   private final Lease lease;
   private final Inventory nodes;
+  private final Lineage lineage;
   private final WorkPool workPool;
+  private final Reassignment reassignment;
   private final ReclaimFailures reclaimFailures;
   private final AllocationWork work;
+  private final Reimaging reimaging;
   private final Orphans orphans;
   private final HoldingsScan holdingsScan;
   private final Reachability reachability;
   private final Prober prober;
+  private final NoticeDelivery notices;
   private SwapExclusions swapExclusions = new SwapExclusions(List.of());
+  private Leavers leavers = new Leavers(Map.of());
 
   /**
    * Active allocations whose machines lost what they were prepared with, and the other allocation
@@ -69,6 +79,7 @@ final class Fleet {
       MarketEnvironment env,
       Lease lease,
       NodeProvider provider,
+      NoticeTurns turns,
       MarketSignals signals) {
     this.context = vertx.getOrCreateContext();
     this.env = env;
@@ -81,16 +92,100 @@ final class Fleet {
         new Prober(
             vertx,
             provider,
-            () -> env.hardware(lease.pool()),
+            () -> env.terms(lease.pool()),
             nodes,
             reachability,
             new Probed(),
             env.config().probeIntervalMillis(),
             env.clock());
-    Reassignment reassignment = new Reassignment(provider, env.nodes(), this::cleaned);
+    this.notices =
+        new NoticeDelivery(
+            vertx, provider, env.clusters(), nodes, env.nodes(), lease, turns, env.clock());
+    this.lineage = new Lineage(env.database(), env.nodes(), lease, this::askAll);
+    this.reimaging = new Reimaging(vertx, env, lease, provider, nodes, lineage, new Reimaged());
+    this.reassignment = new Reassignment(provider, env.nodes(), new Recorded());
     this.reclaimFailures = new ReclaimFailures(nodes, env.clock());
-    this.work = new AllocationWork(env, lease, nodes, reassignment, reclaimFailures, signals);
+    this.work =
+        new AllocationWork(
+            env,
+            lease,
+            nodes,
+            reassignment,
+            reimaging,
+            reclaimFailures,
+            signals,
+            provider.idRange().map(range -> new LoginIdStore(env.database(), range)));
     this.orphans = new Orphans(nodes, reassignment, workPool, holdingsScan, reclaimFailures);
+  }
+
+  private final class Recorded implements Reassignment.Handovers {
+    @Override
+    public Future<Void> cleaned(String nodeId, String allocationId, Cleaning cleaning) {
+      return Fleet.this.cleaned(nodeId, allocationId, cleaning);
+    }
+
+    @Override
+    public boolean isReimaged(String nodeId) {
+      return reimaging.isDemandedOf(nodeId);
+    }
+
+    @Override
+    public Future<Void> reimage(String nodeId, String allocationId) {
+      return reimaging.run(nodeId, allocationId);
+    }
+
+    @Override
+    public Future<Boolean> isCertain(String nodeId) {
+      Node node = nodes.get(nodeId);
+      return node != null && node.mayBeWiped()
+          ? Future.succeededFuture(true)
+          : lineage.covers(nodeId);
+    }
+
+    @Override
+    public Future<Void> left(String nodeId, String allocationId) {
+      return Fleet.this.left(nodeId, allocationId);
+    }
+
+    @Override
+    public Future<Void> known(String nodeId) {
+      return note(nodeId, Node::withoutLostGrants);
+    }
+
+    @Override
+    public Optional<String> unknownMark(String nodeId) {
+      return Optional.ofNullable(nodes.get(nodeId)).map(Node::unknownMark);
+    }
+
+    @Override
+    public boolean mayWipe(String nodeId, String allocationId) {
+      Node node = nodes.get(nodeId);
+      return node != null && node.mayBeWipedOf(allocationId);
+    }
+  }
+
+  private final class Reimaged implements Reimaging.Listener {
+    @Override
+    public void reimaged(String nodeId) {
+      Fleet.this.reimaged(nodeId);
+    }
+
+    @Override
+    public Future<Void> doubted(String nodeId, String allocationId) {
+      return left(nodeId, allocationId);
+    }
+  }
+
+  private Future<Void> left(String nodeId, String allocationId) {
+    return note(nodeId, node -> node.leftFor(allocationId));
+  }
+
+  private Future<Void> note(String nodeId, UnaryOperator<Node> change) {
+    Node node = nodes.get(nodeId);
+    Node changed = node == null ? null : change.apply(node);
+    return stopped || changed == null || changed.equals(node)
+        ? Future.succeededFuture()
+        : nodes.note(changed);
   }
 
   private final class Probed implements Prober.Listener {
@@ -106,8 +201,8 @@ final class Fleet {
     }
 
     @Override
-    public void told(List<Examination> examinations) {
-      compare(examinations);
+    public void receive(Prober.Slice slice) {
+      compare(slice);
     }
   }
 
@@ -116,9 +211,15 @@ final class Fleet {
    * waits for none of them.
    */
   Future<Void> start() {
-    return Future.all(nodes.read(), reachability.load())
+    return lineage
+        .start()
+        .compose(started -> Future.all(nodes.read(), reachability.load()))
+        .compose(read -> env.nodes().listGivenBack(lease.pool(), env.now() - Leavers.MILLIS))
         .compose(
-            read -> env.nodes().listSwappedAway(lease.pool(), env.now() - SwapExclusions.MILLIS))
+            left -> {
+              leavers = new Leavers(left);
+              return env.nodes().listSwappedAway(lease.pool(), env.now() - SwapExclusions.MILLIS);
+            })
         .map(
             list -> {
               swapExclusions = new SwapExclusions(list);
@@ -128,27 +229,34 @@ final class Fleet {
               unsubscribe = env.clusters().onPublished(this::published);
               env.clusters()
                   .stirringIn(lease.pool())
-                  .forEach(view -> inspect(view.cluster().name()));
-              ask(nodes.all().stream().map(Node::nodeId).toList());
+                  .forEach(
+                      view -> {
+                        inspect(view.cluster().name());
+                        notices.look(view.cluster().name());
+                      });
+              askAll();
+              cleanFree();
               prober.start();
               return null;
             });
   }
 
   /**
-   * Reads the inventory anew, for operators changed it.
+   * Reads the inventory again after operators changed it.
    *
    * @return whether all of it was; what this process writes meanwhile must be read once more
    */
   Future<Boolean> reread() {
-    return nodes
-        .read()
+    return lineage
+        .follow()
+        .compose(followed -> nodes.read())
         .map(
             reading -> {
               if (!stopped) {
                 reading.removed().forEach(this::forget);
                 ask(reading.added());
                 reading.retried().forEach(this::retry);
+                cleanFree();
               }
               return reading.isWhole();
             });
@@ -169,12 +277,53 @@ final class Fleet {
     }
   }
 
+  /** Takes up the cleaning of machines without a holder that is stored and not done. */
+  private void cleanFree() {
+    List<Node> needing = nodes.all().stream().filter(node -> toClean(node) != null).toList();
+    if (!needing.isEmpty()) {
+      Set<String> occupied = allocations().keySet();
+      needing.stream().filter(n -> !occupied.contains(n.nodeId())).forEach(this::cleanFree);
+    }
+  }
+
+  private void cleanFree(Node node) {
+    String allocationId = toClean(node);
+    if (allocationId != null && !orphans.inWork().contains(node.nodeId())) {
+      orphans.clean(node.nodeId(), allocationId);
+    }
+  }
+
+  /** Returns the allocation after which a node is reimaged, or may be wiped by a retry. */
+  private static @Nullable String toClean(Node node) {
+    if (node.reimage() != null) {
+      return node.reimage().allocationId();
+    }
+    LostGrants lost = node.lostGrants();
+    return lost != null && node.mayBeWiped() ? lost.latest() : null;
+  }
+
+  /** A machine with a new image is asked what it holds, as one that joins the pool. */
+  private void reimaged(String nodeId) {
+    if (!stopped) {
+      suspects.remove(nodeId);
+      reachability.seen(nodeId, env.now());
+      holdingsScan.ask(List.of(nodeId));
+    }
+  }
+
   private void forget(String nodeId) {
     holdingsScan.forget(nodeId);
     reachability.forget(nodeId);
+    prober.forget(nodeId);
     suspects.remove(nodeId);
     orphans.forget(nodeId);
     reclaimFailures.forget(nodeId);
+  }
+
+  private void askAll() {
+    if (!stopped) {
+      ask(nodes.all().stream().map(Node::nodeId).toList());
+    }
   }
 
   /** Asks the machines that nobody holds first: a cluster may be waiting for one. */
@@ -203,18 +352,38 @@ final class Fleet {
   Tick.Nodes snapshot(long nowMillis) {
     Set<String> busy = holdingsScan.unheard();
     busy.addAll(orphans.inWork());
+    // The command of a reimage that an operator ended may still install the machine.
+    busy.addAll(reimaging.inWork());
     return new Tick.Nodes(
-        nodes.all().stream().map(this::seen).toList(), busy, swapExclusions.at(nowMillis));
+        nodes.all().stream().map(node -> seen(node, nowMillis)).toList(),
+        busy,
+        swapExclusions.at(nowMillis),
+        leavers.at(nowMillis));
   }
 
-  private Node seen(Node node) {
+  private Node seen(Node node, long nowMillis) {
+    Long unreachableSince = reachability.silentSinceMillis(node.nodeId());
+    if (unreachableSince == null && !holdingsScan.isSilent(node.nodeId())) {
+      return node.found(null);
+    }
+    long unheardSince = nowMillis - holdingsScan.unheardMillis(node.nodeId());
     return node.found(
-        reachability.isUnreachable(node.nodeId()) || holdingsScan.isSilent(node.nodeId()));
+        unreachableSince == null ? unheardSince : Math.min(unreachableSince, unheardSince));
+  }
+
+  /** Returns the history of the database in which nodes are granted now. */
+  String lineage() {
+    return lineage.current();
   }
 
   /** How many machines answered when last tried. Called on any thread. */
   Reachability.Counts reach() {
     return prober.reach();
+  }
+
+  /** How many machines have a health of each state. Called on any thread. */
+  Map<Health.State, Integer> health() {
+    return prober.health();
   }
 
   String publicIp(String nodeId) {
@@ -225,19 +394,25 @@ final class Fleet {
   void stop() {
     stopped = true;
     unsubscribe.run();
+    reimaging.stop();
     orphans.stop();
     reclaimFailures.stop();
     work.stop();
     workPool.stop();
     holdingsScan.stop();
     prober.stop();
+    notices.stop();
   }
 
   private void published(Cluster cluster) {
-    if (!stopped
-        && cluster.pool().equals(lease.pool())
-        && cluster.allocations().stream().anyMatch(a -> a.state() != Allocation.State.ACTIVE)) {
+    if (stopped || !cluster.pool().equals(lease.pool())) {
+      return;
+    }
+    if (cluster.allocations().stream().anyMatch(a -> a.state() != Allocation.State.ACTIVE)) {
       context.runOnContext(go -> inspect(cluster.name()));
+    }
+    if (notices.concerns(cluster)) {
+      context.runOnContext(go -> notices.look(cluster.name()));
     }
   }
 
@@ -256,9 +431,10 @@ final class Fleet {
         take(cluster.name(), allocation, () -> work.provision(cluster, allocation));
       } else if (allocation.state() == Allocation.State.RECLAIMING) {
         swapExclusions.note(cluster, allocation);
+        leavers.note(cluster, allocation);
         take(cluster.name(), allocation, () -> work.reclaim(cluster, allocation));
       } else if (lost.containsKey(allocation.allocationId())) {
-        take(cluster.name(), allocation, () -> restore(allocation));
+        take(cluster.name(), allocation, () -> restore(cluster, allocation));
       }
     }
   }
@@ -285,29 +461,35 @@ final class Fleet {
               .compose(go -> todo.get())
               .onComplete(done -> holdingsScan.released(nodeId));
         },
-        () -> lookAgain(cluster, allocation.allocationId()));
+        () -> lookAgain(cluster, allocation));
   }
 
   /** Forgets the work of an allocation that is over, which may have ended in another way. */
-  private void lookAgain(String cluster, String allocationId) {
+  private void lookAgain(String cluster, Allocation allocation) {
+    String allocationId = allocation.allocationId();
     if (env.clusters().find(cluster).flatMap(view -> view.cluster().find(allocationId)).isEmpty()) {
       workPool.succeeded(allocationId);
+      notices.forget(allocationId);
       reclaimFailures.forget(allocationId);
       lost.remove(allocationId);
+      Node node = nodes.get(allocation.nodeId());
+      if (node != null && !stopped) {
+        cleanFree(node);
+      }
     }
     inspect(cluster);
   }
 
-  private Future<Void> restore(Allocation allocation) {
+  private Future<Void> restore(Cluster cluster, Allocation allocation) {
     String id = allocation.allocationId();
-    return work.restore(allocation, lost.getOrDefault(id, Optional.empty()))
+    return work.restore(cluster, allocation, lost.getOrDefault(id, Optional.empty()))
         .onSuccess(restored -> lost.remove(id))
         .compose(restored -> work.clearIfLate(allocation));
   }
 
   /**
-   * Cleans machines that are prepared for an allocation nobody has, and notes those that lost what
-   * an active allocation needs.
+   * Cleans machines that are prepared for an allocation that is gone, and notes those that lost
+   * what an active allocation needs.
    */
   private void reconcile(List<Holding> holdings) {
     if (stopped) {
@@ -325,7 +507,17 @@ final class Fleet {
         lost.put(held.allocation().allocationId(), Optional.ofNullable(holding.allocationId()));
         inspect(held.cluster());
       }
+      if (held != null) {
+        hear(holding, held);
+      }
       reclaimFailures.forget(holding.nodeId());
+    }
+  }
+
+  private void hear(Holding holding, Held held) {
+    String allocationId = held.allocation().allocationId();
+    if (allocationId.equals(holding.allocationId())) {
+      notices.heard(held.cluster(), allocationId, holding.notice());
     }
   }
 
@@ -346,18 +538,21 @@ final class Fleet {
    * granted and taken back meanwhile. Quarantines faulty machines that nobody holds. Every cluster
    * is looked at, so on a worker.
    */
-  private void compare(List<Examination> told) {
+  private void compare(Prober.Slice slice) {
     context
         .executeBlocking(this::allocations, false)
-        .onSuccess(allocations -> compare(told, allocations));
+        .onSuccess(allocations -> compare(slice, allocations));
   }
 
-  private void compare(List<Examination> told, Map<String, Held> allocations) {
+  private void compare(Prober.Slice slice, Map<String, Held> allocations) {
     if (stopped) {
       return;
     }
+    Map<String, Map<String, Finding>> findings = new HashMap<>();
+    slice.silent().forEach(id -> note(findings, allocations.get(id), Finding.SILENT));
+    slice.unchecked().forEach(id -> note(findings, allocations.get(id), Finding.UNCHECKED));
     List<String> astray = new ArrayList<>();
-    for (Examination examination : told) {
+    for (Examination examination : slice.examined()) {
       Holding holding = examination.holding();
       String nodeId = holding.nodeId();
       Held held = allocations.get(nodeId);
@@ -365,6 +560,10 @@ final class Fleet {
       // A tenant that is gone by now may have caused what was found.
       if (nodes.get(nodeId) != null && Objects.equals(holding.allocationId(), holder)) {
         judge(nodeId, examination, holder == null);
+        note(findings, held, Finding.of(examination.health()));
+        if (held != null) {
+          hear(holding, held);
+        }
       }
       if (nodes.get(nodeId) != null
           && !orphans.inWork().contains(nodeId)
@@ -373,6 +572,54 @@ final class Fleet {
       }
     }
     holdingsScan.ask(astray);
+    findings.forEach(this::tellHolder);
+  }
+
+  /**
+   * Adds a finding about a held machine, by cluster and allocation. What a machine says of itself
+   * counts only where no tenant can be root, because root can forge each check.
+   */
+  private void note(
+      Map<String, Map<String, Finding>> findings, @Nullable Held held, Finding finding) {
+    if (held != null) {
+      boolean isTrusted = finding.equals(Finding.SILENT) || isConfined(held);
+      findings
+          .computeIfAbsent(held.cluster(), name -> new HashMap<>())
+          .put(held.allocation().allocationId(), isTrusted ? finding : Finding.UNCHECKED);
+    }
+  }
+
+  /** Pods of a Kubernetes cluster can be root on its nodes. */
+  private boolean isConfined(Held held) {
+    return !env.terms(lease.pool()).hasRootTenants()
+        && env.clusters()
+            .find(held.cluster())
+            .filter(view -> view.cluster().kind() == Cluster.Kind.VM)
+            .isPresent();
+  }
+
+  /** Most findings change nothing, so the command is tried on the snapshot first. */
+  private void tellHolder(String name, Map<String, Finding> findings) {
+    Pool pool = env.clusters().findPool(lease.pool()).orElseThrow();
+    boolean maySwap = pool.swapsEnabled() && env.clusters().switches().writesArmed();
+    Command command = HealthCommands.found(findings, maySwap);
+    boolean isNews =
+        env.clusters()
+            .find(name)
+            .filter(view -> HealthCommands.changes(command, view.cluster(), env.now()))
+            .isPresent();
+    if (isNews) {
+      env.owners()
+          .order(name, command, List.of(lease.fence()))
+          .onFailure(
+              e ->
+                  LOG.warn(
+                      "pool {}: could not store the health of nodes of cluster {}, which the next"
+                          + " probe repeats: {}",
+                      lease.pool(),
+                      name,
+                      e.toString()));
+    }
   }
 
   /** Records the handover of a machine, and its first list of what root owns. */
@@ -381,7 +628,7 @@ final class Fleet {
       return Future.succeededFuture();
     }
     return env.nodes()
-        .record(new Handover(allocationId, nodeId, env.now(), cleaning), lease)
+        .record(new Handover(allocationId, nodeId, env.now(), cleaning, null), lease)
         .compose(recorded -> pin(nodeId, cleaning.baseline()));
   }
 

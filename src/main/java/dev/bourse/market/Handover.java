@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.core.Times;
 import dev.bourse.nodes.Cleaning;
 import io.vertx.core.json.JsonObject;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The record that a machine was cleaned between two tenants.
@@ -10,8 +11,15 @@ import io.vertx.core.json.JsonObject;
  * @param allocationId the allocation that it was cleaned after; never shown to the next tenant
  * @param cleanedAtMillis when the last search found nothing more
  * @param cleaning what was done before
+ * @param replacedKey the host key that a new image of the machine replaced; null if the machine was
+ *     cleaned without one
  */
-record Handover(String allocationId, String nodeId, long cleanedAtMillis, Cleaning cleaning) {
+record Handover(
+    String allocationId,
+    String nodeId,
+    long cleanedAtMillis,
+    Cleaning cleaning,
+    @Nullable String replacedKey) {
 
   /** As the next tenant sees it: nothing of it names the previous one. */
   JsonObject forTenant() {
@@ -21,7 +29,8 @@ record Handover(String allocationId, String nodeId, long cleanedAtMillis, Cleani
         .put("processes_ended", cleaning.processes())
         .put("files_removed", cleaning.files())
         .put("ipc_objects_removed", cleaning.objects())
-        .put("baseline", cleaning.baseline());
+        .put("baseline", cleaning.baseline())
+        .put("reimaged", replacedKey != null);
   }
 
   /** As operators see it. */

@@ -14,7 +14,6 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Optional;
 
 /** Operations on the machines that a cluster holds. */
 public final class HeldNodeRoutes {
@@ -38,7 +37,7 @@ public final class HeldNodeRoutes {
   private Future<Answer> readHandover(Call call) {
     String publicIp = call.text("public_ip");
     Allocation held =
-        access.resolveAll(call.principal(), Optional.empty()).stream()
+        access.listUnsettled(call.principal()).stream()
             .flatMap(view -> view.cluster().allocations().stream())
             .filter(allocation -> publicIp.equals(allocation.publicIp()))
             .findFirst()

@@ -58,6 +58,13 @@ final class HoldingsScan {
    */
   private final Map<String, Long> open = new HashMap<>();
 
+  /**
+   * Since when machines have not said what they hold, by the monotonic clock. Another question does
+   * not restart it, so that a tenant cannot extend a machine's silence by letting it answer probes
+   * now and then.
+   */
+  private final Map<String, Long> openSinceNanos = new HashMap<>();
+
   private long questions;
 
   /** Answers that are passed on together. */
@@ -109,6 +116,7 @@ final class HoldingsScan {
   /** The pool has this machine no more. */
   void forget(String nodeId) {
     open.remove(nodeId);
+    openSinceNanos.remove(nodeId);
     answers.remove(nodeId);
     workPool.succeeded(nodeId);
   }
@@ -125,10 +133,17 @@ final class HoldingsScan {
     return isOpen(nodeId) && workPool.failedTries(nodeId) >= FAILURES_MEANING_SILENT;
   }
 
+  /** Returns for how long a machine has not said what it holds; 0 if it has. */
+  long unheardMillis(String nodeId) {
+    Long since = openSinceNanos.get(nodeId);
+    return since == null ? 0 : TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - since);
+  }
+
   /** Asks no machine any more. */
   void stop() {
     workPool.stop();
     open.clear();
+    openSinceNanos.clear();
     answers.clear();
   }
 
@@ -140,6 +155,7 @@ final class HoldingsScan {
   private void putAnew(String nodeId) {
     answers.remove(nodeId);
     open.put(nodeId, ++questions);
+    openSinceNanos.putIfAbsent(nodeId, nanoTime.getAsLong());
   }
 
   private void look(String nodeId) {
@@ -165,6 +181,7 @@ final class HoldingsScan {
                 return Future.failedFuture(NodeFailure.passing("what it holds is not known"));
               }
               if (open.remove(nodeId, question)) {
+                openSinceNanos.remove(nodeId);
                 pass(holdings.get(0));
               }
               return Future.succeededFuture();

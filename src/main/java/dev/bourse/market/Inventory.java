@@ -111,6 +111,15 @@ final class Inventory {
     return node.machine();
   }
 
+  /** A node as another commit has stored it. */
+  void replaced(Node stored) {
+    nodes.put(stored.nodeId(), stored);
+    unstored.remove(stored.nodeId());
+    if (writtenMeanwhile != null) {
+      writtenMeanwhile.add(stored.nodeId());
+    }
+  }
+
   /**
    * Counts from now on, and is stored unless it is already. Who is told that it was not stored
    * notes the same again.

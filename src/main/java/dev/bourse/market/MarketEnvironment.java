@@ -1,9 +1,10 @@
 package dev.bourse.market;
 
+import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
 import dev.bourse.core.ConfirmedTime;
-import dev.bourse.nodes.Hardware;
+import dev.bourse.nodes.MachineTerms;
 import dev.bourse.pools.Pool;
 import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
@@ -47,9 +48,20 @@ public record MarketEnvironment(
   }
 
   /** Returns what a pool promises of its machines. */
-  Hardware hardware(String pool) {
+  MachineTerms terms(String pool) {
     Pool promised = clusters.findPool(pool).orElseThrow();
-    return new Hardware(promised.gpusPerNode(), promised.gpuModel());
+    return new MachineTerms(
+        promised.gpusPerNode(), promised.gpuModel(), promised.tenants() == Pool.Tenants.ROOT, null);
+  }
+
+  /**
+   * True if tenants of a pool could become root. Kubernetes tenants can, because a workload may
+   * have the rights of its node.
+   */
+  boolean hasRootTenants(String pool) {
+    return clusters.findPool(pool).filter(p -> p.tenants() == Pool.Tenants.ROOT).isPresent()
+        || clusters.ofPool(pool).stream()
+            .anyMatch(view -> view.cluster().kind() == Cluster.Kind.K8S);
   }
 
   long now() {

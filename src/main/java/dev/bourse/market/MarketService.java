@@ -7,9 +7,10 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ids;
 import dev.bourse.core.Limit;
-import dev.bourse.events.History;
+import dev.bourse.events.HistorySeries;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.events.PriceHistory;
+import dev.bourse.nodes.Health;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
@@ -46,6 +47,7 @@ public final class MarketService implements Mirror {
   private final Map<String, NodeProvider> providers;
   private final MarketEnvironment env;
   private final String processId;
+  private final NoticeTurns turns;
   private final MarketSignals signals;
   private final HistoryStore history;
   private final QuoteService quotes;
@@ -65,6 +67,7 @@ public final class MarketService implements Mirror {
   public MarketService(
       Vertx vertx, Map<String, NodeProvider> providers, MarketEnvironment env, Signals signals) {
     this.vertx = vertx;
+    this.turns = new NoticeTurns(vertx);
     this.signals = new MarketSignals(signals);
     this.clusters = env.clusters();
     this.history = new HistoryStore(env.database());
@@ -100,7 +103,16 @@ public final class MarketService implements Mirror {
           new IllegalStateException(
               "pool " + pool.name() + " names no node provider: " + pool.provider()));
     }
-    MarketVerticle market = new MarketVerticle(pool.name(), provider, processId, env, signals);
+    if (provider.reimageTimeoutMillis().isPresent()
+        && !provider.canReimage()
+        && env.hasRootTenants(pool.name())) {
+      LOG.warn(
+          "pool {}: tenants could become root (tenants: root, or Kubernetes clusters), and"
+              + " nodes.ssh.reimage-command is not set: machines that are given back are quarantined",
+          pool.name());
+    }
+    MarketVerticle market =
+        new MarketVerticle(pool.name(), provider, processId, env, turns, signals);
     Future<String> deployment = vertx.deployVerticle(market);
     open.put(pool.name(), new Open(market, deployment));
     return deployment.mapEmpty();
@@ -140,9 +152,16 @@ public final class MarketService implements Mirror {
     return reach;
   }
 
+  /** How many machines have a health of each state, by pool, likewise. */
+  private synchronized Map<String, Map<Health.State, Integer>> health() {
+    Map<String, Map<Health.State, Integer>> health = new HashMap<>();
+    open.forEach((pool, o) -> o.market().health().ifPresent(h -> health.put(pool, h)));
+    return health;
+  }
+
   /** Shows what is known of the markets; once. */
   public void show() {
-    signals.show(previews::running, clusters, env::now, this::markets, this::reach);
+    signals.show(previews::running, clusters, env::now, this::markets, this::reach, this::health);
   }
 
   private synchronized Map<String, MarketVerticle> markets() {
@@ -188,7 +207,7 @@ public final class MarketService implements Mirror {
 
   /** A pool's prices of the last so many hours, in buckets. Refused with {@code not-found}. */
   public Future<PriceHistory> readMarketHistory(String pool, double hours) {
-    return history.readPrices(find(pool).name(), History.Buckets.of(hours, env.now()));
+    return history.readPrices(find(pool).name(), HistorySeries.Buckets.of(hours, env.now()));
   }
 
   /**

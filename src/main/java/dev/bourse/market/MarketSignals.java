@@ -1,6 +1,7 @@
 package dev.bourse.market;
 
 import dev.bourse.capacity.Clusters;
+import dev.bourse.nodes.Health;
 import dev.bourse.nodes.NodeFailure;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
@@ -9,6 +10,7 @@ import dev.bourse.signals.Signals;
 import io.vertx.core.AsyncResult;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.DoubleSupplier;
@@ -85,13 +87,15 @@ final class MarketSignals {
    * @param now the time
    * @param open the markets this process has open, whether or not it runs them
    * @param reach how many machines answered when last tried, by pool
+   * @param health how many machines have a health of each state, by pool
    */
   void show(
       DoubleSupplier previews,
       Clusters clusters,
       LongSupplier now,
       Supplier<Map<String, MarketVerticle>> open,
-      Supplier<Map<String, Reachability.Counts>> reach) {
+      Supplier<Map<String, Reachability.Counts>> reach,
+      Supplier<Map<String, Map<Health.State, Integer>>> health) {
     signals.gauge("bourse_previews_running", "Previews being made now.", previews);
     showQuotes(clusters, now);
     showPauses(clusters);
@@ -124,6 +128,21 @@ final class MarketSignals {
                       readings.put(counts.unreachable(), pool, "unreachable");
                       readings.put(counts.unknown(), pool, "unknown");
                     }));
+    signals.gauges(
+        "bourse_node_health",
+        """
+        Nodes of the pools whose market this process runs, by the result of their last hardware \
+        check: `ok`, `degraded`, `failed`, or `unknown` without one.\
+        """,
+        List.of(Label.POOL, Label.STATE),
+        readings ->
+            health
+                .get()
+                .forEach(
+                    (pool, counts) ->
+                        counts.forEach(
+                            (state, count) ->
+                                readings.put(count, pool, state.name().toLowerCase(Locale.ROOT)))));
     signals.gauges(
         "bourse_pool_nodes",
         """

@@ -3,6 +3,7 @@ package dev.bourse.market;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ThisProcess;
+import dev.bourse.nodes.Health;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.pools.Quote;
 import io.vertx.core.Future;
@@ -10,6 +11,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.internal.ContextInternal;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -46,8 +48,9 @@ final class MarketVerticle extends VerticleBase {
   private final NodeProvider provider;
   private final String processId;
   private final MarketEnvironment env;
+  private final NoticeTurns turns;
   private final MarketSignals signals;
-  private @Nullable TickRunner tickRunner;
+  private volatile @Nullable TickRunner tickRunner;
   private volatile @Nullable Lease lease;
   private volatile @Nullable Fleet fleet;
 
@@ -72,7 +75,9 @@ final class MarketVerticle extends VerticleBase {
       NodeProvider provider,
       String processId,
       MarketEnvironment env,
+      NoticeTurns turns,
       MarketSignals signals) {
+    this.turns = turns;
     this.signals = signals;
     this.pool = pool;
     this.provider = provider;
@@ -186,7 +191,12 @@ final class MarketVerticle extends VerticleBase {
     return tickRunner().preview(changed, Optional.ofNullable(fleet).map(f -> f.snapshot(now)), now);
   }
 
-  /** How many machines answered when last tried; empty without the lease. On any thread. */
+  /** Returns how many machines have each health; empty without the lease. Called on any thread. */
+  Optional<Map<Health.State, Integer>> health() {
+    return Optional.ofNullable(fleet).map(Fleet::health);
+  }
+
+  /** How many machines answered when last tried; empty without the lease. Called on any thread. */
   Optional<Reachability.Counts> reach() {
     return Optional.ofNullable(fleet).map(Fleet::reach);
   }
@@ -205,6 +215,10 @@ final class MarketVerticle extends VerticleBase {
   /** Has the nodes read anew before the next tick. */
   void nodesChanged() {
     nodesChanged.set(true);
+    TickRunner runner = tickRunner;
+    if (runner != null) {
+      runner.forgetNodes();
+    }
   }
 
   /**
@@ -221,7 +235,7 @@ final class MarketVerticle extends VerticleBase {
         pool,
         ThisProcess.name(),
         won.epoch());
-    Fleet machines = new Fleet(vertx, env, won, provider, signals);
+    Fleet machines = new Fleet(vertx, env, won, provider, turns, signals);
     fleet = machines;
     if (env.leases().leasesExpire()) {
       later(() -> renew(won), retryMillis());

@@ -1,6 +1,8 @@
 package dev.bourse.market;
 
 import dev.bourse.nodes.Machine;
+import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +19,11 @@ import org.jspecify.annotations.Nullable;
  *     faulty; null after a success
  * @param retries how often operators had its work taken up again
  * @param generation how often an operator said that the machine is another than it was
- * @param isUnreachable whether it did not answer when it was last tried
+ * @param reimage the new image that it needs before it is granted again; null for none
+ * @param lostGrants the grants for which it was left as it is, see {@link Reassignment}; null for
+ *     none
+ * @param silentSinceMillis since when it has not answered, or has answered probes without saying
+ *     what it holds; null if it answered when it was last tried
  */
 public record Node(
     Machine machine,
@@ -29,7 +35,9 @@ public record Node(
     @Nullable String failure,
     long retries,
     long generation,
-    boolean isUnreachable) {
+    @Nullable Reimage reimage,
+    @Nullable LostGrants lostGrants,
+    @Nullable Long silentSinceMillis) {
 
   /** Back-off doubles from this: 1, 2, 4 minutes; the failure after those quarantines. */
   private static final long FIRST_BACKOFF_MILLIS = 60_000;
@@ -64,7 +72,9 @@ public record Node(
         null,
         0,
         0,
-        false);
+        null,
+        null,
+        null);
   }
 
   public String nodeId() {
@@ -76,9 +86,25 @@ public record Node(
     return other != null && machine.equals(other.machine) && generation == other.generation;
   }
 
+  /** True if it did not answer when it was last tried. */
+  boolean isUnreachable() {
+    return silentSinceMillis != null;
+  }
+
   /** Whether it can be granted, unless it is held. */
   boolean isUsable(long nowMillis) {
-    return !cordoned && !isUnreachable && quarantinedAtMillis == null && !isLeftAlone(nowMillis);
+    return !isUnreachable() && isUsableOnceItAnswers(nowMillis);
+  }
+
+  private boolean isUsableOnceItAnswers(long nowMillis) {
+    return !cordoned && quarantinedAtMillis == null && reimage == null && !isLeftAlone(nowMillis);
+  }
+
+  /** True if it cannot be granted only because it has not answered for at least this long. */
+  boolean isSilentFor(long millis, long nowMillis) {
+    return silentSinceMillis != null
+        && nowMillis - silentSinceMillis >= millis
+        && isUsableOnceItAnswers(nowMillis);
   }
 
   /**
@@ -131,7 +157,92 @@ public record Node(
         quarantinedAtMillis,
         uncleanAfter,
         failure,
-        isUnreachable);
+        reimage,
+        lostGrants,
+        silentSinceMillis);
+  }
+
+  /** Returns the node with this reimage in the place of any other. */
+  Node needing(Reimage next) {
+    return copy(
+        machine,
+        failures,
+        usableAfterMillis,
+        quarantinedAtMillis,
+        uncleanAfter,
+        failure,
+        next,
+        lostGrants,
+        silentSinceMillis);
+  }
+
+  /** Returns the node left as it is for an allocation that the store does not know. */
+  Node leftFor(String allocationId) {
+    if (lostGrants == null) {
+      return with(new LostGrants(List.of(allocationId), retries));
+    }
+    return lostGrants.contains(allocationId) ? this : with(lostGrants.with(allocationId, retries));
+  }
+
+  /** Returns the node without its lost grants. */
+  Node withoutLostGrants() {
+    return with((LostGrants) null);
+  }
+
+  private Node with(@Nullable LostGrants lost) {
+    return copy(
+        machine,
+        failures,
+        usableAfterMillis,
+        quarantinedAtMillis,
+        uncleanAfter,
+        failure,
+        reimage,
+        lost,
+        silentSinceMillis);
+  }
+
+  /**
+   * Returns the allocation for which it waits for an operator's retry, the last if there are
+   * several; null for none.
+   */
+  @Nullable String unknownMark() {
+    return lostGrants == null || mayBeWiped() ? null : lostGrants.latest();
+  }
+
+  /** True if an operator has retried it since the last lost grant was found. */
+  boolean mayBeWiped() {
+    return lostGrants != null && lostGrants.retry() < retries;
+  }
+
+  /**
+   * True if an operator allowed to wipe it of an unknown allocation: by a retry since it was left,
+   * or, as a reimage that is under way shows, by one before that.
+   */
+  boolean mayBeWipedOf(String allocationId) {
+    return (reimage != null && !reimage.hasFailed() && reimage.allocationId().equals(allocationId))
+        || (lostGrants != null && mayBeWiped() && lostGrants.contains(allocationId));
+  }
+
+  /**
+   * Returns the node with its new image: known by another host key, and not quarantined any more if
+   * it waited for that. Another generation, because what was noted of it before is over.
+   */
+  Node reimaged(Machine fresh) {
+    Node clean = reimage == null ? this : cleaned(reimage.allocationId());
+    return new Node(
+        fresh,
+        cordoned,
+        clean.failures,
+        clean.usableAfterMillis,
+        clean.quarantinedAtMillis,
+        clean.uncleanAfter,
+        clean.failure,
+        retries,
+        generation + 1,
+        null,
+        null,
+        null);
   }
 
   /** Quarantined at once because another try finds the same; an older quarantine stays. */
@@ -139,11 +250,22 @@ public record Node(
     return quarantinedAtMillis != null ? this : with(0, usableAfterMillis, nowMillis, null, why);
   }
 
-  /** Quarantined because it cannot be cleaned; one that is quarantined already stays as it is. */
+  /**
+   * Quarantined because it cannot be cleaned, and not reimaged any further before an operator's
+   * retry; one that is quarantined already stays as it is.
+   */
   Node unclean(String allocationId, long nowMillis, @Nullable String why) {
-    return quarantinedAtMillis != null
-        ? this
-        : with(failures, usableAfterMillis, nowMillis, allocationId, why);
+    Node stopped =
+        reimage != null && reimage.allocationId().equals(allocationId)
+            ? needing(reimage.failed())
+            : this;
+    if (quarantinedAtMillis == null) {
+      return stopped.with(failures, usableAfterMillis, nowMillis, allocationId, why);
+    }
+    // Another try may have failed for another reason.
+    return allocationId.equals(uncleanAfter)
+        ? stopped.with(failures, usableAfterMillis, quarantinedAtMillis, allocationId, why)
+        : stopped;
   }
 
   /** Cleaned after an allocation: a quarantine that this caused is over, and no other. */
@@ -153,13 +275,14 @@ public record Node(
         : this;
   }
 
+  /** Prepared for an allocation, so no lost grant is on it. */
   Node healthy() {
-    return with(0, 0, quarantinedAtMillis, uncleanAfter, null);
+    return with(0, 0, quarantinedAtMillis, uncleanAfter, null).withoutLostGrants();
   }
 
   /** The same as its machine was last found. */
-  Node found(boolean unreachable) {
-    return unreachable == isUnreachable
+  Node found(@Nullable Long silentSince) {
+    return Objects.equals(silentSince, silentSinceMillis)
         ? this
         : copy(
             machine,
@@ -168,7 +291,9 @@ public record Node(
             quarantinedAtMillis,
             uncleanAfter,
             failure,
-            unreachable);
+            reimage,
+            lostGrants,
+            silentSince);
   }
 
   private Node with(
@@ -177,7 +302,16 @@ public record Node(
       @Nullable Long quarantinedAt,
       @Nullable String unclean,
       @Nullable String why) {
-    return copy(machine, failed, usableAfter, quarantinedAt, unclean, why, isUnreachable);
+    return copy(
+        machine,
+        failed,
+        usableAfter,
+        quarantinedAt,
+        unclean,
+        why,
+        reimage,
+        lostGrants,
+        silentSinceMillis);
   }
 
   /** Only operators change the other components, in the row. */
@@ -188,7 +322,9 @@ public record Node(
       @Nullable Long quarantinedAt,
       @Nullable String unclean,
       @Nullable String why,
-      boolean unreachable) {
+      @Nullable Reimage next,
+      @Nullable LostGrants lost,
+      @Nullable Long silentSince) {
     return new Node(
         on,
         cordoned,
@@ -199,6 +335,8 @@ public record Node(
         why,
         retries,
         generation,
-        unreachable);
+        next,
+        lost,
+        silentSince);
   }
 }

@@ -350,8 +350,9 @@ public final class NodeService {
 
   /**
    * Lets the process that runs the pool's market retry at once what waits on a machine (cleaning
-   * it, preparing it) and forgets its back-off. A quarantine stays until the machine is clean or
-   * released.
+   * it, preparing it) and forgets its back-off. A machine that waits because the store does not
+   * know the allocation it is prepared for is wiped. A quarantine stays until the machine is clean
+   * or released.
    *
    * @param operator who asks
    */

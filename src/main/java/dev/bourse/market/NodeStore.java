@@ -17,8 +17,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +46,12 @@ public final class NodeStore {
           .changing("unclean_after", stored -> stored.node().uncleanAfter())
           .changing("failure", stored -> stored.node().failure())
           .changing("baseline", stored -> stored.machine().baseline())
+          .changing("reimage_of", stored -> reimage(stored.node(), Reimage::allocationId))
+          .changing("reimage_retry", stored -> reimage(stored.node(), Reimage::retry))
+          .changing("reimage_until", stored -> reimage(stored.node(), Reimage::untilMillis))
+          .changing("reimage_key", stored -> reimage(stored.node(), Reimage::hostKey))
+          .changing("lost_grant", stored -> lostGrants(stored.node(), LostGrants::stored))
+          .changing("lost_grant_retry", stored -> lostGrants(stored.node(), LostGrants::retry))
           .fixed("retries", stored -> stored.node().retries())
           .fixed("generation", stored -> stored.node().generation())
           .changing("created_at", StoredNode::createdAtMillis)
@@ -68,7 +78,18 @@ public final class NodeStore {
           .fixed("processes", handover -> handover.cleaning().processes())
           .fixed("files", handover -> handover.cleaning().files())
           .fixed("objects", handover -> handover.cleaning().objects())
-          .fixed("baseline", handover -> handover.cleaning().baseline());
+          .fixed("baseline", handover -> handover.cleaning().baseline())
+          .fixed("replaced_key", Handover::replacedKey);
+
+  private static @Nullable Object reimage(Node node, Function<Reimage, @Nullable Object> part) {
+    Reimage reimage = node.reimage();
+    return reimage == null ? null : part.apply(reimage);
+  }
+
+  private static @Nullable Object lostGrants(Node node, Function<LostGrants, Object> part) {
+    LostGrants lost = node.lostGrants();
+    return lost == null ? null : part.apply(lost);
+  }
 
   private static final String NODES = "SELECT %s, n.retired_ip".formatted(NODE.names("n"));
 
@@ -82,8 +103,10 @@ public final class NodeStore {
   private static final String STATE =
       """
       CASE WHEN n.retired_at IS NOT NULL THEN 'RETIRED' WHEN a.state = 'RECLAIMING'
+      AND n.reimage_of IS NOT NULL THEN 'REIMAGING' WHEN a.state = 'RECLAIMING'
       THEN 'RECLAIMING' WHEN a.state IS NOT NULL THEN 'HELD' WHEN n.quarantined_at IS NOT NULL
-      THEN 'QUARANTINED' WHEN n.cordoned <> 0 THEN 'CORDONED' WHEN n.usable_after > ?
+      THEN 'QUARANTINED' WHEN n.reimage_of IS NOT NULL THEN 'REIMAGING'
+      WHEN n.cordoned <> 0 THEN 'CORDONED' WHEN n.usable_after > ?
       AND n.usable_after <= ? THEN 'BACKING_OFF' WHEN n.last_error IS NOT NULL THEN 'UNREACHABLE'
       ELSE 'FREE' END\
       """;
@@ -103,10 +126,23 @@ public final class NodeStore {
       AND c.pool = ? GROUP BY a.node_id, c.org_id ORDER BY 3\
       """;
 
+  /** As above, by the index on when allocations were reclaimed. */
+  static final String GIVEN_BACK =
+      """
+      SELECT c.org_id, MAX(a.reclaim_at) AS at FROM allocation a CROSS JOIN cluster c
+      WHERE a.reclaim_at > ? AND a.reclaim_reason = 'SCALE_DOWN' AND a.active_at IS NOT NULL
+      AND c.name = a.cluster AND c.pool = ? GROUP BY c.org_id\
+      """;
+
   private static final String FORGIVEN =
       "failures = 0, usable_after = 0, quarantined_at = NULL, unclean_after = NULL, failure = NULL";
 
-  private static final String ANOTHER = "generation = generation + 1";
+  private static final String NO_REIMAGE =
+      "reimage_of = NULL, reimage_retry = NULL, reimage_until = NULL, reimage_key = NULL,"
+          + " lost_grant = NULL, lost_grant_retry = NULL";
+
+  /** An operator made another machine of it, which needs no image after what held it before. */
+  private static final String ANOTHER = "generation = generation + 1, " + NO_REIMAGE;
 
   /**
    * A node was retired, replaced, granted or given back since it was read, so that nothing of the
@@ -329,14 +365,31 @@ public final class NodeStore {
         row -> row.text("public_ip"));
   }
 
-  /** Whether a node is an allocation's, whatever its state; once it is not, it never is again. */
-  Future<Boolean> holds(String nodeId, String allocationId) {
-    return database.exists(
-        """
-        SELECT node_id FROM allocation
-        WHERE allocation_id = ? AND node_id = ? AND gone_at IS NULL\
-        """,
-        List.of(allocationId, nodeId));
+  /** An allocation's claim to a node. */
+  enum Claim {
+    /** The node is the allocation's, whatever its state. */
+    HELD,
+    /** The allocation is gone, or lives on another node. It never has this one again. */
+    ENDED,
+    /**
+     * No allocation of this id was ever stored here. One that was stored before a machine was
+     * marked for it is lost when the database is set back, as by a fail-over to a standby that
+     * lagged.
+     */
+    UNKNOWN
+  }
+
+  /** Returns an allocation's claim to a node. */
+  Future<Claim> findClaim(String nodeId, String allocationId) {
+    return database
+        .readFirst(
+            "SELECT node_id, gone_at FROM allocation WHERE allocation_id = ?",
+            List.of(allocationId),
+            row ->
+                row.text("node_id").equals(nodeId) && row.integerOrNull("gone_at") == null
+                    ? Claim.HELD
+                    : Claim.ENDED)
+        .map(found -> found.orElse(Claim.UNKNOWN));
   }
 
   /** A node an organization swapped away, and when. */
@@ -348,6 +401,18 @@ public final class NodeStore {
         SWAPPED_AWAY,
         List.of(sinceMillis, pool),
         row -> new SwappedAway(row.text("node_id"), row.text("org_id"), row.integer("at")));
+  }
+
+  /** Returns when organizations last gave back an active node since then. */
+  Future<Map<String, Long>> listGivenBack(String pool, long sinceMillis) {
+    return database
+        .read(
+            GIVEN_BACK,
+            List.of(sinceMillis, pool),
+            row -> Map.entry(row.text("org_id"), row.integer("at")))
+        .map(
+            rows ->
+                rows.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
   }
 
   /** A new node's row. The commit fails when its id or its address is another node's. */
@@ -390,7 +455,8 @@ public final class NodeStore {
 
   /**
    * Stores what became of a node. Fails with {@link Moved} when an operator made another of it
-   * meanwhile.
+   * meanwhile. A newly found lost grant takes the row's own count of retries, because a retry that
+   * is stored and not read yet was not for this grant.
    */
   Future<Void> update(Node node, Lease lease) {
     return database.commit(
@@ -400,7 +466,11 @@ public final class NodeStore {
                 Moved::new,
                 """
                 UPDATE node SET failures = ?, usable_after = ?, quarantined_at = ?,
-                unclean_after = ?, failure = ?, baseline = ? WHERE node_id = ? AND generation = ?\
+                unclean_after = ?, failure = ?, baseline = ?, reimage_of = ?, reimage_retry = ?,
+                reimage_until = ?, reimage_key = ?, lost_grant = ?,
+                lost_grant_retry = CASE WHEN CAST(? AS TEXT) IS NULL THEN NULL
+                WHEN lost_grant = ? THEN lost_grant_retry ELSE retries END
+                WHERE node_id = ? AND generation = ?\
                 """,
                 node.failures(),
                 node.usableAfterMillis(),
@@ -408,8 +478,69 @@ public final class NodeStore {
                 node.uncleanAfter(),
                 node.failure(),
                 node.machine().baseline(),
+                reimage(node, Reimage::allocationId),
+                reimage(node, Reimage::retry),
+                reimage(node, Reimage::untilMillis),
+                reimage(node, Reimage::hostKey),
+                lostGrants(node, LostGrants::stored),
+                lostGrants(node, LostGrants::stored),
+                lostGrants(node, LostGrants::stored),
                 node.nodeId(),
                 node.generation())));
+  }
+
+  /**
+   * Pins the key of a node's new image and records the handover, in a commit that makes the node
+   * free. It fails with {@link Moved} if an operator made another of the node meanwhile, or if the
+   * key is another node's.
+   *
+   * @param before the node as it needed the image
+   * @param handover with the key that is replaced
+   */
+  static List<Statement> reimaged(Node before, Node after, Handover handover) {
+    Reimage reimage = Objects.requireNonNull(before.reimage());
+    return List.of(
+        Statement.guarded(
+            Moved::new,
+            """
+            UPDATE node SET host_key = ?, baseline = ?, usable_after = ?, quarantined_at = ?,
+            unclean_after = ?, failure = ?, reimage_of = NULL, reimage_retry = NULL,
+            reimage_until = NULL, reimage_key = NULL, lost_grant = NULL,
+            lost_grant_retry = NULL, generation = ?
+            WHERE node_id = ? AND generation = ? AND reimage_of = ? AND reimage_key = ?
+            AND NOT EXISTS (SELECT 1 FROM node o WHERE o.host_key = ?)\
+            """,
+            after.machine().hostKey(),
+            after.machine().baseline(),
+            after.usableAfterMillis(),
+            after.quarantinedAtMillis(),
+            after.uncleanAfter(),
+            after.failure(),
+            after.generation(),
+            before.nodeId(),
+            before.generation(),
+            reimage.allocationId(),
+            reimage.hostKey(),
+            after.machine().hostKey()),
+        HANDOVER.insert(handover, "ON CONFLICT DO NOTHING"));
+  }
+
+  /** True if a key is pinned for a node now, or was replaced by a new image once. */
+  Future<Boolean> isKnownHostKey(String hostKey) {
+    return database.exists(
+        """
+        SELECT n.node_id FROM node n WHERE n.host_key = ? OR n.host_key LIKE ?
+        UNION ALL SELECT h.node_id FROM handover h WHERE h.replaced_key = ?\
+        """,
+        // A key of a world file may have a comment.
+        List.of(hostKey, hostKey + " %", hostKey));
+  }
+
+  /** Commits statements that fail without the lease. */
+  Future<Void> commit(List<Statement> statements, Lease lease) {
+    List<Statement> all = new ArrayList<>(List.of(lease.fence()));
+    all.addAll(statements);
+    return database.commit(all);
   }
 
   /** Stores the record of a reclaim; one that was recorded stays as it is. */
@@ -434,7 +565,10 @@ public final class NodeStore {
         NodeStore::handover);
   }
 
-  /** Accepts what root owns on a machine, and has the work that waits for it taken up again. */
+  /**
+   * Accepts what root owns on a machine, and has the work that waits for it taken up again. It
+   * allows nobody to wipe the machine of an unknown allocation.
+   */
   Future<Void> acceptBaseline(String pool, String nodeId, String digest, AuditRow audit) {
     return commit(
         pool,
@@ -442,7 +576,8 @@ public final class NodeStore {
         change(
             pool,
             nodeId,
-            "baseline = ?, failures = 0, usable_after = 0, retries = retries + 1, " + ANOTHER,
+            "baseline = ?, failures = 0, usable_after = 0, retries = retries + 1,"
+                + " lost_grant_retry = lost_grant_retry + 1, generation = generation + 1",
             digest));
   }
 
@@ -513,18 +648,52 @@ public final class NodeStore {
   }
 
   /**
-   * Fails a grant's commit with {@link Moved} when the node was retired meanwhile, also when
-   * another machine was added by its id to another pool.
+   * Stores in which {@linkplain Database#lineage history} a node is granted. Fails a grant's commit
+   * with {@link Moved} when the node was retired meanwhile, also when another machine was added by
+   * its id to another pool.
    */
-  static Statement granted(String pool, String nodeId) {
+  static Statement granted(String pool, String nodeId, String lineage) {
     return Statement.guarded(
         Moved::new,
         """
-        UPDATE node SET cordoned = 0 WHERE node_id = ? AND pool = ? AND retired_at IS NULL
-        AND cordoned = 0 AND quarantined_at IS NULL\
+        UPDATE node SET lineage = ? WHERE node_id = ? AND pool = ? AND retired_at IS NULL
+        AND cordoned = 0 AND quarantined_at IS NULL AND reimage_of IS NULL\
         """,
+        lineage,
         nodeId,
         pool);
+  }
+
+  /** The history of nodes that were granted by a release that notes none. */
+  static final String NO_LINEAGE = "none";
+
+  /** True if the last grant of a node, or its reimage, is of this history. */
+  Future<Boolean> isOfLineage(String nodeId, String lineage) {
+    return database.exists(
+        "SELECT node_id FROM node WHERE node_id = ? AND (lineage IS NULL OR lineage = ?)",
+        List.of(nodeId, lineage));
+  }
+
+  /** Stores that what is known of a node is true in this history. */
+  Future<Void> setLineage(String nodeId, String lineage, Lease lease) {
+    return commit(
+        List.of(Statement.of("UPDATE node SET lineage = ? WHERE node_id = ?", lineage, nodeId)),
+        lease);
+  }
+
+  /** Stores the same for all nodes of a pool that are of another history, or of none. */
+  Future<Void> changeLineage(String from, String to, Lease lease) {
+    return commit(
+        List.of(
+            Statement.of(
+                """
+                UPDATE node SET lineage = ? WHERE pool = ? AND retired_at IS NULL
+                AND COALESCE(lineage, 'none') = ?\
+                """,
+                to,
+                lease.pool(),
+                from)),
+        lease);
   }
 
   /** What goes into a commit that changes a node. */
@@ -581,7 +750,8 @@ public final class NodeStore {
             row.integer("processes"),
             row.integer("files"),
             row.integer("objects"),
-            row.textOrNull("baseline")));
+            row.textOrNull("baseline")),
+        row.textOrNull("replaced_key"));
   }
 
   private static StoredNode storedNode(Row row) {
@@ -598,6 +768,22 @@ public final class NodeStore {
             ? null
             : new Holder(
                 cluster, row.value(Allocation.State.class, "state"), row.text("allocation_id")));
+  }
+
+  private static @Nullable Reimage reimage(Row row) {
+    String allocationId = row.textOrNull("reimage_of");
+    return allocationId == null
+        ? null
+        : new Reimage(
+            allocationId,
+            row.integer("reimage_retry"),
+            row.integer("reimage_until"),
+            row.textOrNull("reimage_key"));
+  }
+
+  private static @Nullable LostGrants lostGrants(Row row) {
+    String stored = row.textOrNull("lost_grant");
+    return stored == null ? null : LostGrants.parse(stored, row.integer("lost_grant_retry"));
   }
 
   private static Node node(Row row) {
@@ -617,6 +803,10 @@ public final class NodeStore {
         row.textOrNull("failure"),
         row.integer("retries"),
         row.integer("generation"),
-        row.textOrNull("last_error") != null);
+        reimage(row),
+        lostGrants(row),
+        row.textOrNull("last_error") == null
+            ? null
+            : Reachability.silentSince(row.integerOrNull("last_seen"), row.integer("created_at")));
   }
 }

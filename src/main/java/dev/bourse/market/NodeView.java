@@ -26,6 +26,8 @@ public final class NodeView {
     HELD,
     /** It is being cleaned after a cluster held it. */
     RECLAIMING,
+    /** It gets a new image, because its last tenant could become root. */
+    REIMAGING,
     /** It failed too often and waits for an operator. */
     QUARANTINED,
     /** An operator keeps it out of the market. */
@@ -74,10 +76,15 @@ public final class NodeView {
       return State.RETIRED;
     }
     if (stored.holder() != null) {
-      return stored.holder().state() == Allocation.State.RECLAIMING ? State.RECLAIMING : State.HELD;
+      return stored.holder().state() == Allocation.State.RECLAIMING
+          ? node.reimage() == null ? State.RECLAIMING : State.REIMAGING
+          : State.HELD;
     }
     if (node.quarantinedAtMillis() != null) {
       return State.QUARANTINED;
+    }
+    if (node.reimage() != null) {
+      return State.REIMAGING;
     }
     if (node.cordoned()) {
       return State.CORDONED;

@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Machines that are prepared for an allocation which no cluster has. Each is cleaned, with retries,
- * until it is clean or retired. Used on one context.
+ * until it is clean or retired; one whose allocation the store does not know is quarantined
+ * instead, see {@link Reassignment}. Used on one context.
  */
 final class Orphans {
   private static final Logger LOG = LoggerFactory.getLogger(Orphans.class);
@@ -66,8 +67,7 @@ final class Orphans {
         .onFailure(
             e -> {
               LOG.warn(
-                  "node {} carries the mark of an allocation that is gone and could not be cleaned:"
-                      + " {}",
+                  "node {} is marked for an allocation that no cluster has, and was not cleaned: {}",
                   nodeId,
                   e.toString());
               if (isTurn(nodeId, turn)) {

@@ -1,14 +1,17 @@
 package dev.bourse.market;
 
 import dev.bourse.nodes.Examination;
-import dev.bourse.nodes.Hardware;
+import dev.bourse.nodes.Health;
+import dev.bourse.nodes.MachineTerms;
 import dev.bourse.nodes.NodeProvider;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -33,10 +36,23 @@ final class Prober {
   /** How many of those may have failed to answer before, or to tell what they hold. */
   private static final int MISSING_TRIED_AT_ONCE = 2;
 
-  /** An eighth of the connections the ssh provider has by default, which grants need, too. */
-  private static final int EXAMINED_AT_ONCE = 2;
+  /**
+   * As many as the ssh provider has connections for examinations. Pools share those in the order of
+   * their calls, so that a small pool waits behind this many of each other pool.
+   */
+  private static final int EXAMINED_AT_ONCE = 64;
 
-  private static final int MUTE_EXAMINED_AT_ONCE = 1;
+  /** How many of them may have failed before: each of those takes a minute. */
+  private static final int MUTE_EXAMINED_AT_ONCE = 16;
+
+  /**
+   * Rounds in a row without an answer that count as a failure. A restart of the machine misses one
+   * round. Each round tries twice.
+   */
+  private static final int SILENT_ROUNDS = 3;
+
+  /** Examinations in a row without an end, after which nothing is known of the hardware. */
+  private static final int MUTE_ROUNDS = 2;
 
   /** Longest time between two commits of what was seen. */
   private static final long STORE_MILLIS = 5_000;
@@ -49,13 +65,22 @@ final class Prober {
     /** Whether a machine is being asked what it holds anyway. */
     boolean isAsked(String nodeId);
 
-    /** What machines held a moment ago and how their hardware is, those of a slice together. */
-    void told(List<Examination> examinations);
+    /** Receives the answers of a slice of the machines. */
+    void receive(Slice slice);
   }
+
+  /**
+   * What machines told since the last slice.
+   *
+   * @param examined what they held a moment ago and how their hardware is
+   * @param silent those that did not answer in several rounds, while another one of the pool did
+   * @param unchecked those whose examinations do not end
+   */
+  record Slice(List<Examination> examined, Set<String> silent, Set<String> unchecked) {}
 
   private final Vertx vertx;
   private final NodeProvider provider;
-  private final Supplier<Hardware> hardware;
+  private final Supplier<MachineTerms> terms;
   private final Inventory nodes;
   private final Reachability reachability;
   private final Listener listener;
@@ -72,20 +97,29 @@ final class Prober {
 
   private final Set<String> examining = new HashSet<>();
 
-  /** Machines that answer and did not tell what they hold; each takes until a time-out. */
-  private final Set<String> mute = new HashSet<>();
+  /** Rounds in a row in which machines did not answer. */
+  private final Map<String, Integer> missedRounds = new HashMap<>();
 
-  /** What machines told since the last slice. */
+  /**
+   * Rounds in a row in which machines answered and did not tell what they hold; each takes until a
+   * time-out.
+   */
+  private final Map<String, Integer> muteRounds = new HashMap<>();
+
+  // What machines told since the last slice.
   private final List<Examination> told = new ArrayList<>();
+  private final Set<String> silent = new HashSet<>();
+  private final Set<String> unchecked = new HashSet<>();
 
   private int slice;
   private boolean stopped;
   private volatile Reachability.Counts reach = new Reachability.Counts(0, 0, 0);
+  private volatile Map<Health.State, Integer> health = Map.of();
 
   Prober(
       Vertx vertx,
       NodeProvider provider,
-      Supplier<Hardware> hardware,
+      Supplier<MachineTerms> terms,
       Inventory nodes,
       Reachability reachability,
       Listener listener,
@@ -93,7 +127,7 @@ final class Prober {
       Clock clock) {
     this.vertx = vertx;
     this.provider = provider;
-    this.hardware = hardware;
+    this.terms = terms;
     this.nodes = nodes;
     this.reachability = reachability;
     this.listener = listener;
@@ -113,18 +147,31 @@ final class Prober {
     examinations.stop();
   }
 
+  /** The pool has this machine no more. */
+  void forget(String nodeId) {
+    missedRounds.remove(nodeId);
+    muteRounds.remove(nodeId);
+  }
+
   /** How many machines answered when last tried. Called on any thread. */
   Reachability.Counts reach() {
     return reach;
+  }
+
+  /** How many machines have a health of each state. Called on any thread. */
+  Map<Health.State, Integer> health() {
+    return health;
   }
 
   private void trySlice() {
     if (stopped) {
       return;
     }
-    if (!told.isEmpty()) {
-      listener.told(List.copyOf(told));
+    if (!told.isEmpty() || !silent.isEmpty() || !unchecked.isEmpty()) {
+      listener.receive(new Slice(List.copyOf(told), Set.copyOf(silent), Set.copyOf(unchecked)));
       told.clear();
+      silent.clear();
+      unchecked.clear();
     }
     slice = (slice + 1) % SLICES;
     for (Node node : nodes.all()) {
@@ -153,20 +200,38 @@ final class Prober {
         .onComplete(
             done -> {
               if (stopped || !node.isSameMachineAs(nodes.get(nodeId))) {
+                missedRounds.remove(nodeId);
                 return;
               }
               if (done.failed()) {
-                reachability.missed(nodeId, done.cause());
-              } else if (reachability.seen(nodeId, clock.millis())) {
+                missed(nodeId, done.cause());
+                return;
+              }
+              missedRounds.remove(nodeId);
+              if (reachability.seen(nodeId, clock.millis())) {
                 listener.isBack(nodeId);
               }
             });
   }
 
+  /** If no machine of the pool answers, the network between is at fault and not each machine. */
+  private void missed(String nodeId, Throwable why) {
+    if (!reachability.isUnreachable(nodeId)) {
+      // It answered another call since the last round.
+      missedRounds.remove(nodeId);
+    }
+    reachability.missed(nodeId, why, clock.millis());
+    int rounds = missedRounds.merge(nodeId, 1, Integer::sum);
+    if (rounds >= SILENT_ROUNDS && reachability.counts(nodes.all().size()).reachable() > 0) {
+      silent.add(nodeId);
+    }
+  }
+
   private void examine(String nodeId) {
     if (examining.add(nodeId)) {
       examinations.add(
-          mute.contains(nodeId), () -> look(nodeId).onComplete(done -> examining.remove(nodeId)));
+          muteRounds.containsKey(nodeId),
+          () -> look(nodeId).onComplete(done -> examining.remove(nodeId)));
     }
   }
 
@@ -176,15 +241,18 @@ final class Prober {
       return Future.succeededFuture();
     }
     return provider
-        .examine(node.machine(), hardware.get())
+        .examine(node.machine(), terms.get())
         .onComplete(
             (examination, failure) -> {
               if (stopped || !node.isSameMachineAs(nodes.get(nodeId))) {
-                mute.remove(nodeId);
+                muteRounds.remove(nodeId);
               } else if (failure != null) {
-                mute.add(nodeId);
+                if (!WorkPool.isBusy(failure)
+                    && muteRounds.merge(nodeId, 1, Integer::sum) >= MUTE_ROUNDS) {
+                  unchecked.add(nodeId);
+                }
               } else {
-                mute.remove(nodeId);
+                muteRounds.remove(nodeId);
                 told.add(examination);
               }
             })
@@ -196,6 +264,7 @@ final class Prober {
       return;
     }
     reach = reachability.counts(nodes.all().size());
+    health = reachability.countHealth(nodes.all().size());
     reachability
         .store(clock.millis())
         .onFailure(

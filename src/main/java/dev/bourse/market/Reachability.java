@@ -11,6 +11,7 @@ import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -72,6 +73,9 @@ final class Reachability {
   /** The error of each machine that did not answer. */
   private final Map<String, String> errors = new HashMap<>();
 
+  /** Since when each of these machines has not answered. */
+  private final Map<String, Long> silentSince = new HashMap<>();
+
   /** The errors that are stored. */
   private final Map<String, String> storedErrors = new HashMap<>();
 
@@ -106,6 +110,7 @@ final class Reachability {
 
   private record Stored(
       String nodeId,
+      long createdMillis,
       @Nullable Long seenMillis,
       @Nullable String error,
       @Nullable Examined health) {}
@@ -115,13 +120,14 @@ final class Reachability {
     return database
         .read(
             """
-            SELECT node_id, last_seen, last_error, health, health_since, health_reasons FROM node
+            SELECT node_id, created_at, last_seen, last_error, health, health_since, health_reasons FROM node
             WHERE pool = ? AND retired_at IS NULL\
             """,
             List.of(lease.pool()),
             row ->
                 new Stored(
                     row.text("node_id"),
+                    row.integer("created_at"),
                     row.integerOrNull("last_seen"),
                     row.textOrNull("last_error"),
                     examinedOrNull(row)))
@@ -131,6 +137,7 @@ final class Reachability {
                 if (row.error() != null) {
                   errors.put(row.nodeId(), row.error());
                   storedErrors.put(row.nodeId(), row.error());
+                  silentSince.put(row.nodeId(), silentSince(row.seenMillis(), row.createdMillis()));
                 }
                 if (row.health() != null) {
                   health.put(row.nodeId(), row.health());
@@ -175,15 +182,27 @@ final class Reachability {
     tried.add(nodeId);
     unstoredSeen.put(nodeId, nowMillis);
     boolean isBack = errors.remove(nodeId) != null;
+    silentSince.remove(nodeId);
     if (isBack) {
       changed.add(nodeId);
     }
     return isBack;
   }
 
+  /** Returns since when a machine has not answered; null if it did when it was last tried. */
+  @Nullable Long silentSinceMillis(String nodeId) {
+    return silentSince.get(nodeId);
+  }
+
+  /** Returns since when a machine that does not answer has been silent, by its row. */
+  static long silentSince(@Nullable Long seenMillis, long createdMillis) {
+    return seenMillis == null ? createdMillis : seenMillis;
+  }
+
   /** A machine did not answer. */
-  void missed(String nodeId, Throwable why) {
+  void missed(String nodeId, Throwable why, long nowMillis) {
     tried.add(nodeId);
+    silentSince.putIfAbsent(nodeId, nowMillis);
     String error = shown(String.valueOf(why.getMessage()));
     if (!error.equals(errors.put(nodeId, error))) {
       changed.add(nodeId);
@@ -212,6 +231,7 @@ final class Reachability {
   void forget(String nodeId) {
     tried.remove(nodeId);
     errors.remove(nodeId);
+    silentSince.remove(nodeId);
     storedErrors.remove(nodeId);
     health.remove(nodeId);
     storedHealth.remove(nodeId);
@@ -223,6 +243,21 @@ final class Reachability {
     int known = Math.min(nodes, tried.size());
     int unreachable = Math.min(known, errors.size());
     return new Counts(known - unreachable, unreachable, nodes - known);
+  }
+
+  /**
+   * Returns how many machines have a health of each state, unknown for those never examined.
+   *
+   * @param nodes the number of all machines
+   */
+  Map<Health.State, Integer> countHealth(int nodes) {
+    Map<Health.State, Integer> counts = new EnumMap<>(Health.State.class);
+    for (Health.State state : Health.State.values()) {
+      counts.put(state, 0);
+    }
+    health.values().forEach(one -> counts.merge(one.health().state(), 1, Integer::sum));
+    counts.merge(Health.State.UNKNOWN, Math.max(0, nodes - health.size()), Integer::sum);
+    return counts;
   }
 
   /** Stores what is not stored yet, as far as one commit may; what fails is stored next time. */

@@ -106,7 +106,11 @@ final class Settlement {
   private List<Statement> fences(Tick.Decided decided) {
     List<Statement> fences = new ArrayList<>();
     fences.add(lease.fence());
-    decided.grants().forEach(grant -> fences.add(NodeStore.granted(lease.pool(), grant.nodeId())));
+    decided
+        .grants()
+        .forEach(
+            grant ->
+                fences.add(NodeStore.granted(lease.pool(), grant.nodeId(), machines.lineage())));
     return fences;
   }
 

@@ -28,7 +28,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +42,15 @@ import org.jspecify.annotations.Nullable;
 final class Tick {
   /** Unwound grants in a row after which a cluster is told that capacity is what it lacks. */
   private static final int FAILURES_MEANING_UNAVAILABLE = 3;
+
+  /**
+   * A held machine that does not answer is no supply for anybody, so it keeps out a gang that lacks
+   * it. After this time the gang's bid counts as if the machine answered.
+   */
+  static final long SILENT_MILLIS = 3_600_000;
+
+  private static final Comparator<Cluster> HIGHEST_FIRST =
+      Comparator.comparingLong(Cluster::ceilingCents).reversed().thenComparing(Cluster::name);
 
   private final Pool pool;
   private final long nowMillis;
@@ -66,8 +77,14 @@ final class Tick {
    * @param busy nodes that are being cleaned and held by nobody, or have not said what they hold:
    *     supply, but not to be granted yet
    * @param excluded node to the organization that swapped it away within the last hour
+   * @param leavers organizations that gave back a node within the last hour
    */
-  record Nodes(Collection<Node> nodes, Set<String> busy, Map<String, String> excluded) {}
+  record Nodes(
+      Collection<Node> nodes, Set<String> busy, Map<String, String> excluded, Set<String> leavers) {
+    Nodes(Collection<Node> nodes, Set<String> busy, Map<String, String> excluded) {
+      this(nodes, busy, excluded, Set.of());
+    }
+  }
 
   /** The decisions: prices, supply, each changed cluster's part, and what was bid. */
   record Outcome(
@@ -80,13 +97,14 @@ final class Tick {
   /**
    * The decision for one cluster; see {@link Allotment.Orders}.
    *
+   * @param lockCents the price lock of granted nodes; null for none
    * @param minimumSlots the number of its nodes that must be ready before granted nodes become
    *     active
    */
   record Decided(
       Standing.Gate gate,
       long seenVersion,
-      long priceCents,
+      @Nullable Long lockCents,
       int seats,
       int minimumSlots,
       List<Clearing.Grant> grants,
@@ -108,7 +126,7 @@ final class Tick {
           gate,
           seenVersion,
           gpusPerNode,
-          priceCents,
+          lockCents,
           seats,
           granted,
           losing,
@@ -117,6 +135,32 @@ final class Tick {
           verdict,
           swapFreshnessMillis,
           alerted.orElse(null),
+          hasGivenUp);
+    }
+
+    /**
+     * Returns the decision with the organizations that nodes are taken for.
+     *
+     * @param evictors organizations by the id of the allocation
+     */
+    Decided with(Map<String, String> evictors) {
+      return new Decided(
+          gate,
+          seenVersion,
+          lockCents,
+          seats,
+          minimumSlots,
+          grants,
+          losing,
+          reclaims.stream()
+              .map(
+                  taken ->
+                      new Allotment.Orders.Taken(
+                          taken.allocationId(), taken.reason(), evictors.get(taken.allocationId())))
+              .toList(),
+          notices,
+          verdict,
+          alerted,
           hasGivenUp);
     }
 
@@ -248,8 +292,12 @@ final class Tick {
     if (decided != null) {
       decided.reclaims().forEach(taken -> lost.add(taken.allocationId()));
     }
-    Set<String> noticed = new HashSet<>(losing);
-    noticed.removeAll(lost);
+    Map<String, OptionalLong> noticed = new HashMap<>();
+    for (String id : losing) {
+      if (!lost.contains(id)) {
+        noticed.put(id, noticeEnd(cluster, id, decided));
+      }
+    }
     int granted = 0;
     for (Clearing.Grant grant : clearing.grants()) {
       granted += grant.cluster().equals(cluster.name()) && grant.replaces() == null ? 1 : 0;
@@ -268,6 +316,14 @@ final class Tick {
         clearing.admissionCents(),
         pool.isPaused(),
         nowMillis);
+  }
+
+  /** Returns when an allocation's notice ends: the one this tick gives, or the one that runs. */
+  private static OptionalLong noticeEnd(Cluster cluster, String id, @Nullable Decided decided) {
+    Allocation.Notice given = decided == null ? null : decided.notices().given().get(id);
+    Allocation.Notice notice =
+        given != null ? given : cluster.find(id).map(Allocation::notice).orElse(null);
+    return notice == null ? OptionalLong.empty() : OptionalLong.of(notice.endsAtMillis());
   }
 
   /**
@@ -315,14 +371,115 @@ final class Tick {
         priced(
             pool.isPaused()
                 ? paused(bidders, standingCents)
-                : Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply));
+                : withSilentLost(clear(bidders, supply), bidders, supply, silent(nodes)));
     Demand demand = demand(bidders);
     Rivalry rivalry = rivalry(bidders);
     AlertWatch alerts =
         new AlertWatch(
             clearing, supply.seats(), demand, rivalry, allowance.budgets().spent(), nowMillis);
-    Map<String, Decided> decided = changed(clearing, alerts);
+    Map<String, Decided> decided = changed(clearing, alerts, nodes.leavers());
     return new Outcome(clearing, supply, decided, demand, rivalry);
+  }
+
+  private Clearing clear(List<Bidder> bidders, Supply supply) {
+    return Auction.clear(pool.reserveCents(), pool.capCents(), bidders, supply);
+  }
+
+  /** Returns the allocations whose machines have been silent for too long. */
+  private Set<String> silent(Nodes nodes) {
+    Set<String> silentNodes = new HashSet<>();
+    for (Node node : nodes.nodes()) {
+      if (node.isSilentFor(SILENT_MILLIS, nowMillis)) {
+        silentNodes.add(node.nodeId());
+      }
+    }
+    if (silentNodes.isEmpty()) {
+      return Set.of();
+    }
+    return clusters.stream()
+        .flatMap(cluster -> cluster.allocations().stream())
+        .filter(a -> a.isOpen() && a.fillsSlot() && silentNodes.contains(a.nodeId()))
+        .map(Allocation::allocationId)
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /**
+   * Adds the reclaims of silent machines that keep out a gang: those that their holders would lose
+   * to it if they answered. A holder loses no more nodes than it would then: to single bids it
+   * loses a machine that nobody can be given only by {@link Auction}'s rule, at any time. Otherwise
+   * a holder that stops its machine's ssh server would keep the gang out for good. No price
+   * changes, because the gang does not win yet.
+   */
+  private Clearing withSilentLost(
+      Clearing clearing, List<Bidder> bidders, Supply supply, Set<String> silent) {
+    if (silent.isEmpty() || clearing.shortfalls().isEmpty()) {
+      return clearing;
+    }
+    Clearing answering =
+        clear(
+            bidders.stream().map(bidder -> answering(bidder, silent)).toList(),
+            new Supply(supply.seats() + silent.size(), supply.free()));
+    if (answering.shortfalls().keySet().containsAll(clearing.shortfalls().keySet())) {
+      return clearing;
+    }
+    // A cluster that wins new seats at this tick loses none at it; the next tick decides again.
+    Set<String> growing =
+        bidders.stream()
+            .filter(
+                bidder ->
+                    bidder.declaredSlots() - clearing.unseated().getOrDefault(bidder.cluster(), 0)
+                        > bidder.held().size())
+            .map(Bidder::cluster)
+            .collect(Collectors.toUnmodifiableSet());
+    List<Clearing.Reclaim> reclaims = new ArrayList<>(clearing.reclaims());
+    Map<String, Integer> unseated = new HashMap<>(clearing.unseated());
+    // What the cluster loses to other bids already counts.
+    Map<String, Integer> due = new HashMap<>();
+    answering.reclaims().forEach(reclaim -> due.merge(reclaim.cluster(), 1, Integer::sum));
+    clearing.reclaims().forEach(reclaim -> due.merge(reclaim.cluster(), -1, Integer::sum));
+    for (Clearing.Reclaim reclaim : answering.reclaims()) {
+      if (silent.contains(reclaim.allocationId())
+          && !growing.contains(reclaim.cluster())
+          && due.getOrDefault(reclaim.cluster(), 0) > 0
+          && !clearing.reclaims().contains(reclaim)) {
+        reclaims.add(reclaim);
+        unseated.merge(reclaim.cluster(), 1, Integer::sum);
+        due.merge(reclaim.cluster(), -1, Integer::sum);
+      }
+    }
+    return new Clearing(
+        clearing.clearingCents(),
+        clearing.orgCents(),
+        clearing.admissionCents(),
+        clearing.grants(),
+        reclaims,
+        unseated,
+        clearing.shortfalls());
+  }
+
+  /** The same bid if these machines answered; they go first, whatever the holder nominated. */
+  private static Bidder answering(Bidder bidder, Set<String> silent) {
+    if (bidder.held().stream().noneMatch(node -> silent.contains(node.allocationId()))) {
+      return bidder;
+    }
+    List<Bidder.Held> held = new ArrayList<>();
+    for (Bidder.Held node : bidder.held()) {
+      if (silent.contains(node.allocationId())) {
+        held.add(new Bidder.Held(node.allocationId(), node.shielded(), true));
+      }
+    }
+    bidder.held().stream().filter(node -> !silent.contains(node.allocationId())).forEach(held::add);
+    return new Bidder(
+        bidder.cluster(),
+        bidder.org(),
+        bidder.ceilingCents(),
+        bidder.pricedAtMillis(),
+        bidder.declaredSlots(),
+        bidder.minimumSlots(),
+        bidder.participation(),
+        bidder.ranksLast(),
+        held,
+        bidder.swapsAwaiting());
   }
 
   /**
@@ -486,7 +643,7 @@ final class Tick {
     return new Supply(usable.size() - inTransit, free);
   }
 
-  private Map<String, Decided> changed(Clearing clearing, AlertWatch alerts) {
+  private Map<String, Decided> changed(Clearing clearing, AlertWatch alerts, Set<String> leavers) {
     Map<String, List<Clearing.Grant>> grants = new HashMap<>();
     clearing
         .grants()
@@ -527,13 +684,64 @@ final class Tick {
               grants.getOrDefault(cluster.name(), List.of()),
               reclaims.getOrDefault(cluster.name(), List.of()),
               Objects.requireNonNull(parts.get(cluster.name())),
-              alerts);
+              alerts,
+              leavers);
       if (changes(cluster, decided)) {
         changed.put(cluster.name(), decided);
       }
     }
     return changed;
   }
+
+  /**
+   * Returns the decisions with the organization whose bid each outbid node is taken for: the
+   * highest seat of another organization that has no node, and that no returning machine is for
+   * yet. Only counts follow from it, so previews and quotes go without.
+   */
+  Outcome withEvictors(Outcome outcome) {
+    List<Loser> losers = new ArrayList<>();
+    int returning = 0;
+    for (Cluster cluster : clusters) {
+      Decided part = outcome.decided().get(cluster.name());
+      if (part != null) {
+        part.reclaims().stream()
+            .filter(taken -> taken.reason() == Allocation.Reason.OUTBID)
+            .forEach(taken -> losers.add(new Loser(cluster.orgId(), taken.allocationId())));
+      }
+      for (Allocation a : cluster.allocations()) {
+        returning += a.isOpen() ? 0 : 1;
+      }
+    }
+    if (losers.isEmpty()) {
+      return outcome;
+    }
+    ToIntFunction<Cluster> waits =
+        cluster -> {
+          Decided part = outcome.decided().get(cluster.name());
+          int nodes = cluster.filledSlots() + (part == null ? 0 : part.grants().size());
+          return Math.max(0, seats(cluster, outcome.clearing()) - nodes);
+        };
+    Map<String, String> evictors = new HashMap<>();
+    List<Cluster> winners =
+        clusters.stream().filter(c -> waits.applyAsInt(c) > 0).sorted(HIGHEST_FIRST).toList();
+    for (Cluster winner : winners) {
+      int waiting = waits.applyAsInt(winner);
+      int served = Math.min(waiting, returning);
+      returning -= served;
+      losers.stream()
+          .filter(loser -> !evictors.containsKey(loser.allocationId()))
+          .filter(loser -> !loser.orgId().equals(winner.orgId()))
+          .limit(waiting - served)
+          .toList()
+          .forEach(loser -> evictors.put(loser.allocationId(), winner.orgId()));
+    }
+    Map<String, Decided> decided = new LinkedHashMap<>(outcome.decided());
+    decided.replaceAll((name, part) -> part.reclaims().isEmpty() ? part : part.with(evictors));
+    return new Outcome(
+        outcome.clearing(), outcome.supply(), decided, outcome.demand(), outcome.rivalry());
+  }
+
+  private record Loser(String orgId, String allocationId) {}
 
   /** Returns when the oldest bid was declared that has won a seat and waits for a node. */
   private long oldestWaiting(Clearing clearing, Map<String, List<Clearing.Grant>> grants) {
@@ -560,7 +768,8 @@ final class Tick {
       List<Clearing.Grant> grants,
       List<Allotment.Orders.Taken> reclaims,
       Notices.Part part,
-      AlertWatch alerts) {
+      AlertWatch alerts,
+      Set<String> leavers) {
     Set<String> losing = new HashSet<>();
     if (pool.isPaused()) {
       // A paused market seats nobody.
@@ -575,7 +784,9 @@ final class Tick {
     return new Decided(
         gate(cluster),
         cluster.version(),
-        cents == null ? pool.reserveCents() : cents,
+        leavers.contains(cluster.orgId())
+            ? null
+            : Long.valueOf(cents == null ? pool.reserveCents() : cents),
         seats,
         held < minimum ? minimum : 1,
         grants,

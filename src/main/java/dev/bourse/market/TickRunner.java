@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one pool's market comes to: what is stored and known goes into a {@link Tick}, whose
@@ -22,10 +23,19 @@ import java.util.function.Supplier;
  * the auction is a pure function, and every process that computes it comes to the same result.
  */
 final class TickRunner {
+  /**
+   * How long previews without the lease share what was read: a pool may have 100,000 nodes. The
+   * holder's own tick is up to its interval old, ten times as much.
+   */
+  private static final long SHARED_MILLIS = 1_000;
+
   private final Vertx vertx;
   private final String pool;
   private final MarketEnvironment env;
   private final NoticeClock noticeClock;
+
+  /** The last read of the nodes, for a second; null behind it. */
+  private volatile @Nullable Future<Stored> stored;
 
   TickRunner(Vertx vertx, String pool, MarketEnvironment env) {
     this.vertx = vertx;
@@ -35,18 +45,47 @@ final class TickRunner {
   }
 
   /**
+   * What the store has of a pool's nodes.
+   *
+   * @param swapped as of the same moment
+   */
+  private record Stored(List<Node> nodes, SwapExclusions swapped) {}
+
+  /**
    * The nodes as the store has them, for who does not hold the lease. Machines that the holder is
    * cleaning though nobody has them, or is still asking what they hold, count as free here: only
    * the holder knows of them, and not for long.
    */
   private Future<Tick.Nodes> storedNodes(long nowMillis) {
+    Future<Stored> read = stored;
+    if (read == null || read.failed()) {
+      Future<Stored> begun = readNodes(nowMillis);
+      stored = begun;
+      vertx.setTimer(
+          SHARED_MILLIS,
+          over -> {
+            if (stored == begun) {
+              stored = null;
+            }
+          });
+      read = begun;
+    }
+    return read.map(
+        known -> new Tick.Nodes(known.nodes(), Set.of(), known.swapped().at(nowMillis)));
+  }
+
+  private Future<Stored> readNodes(long nowMillis) {
     Future<List<Node>> nodes = env.nodes().list(pool);
     Future<SwapExclusions> swapped =
         env.nodes()
             .listSwappedAway(pool, nowMillis - SwapExclusions.MILLIS)
             .map(SwapExclusions::new);
-    return Future.all(nodes, swapped)
-        .map(read -> new Tick.Nodes(nodes.result(), Set.of(), swapped.result().at(nowMillis)));
+    return Future.all(nodes, swapped).map(all -> new Stored(nodes.result(), swapped.result()));
+  }
+
+  /** Makes the next tick read the nodes again, because an operator changed them. */
+  void forgetNodes() {
+    stored = null;
   }
 
   /** Publishes prices while another process holds the lease. */
@@ -87,8 +126,8 @@ final class TickRunner {
         () -> {
           Set<String> over = noticeClock.over(views, nowMillis);
           Notices notices = new Notices(noticeMillis(terms), a -> over.contains(a.allocationId()));
-          Tick.Outcome outcome =
-              tick(terms, views, allowance, notices, nowMillis).decide(nodes, standingCents);
+          Tick tick = tick(terms, views, allowance, notices, nowMillis);
+          Tick.Outcome outcome = tick.withEvictors(tick.decide(nodes, standingCents));
           noticeClock.given(outcome.decided().values(), nowMillis);
           return outcome;
         },

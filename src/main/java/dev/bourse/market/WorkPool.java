@@ -28,7 +28,7 @@ final class WorkPool {
 
   private final Vertx vertx;
   private final Set<String> running = new HashSet<>();
-  private final WorkQueue queue;
+  private final Turns queue;
 
   /** By allocation, or by node for those that nobody holds. */
   private final Map<String, Integer> failedTries = new HashMap<>();
@@ -40,10 +40,24 @@ final class WorkPool {
 
   private boolean stopped;
 
+  /** Says when work is done. */
+  interface Turns {
+    /**
+     * Adds work.
+     *
+     * @param owner whose it is
+     * @param isLater whether it waits behind other work, as after a failure
+     */
+    void add(String owner, boolean isLater, Supplier<Future<Void>> work);
+
+    /** Starts nothing more. */
+    default void stop() {}
+  }
+
   /**
    * @param queue how much is done at a time
    */
-  WorkPool(Vertx vertx, WorkQueue queue) {
+  WorkPool(Vertx vertx, Turns queue) {
     this.vertx = vertx;
     this.queue = queue;
   }
@@ -51,15 +65,23 @@ final class WorkPool {
   /**
    * Runs work for an allocation, or a node, unless some is running for it.
    *
-   * @param of whose it is, for the log
+   * @param of whose it is, for the log and the queue
    * @param look what to do afterwards: at once, or a while after a failure
    */
   void submit(String id, String of, Supplier<Future<Void>> work, Runnable look) {
+    submit(id, of, false, work, look);
+  }
+
+  /**
+   * @param isLater whether it waits behind other work, as if it had failed before
+   */
+  void submit(String id, String of, boolean isLater, Supplier<Future<Void>> work, Runnable look) {
     if (stopped || !running.add(id)) {
       return;
     }
     queue.add(
-        failedTries(id) > 0,
+        of,
+        failedTries(id) > 0 || isLater,
         () ->
             Future.succeededFuture()
                 .compose(go -> work.get())

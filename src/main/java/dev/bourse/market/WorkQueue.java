@@ -2,39 +2,116 @@ package dev.bourse.market;
 
 import io.vertx.core.Future;
 import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Work on machines that waits for its turn, at most so much running at a time. Work that failed
  * before has a smaller share of its own and waits behind all that did not: a dead machine keeps its
- * place until the call times out, and a few dead machines would otherwise hold up all others. Used
- * on one context.
+ * place until the call times out, and a few dead machines would otherwise hold up all others. One
+ * owner's work may have a share as well, of the whole and of what failed before; owners take turns.
+ * Used on one context.
  */
-final class WorkQueue {
+final class WorkQueue implements WorkPool.Turns {
   private final int atOnce;
-  private final int againAtOnce;
-  private final ArrayDeque<Supplier<Future<Void>>> first = new ArrayDeque<>();
-  private final ArrayDeque<Supplier<Future<Void>>> again = new ArrayDeque<>();
-  private int running;
-  private int runningAgain;
+  private final int ofOneAtOnce;
+  private final Lane first;
+  private final Lane again;
   private boolean isStarting;
   private boolean stopped;
+
+  /** Work in a lane: that of each owner in its order, the owner that waits longest first. */
+  private final class Lane {
+    private final int laneAtOnce;
+    private final int ofOneInLane;
+    private final Map<String, ArrayDeque<Work>> waiting = new LinkedHashMap<>();
+    private final Map<String, Integer> runningOf = new HashMap<>();
+    private int running;
+
+    Lane(int laneAtOnce, int ofOneInLane) {
+      this.laneAtOnce = laneAtOnce;
+      this.ofOneInLane = ofOneInLane;
+    }
+
+    void add(Work work) {
+      waiting.computeIfAbsent(work.owner(), owner -> new ArrayDeque<>()).add(work);
+    }
+
+    /** Passes over owners that have their share. */
+    @Nullable Work poll() {
+      Iterator<Map.Entry<String, ArrayDeque<Work>>> owners = waiting.entrySet().iterator();
+      while (running < laneAtOnce && owners.hasNext()) {
+        Map.Entry<String, ArrayDeque<Work>> entry = owners.next();
+        if (hasRoom(entry.getKey())) {
+          ArrayDeque<Work> rest = entry.getValue();
+          Work next = rest.remove();
+          owners.remove();
+          if (!rest.isEmpty()) {
+            waiting.put(next.owner(), rest);
+          }
+          return next;
+        }
+      }
+      return null;
+    }
+
+    private boolean hasRoom(String owner) {
+      return runningOf(owner) < ofOneInLane
+          && first.runningOf(owner) + again.runningOf(owner) < ofOneAtOnce;
+    }
+
+    private int runningOf(String owner) {
+      return runningOf.getOrDefault(owner, 0);
+    }
+
+    void begin(Work work) {
+      running++;
+      runningOf.merge(work.owner(), 1, Integer::sum);
+    }
+
+    void end(Work work) {
+      running--;
+      runningOf.computeIfPresent(work.owner(), (owner, n) -> n > 1 ? n - 1 : null);
+    }
+  }
+
+  private record Work(String owner, Supplier<Future<Void>> todo) {}
 
   /**
    * @param atOnce how much runs at a time
    * @param againAtOnce how much of that may have failed before
    */
   WorkQueue(int atOnce, int againAtOnce) {
+    this(atOnce, againAtOnce, atOnce);
+  }
+
+  /**
+   * @param ofOneAtOnce how much of it may be one owner's, and the same part of what failed before;
+   *     all of it if owners do not matter
+   */
+  WorkQueue(int atOnce, int againAtOnce, int ofOneAtOnce) {
     this.atOnce = atOnce;
-    this.againAtOnce = againAtOnce;
+    this.ofOneAtOnce = ofOneAtOnce;
+    this.first = new Lane(atOnce, ofOneAtOnce);
+    this.again = new Lane(againAtOnce, Math.max(1, againAtOnce * ofOneAtOnce / atOnce));
   }
 
   /** Carries work out as soon as there is a place for it. */
   void add(boolean failedBefore, Supplier<Future<Void>> work) {
+    add("", failedBefore, work);
+  }
+
+  /** Carries an owner's work out as soon as there is a place for it. */
+  @Override
+  public void add(String owner, boolean failedBefore, Supplier<Future<Void>> work) {
     if (stopped) {
       return;
     }
-    (failedBefore ? again : first).add(work);
+    (failedBefore ? again : first).add(new Work(ofOneAtOnce < atOnce ? owner : "", work));
     start();
   }
 
@@ -44,35 +121,36 @@ final class WorkQueue {
       return;
     }
     isStarting = true;
-    while (!stopped && running < atOnce) {
-      if (!first.isEmpty()) {
-        run(first.remove(), false);
-      } else if (!again.isEmpty() && runningAgain < againAtOnce) {
-        run(again.remove(), true);
-      } else {
+    while (!stopped && first.running + again.running < atOnce) {
+      Work next = first.poll();
+      if (next != null) {
+        run(first, next);
+        continue;
+      }
+      next = again.poll();
+      if (next == null) {
         break;
       }
+      run(again, next);
     }
     isStarting = false;
   }
 
-  private void run(Supplier<Future<Void>> work, boolean isAgain) {
-    running++;
-    runningAgain += isAgain ? 1 : 0;
+  private void run(Lane lane, Work work) {
+    lane.begin(work);
     Future.succeededFuture()
-        .compose(go -> work.get())
+        .compose(go -> work.todo().get())
         .onComplete(
             done -> {
-              running--;
-              runningAgain -= isAgain ? 1 : 0;
+              lane.end(work);
               start();
             });
   }
 
-  /** Starts nothing more. */
-  void stop() {
+  @Override
+  public void stop() {
     stopped = true;
-    first.clear();
-    again.clear();
+    first.waiting.clear();
+    again.waiting.clear();
   }
 }

@@ -8,19 +8,19 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Which arguments go with which choice of a tool that does several things. Schemas could say it,
- * but many clients refuse a tool whose input is a union.
+ * The arguments permitted with each choice of a tool with several actions. Schemas could express
+ * it, but many clients reject a tool whose input is a union.
  *
  * @param choice the argument that chooses
- * @param always those that go with every choice
- * @param of those that go with each choice beside them
+ * @param always the arguments permitted with every choice
+ * @param of the further arguments permitted with each choice
  */
 record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>> of) {
 
   /**
-   * Nothing is given that would be passed over.
+   * Rejects arguments that would be ignored.
    *
-   * @throws ApiError {@code bad-request} naming an argument that does not go with the choice
+   * @throws ApiError {@code bad-request} naming an argument that is not permitted with the choice
    */
   void check(JsonObject arguments) {
     String chosen = arguments.getString(choice);
@@ -40,9 +40,9 @@ record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>>
   }
 
   /**
-   * An argument that the choice needs is given.
+   * Requires an argument that the choice needs.
    *
-   * @throws ApiError {@code bad-request} when it is not
+   * @throws ApiError {@code bad-request} when it is missing
    */
   void require(JsonObject arguments, String field) {
     if (arguments.getValue(field) == null) {
@@ -55,7 +55,7 @@ record ArgumentRules(String choice, Set<String> always, Map<String, Set<String>>
     }
   }
 
-  /** The text of an argument that the choice needs; refused as {@link #require}. */
+  /** The text of an argument that the choice needs; refused like {@link #require}. */
   String text(JsonObject arguments, String field) {
     require(arguments, field);
     return arguments.getString(field);

@@ -30,9 +30,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Declares capacity of a VM cluster, bids for a Kubernetes one or swaps a node of the former, in
- * two phases. The preview of a VM cluster's is a read of the capacity, and recorded as one. Each
- * kind names nodes as its surface does.
+ * Declares the capacity of a VM cluster, swaps one of its nodes, or bids for a Kubernetes cluster,
+ * in two phases. The preview for a VM cluster reads its capacity, and is recorded as a read. Nodes
+ * are named as on the cluster's surface.
  */
 public final class BidWriteTool implements Tool {
   private static final String NAME = "bid_write";
@@ -51,7 +51,7 @@ public final class BidWriteTool implements Tool {
               "confirm_token"),
           Map.of(
               ClusterKind.VM.label(),
-              Set.of("release", "min_gpus"),
+              Set.of("release", "min_gpus", "auto_swap"),
               ClusterKind.K8S.label(),
               Set.of()));
 
@@ -126,11 +126,11 @@ public final class BidWriteTool implements Tool {
             preview -> {
               Preview.Expected expected = preview.orElseThrow();
               JsonObject outlook = outlook(arguments, named.cluster(), version, expected, limits);
-              return told(caller, arguments, outlook, named, expected);
+              return preview(caller, arguments, outlook, named, expected);
             });
   }
 
-  private Buffer told(
+  private Buffer preview(
       Principal caller,
       JsonObject arguments,
       JsonObject outlook,
@@ -141,6 +141,9 @@ public final class BidWriteTool implements Tool {
         outlook
             .put("releases", list(expected.victims().stream().map(Allocation::publicIp).toList()))
             .put("noticed", list(expected.noticed().stream().map(Allocation::publicIp).toList()))
+            .put(
+                "unprotected",
+                list(expected.unprotected().stream().map(Allocation::publicIp).toList()))
             .put("nominations", list(named.nominations()))
             .put("replaced_nominations", list(named.replaced()))
             .put("unknown_nodes", list(named.unknown()))
@@ -201,7 +204,10 @@ public final class BidWriteTool implements Tool {
                           list(expected.victims().stream().map(Allocation::nodeId).toList()))
                       .put(
                           "noticed",
-                          list(expected.noticed().stream().map(Allocation::nodeId).toList()));
+                          list(expected.noticed().stream().map(Allocation::nodeId).toList()))
+                      .put(
+                          "unprotected",
+                          list(expected.unprotected().stream().map(Allocation::nodeId).toList()));
               return state(
                   confirmable(json, caller, arguments, cluster, version),
                   K8sText.cluster(expected.state()).toBuffer());
@@ -229,7 +235,7 @@ public final class BidWriteTool implements Tool {
         Conditions.of(arguments));
   }
 
-  /** Nobody swaps nodes of a Kubernetes cluster, which have no public IPs to be named by. */
+  /** Kubernetes clusters have no swaps, because their nodes have no public IPs to name them by. */
   private static String node(JsonObject arguments) {
     if (ClusterKind.of(arguments) == ClusterKind.K8S) {
       throw ApiError.badField("kind", ClusterKind.K8S.label(), "vm, for action swap");
@@ -243,13 +249,13 @@ public final class BidWriteTool implements Tool {
         capacity.previewSwap(caller, Optional.ofNullable(arguments.getString("cluster")), node);
     String cluster = standing.cluster().name();
     long version = standing.cluster().version();
-    JsonObject told =
+    JsonObject answer =
         answer(arguments, cluster, version)
             .put("action", SWAP)
             .put("node", node)
             .put("releases", list(List.of(node)));
     return Future.succeededFuture(
-        state(confirmable(told, caller, arguments, cluster, version), standing.encoded().json()));
+        state(confirmable(answer, caller, arguments, cluster, version), standing.encoded().json()));
   }
 
   private Future<Buffer> confirmSwap(Principal caller, JsonObject arguments) {
@@ -282,7 +288,10 @@ public final class BidWriteTool implements Tool {
         .put("version", version);
   }
 
-  /** What a preview tells of either kind: what it may cost, and what the next tick would bring. */
+  /**
+   * The part of a preview common to both kinds: the highest cost, and the expected outcome of the
+   * next tick.
+   */
   private static JsonObject outlook(
       JsonObject arguments,
       String cluster,
@@ -308,7 +317,7 @@ public final class BidWriteTool implements Tool {
 
   private JsonObject confirmable(
       JsonObject preview, Principal caller, JsonObject arguments, String cluster, long version) {
-    ConfirmTokens.Issued issued = confirms.issue(caller, NAME, arguments, cluster, version);
+    ConfirmTokens.IssuedToken issued = confirms.issue(caller, NAME, arguments, cluster, version);
     return preview
         .put("confirm_token", issued.token())
         .put("expires_at", Times.rfc3339(issued.expiresAtMillis()));
@@ -323,13 +332,13 @@ public final class BidWriteTool implements Tool {
     return new BigDecimal(arguments.getNumber("max_price_per_gpu_hour").toString());
   }
 
-  /** Of the size that was declared, which a bid may leave as it stands. */
+  /** The highest cost per hour of the declared size, which a bid may leave unchanged. */
   private static double mostPerHour(JsonObject arguments, ClusterView declared) {
     Declaration bid = Objects.requireNonNull(declared.cluster().declared(), "declared just now");
     return price(arguments).multiply(BigDecimal.valueOf(bid.maxGpus())).doubleValue();
   }
 
-  /** The most it can cost, and for how long, as a sentence to show. */
+  /** The highest cost and its duration, as a sentence for the user. */
   private static String worstCase(JsonObject arguments, ClusterView declared) {
     Declaration bid = Objects.requireNonNull(declared.cluster().declared(), "declared just now");
     Long until = bid.untilMillis();

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The organization's money. */
+/** Reads the organization's usage and spending. */
 public final class BillingReadTool implements Tool {
   private static final String USAGE = "usage";
   private static final String STATEMENTS = "statements";

@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * What a cluster has declared and holds: a VM cluster's capacity state, which is an audited read,
- * or a Kubernetes cluster; the former's also once it changes.
+ * Reads a cluster's declaration and nodes: a VM cluster's capacity state, which is an audited read,
+ * or a Kubernetes cluster. Can wait for a VM cluster's state to change.
  */
 public final class CapacityReadTool implements Tool {
   private static final String READ = "read";

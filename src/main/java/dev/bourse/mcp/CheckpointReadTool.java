@@ -11,7 +11,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
-/** The organization's published files. */
+/** Reads the organization's published files. */
 public final class CheckpointReadTool implements Tool {
   private final CheckpointService checkpoints;
 

@@ -50,7 +50,7 @@ public final class CheckpointWriteTool implements Tool {
                     .get(caller.org().orgId(), id)
                     .map(
                         shown -> {
-                          ConfirmTokens.Issued issued =
+                          ConfirmTokens.IssuedToken issued =
                               confirms.issue(caller, NAME, arguments, id, item.version());
                           return answer("preview", id)
                               .put("checkpoint", CheckpointView.own(shown, caller))
@@ -59,7 +59,7 @@ public final class CheckpointWriteTool implements Tool {
                         }));
   }
 
-  /** What can be known beforehand is checked before the token is used up. */
+  /** Checks everything that can be checked before the token is used up. */
   private Future<JsonObject> confirm(Principal caller, JsonObject arguments) {
     return confirms
         .check(caller, NAME, arguments)

@@ -15,16 +15,16 @@ import java.util.Base64;
 import java.util.random.RandomGenerator;
 
 /**
- * What a preview gives and a confirm takes: a token for one call of one tool with these arguments,
- * by this member, on this subject as it was, for five minutes, once.
+ * Tokens that a preview issues and a confirm consumes. A token permits one call of one tool with
+ * these arguments, by this member, on the previewed version of the subject, once, within five
+ * minutes.
  *
- * <p>It carries its own facts and an HMAC over them and over what the confirm has to repeat, so
- * that nothing is stored until it is used. That it was used is a row, written in one commit with
- * what it allows, or right before; so it is used once whatever crashes, and whichever process is
- * asked.
+ * <p>It carries its own facts and an HMAC over them and over the arguments that the confirm
+ * repeats, so that nothing is stored until it is used. Its use is a row, written in the commit of
+ * the permitted write, or right before it; so it works once despite crashes, on any process.
  */
 public final class ConfirmTokens {
-  /** Time to show a preview to somebody and be told yes. */
+  /** Time to show a preview to the user and get an answer. */
   static final long VALID_MILLIS = 5L * 60 * 1_000;
 
   private static final String FORM = "c1";
@@ -36,7 +36,7 @@ public final class ConfirmTokens {
   private final RandomGenerator random;
 
   /**
-   * @param secret 32 bytes on which every process of the store agrees
+   * @param secret 32 bytes shared by all processes of the store
    * @param random a cryptographic source
    */
   public ConfirmTokens(byte[] secret, McpStore store, Clock clock, RandomGenerator random) {
@@ -47,7 +47,7 @@ public final class ConfirmTokens {
   }
 
   /**
-   * What a token stands for.
+   * The facts of a token.
    *
    * @param subject the cluster or item
    * @param version the subject's at the preview
@@ -62,15 +62,16 @@ public final class ConfirmTokens {
     }
   }
 
-  /** A token as a client gets it. */
-  record Issued(String token, long expiresAtMillis) {}
+  /** A token and its expiry. */
+  record IssuedToken(String token, long expiresAtMillis) {}
 
   /**
-   * A token for the confirm of what was previewed.
+   * Issues a token for the confirm of a preview.
    *
-   * @param arguments of the preview; its phase does not matter
+   * @param arguments of the preview; the phase is ignored
    */
-  Issued issue(Principal caller, String tool, JsonObject arguments, String subject, long version) {
+  IssuedToken issue(
+      Principal caller, String tool, JsonObject arguments, String subject, long version) {
     long expiresAt = clock.millis() + VALID_MILLIS;
     String facts =
         Base64.getUrlEncoder()
@@ -83,7 +84,8 @@ public final class ConfirmTokens {
                     .add(Ids.base62(random, NONCE_LENGTH))
                     .encode()
                     .getBytes(StandardCharsets.UTF_8));
-    return new Issued(FORM + '.' + facts + '.' + sign(caller, tool, arguments, facts), expiresAt);
+    return new IssuedToken(
+        FORM + '.' + facts + '.' + sign(caller, tool, arguments, facts), expiresAt);
   }
 
   private String sign(Principal caller, String tool, JsonObject arguments, String facts) {
@@ -95,16 +97,16 @@ public final class ConfirmTokens {
     repeated.remove("phase");
     repeated.remove("confirm_token");
     return new String[] {
-      FORM, tool, Canonical.text(repeated), caller.org().orgId(), caller.actor(), facts
+      FORM, tool, CanonicalJson.text(repeated), caller.org().orgId(), caller.actor(), facts
     };
   }
 
   /**
-   * What the token among a confirm's arguments stands for; nothing is used up.
+   * Verifies the token in a confirm's arguments, without using it up.
    *
    * <p>Fails with {@code bad-request} when there is none, with {@code conflict} and a {@code
-   * reason} when it is not of this call ({@code confirm-altered}), too old ({@code
-   * confirm-expired}) or used ({@code confirm-used}).
+   * reason} when it belongs to another call ({@code confirm-altered}), has expired ({@code
+   * confirm-expired}) or was used ({@code confirm-used}).
    */
   Future<Confirmation> check(Principal caller, String tool, JsonObject arguments) {
     String token = arguments.getString("confirm_token");
@@ -152,12 +154,14 @@ public final class ConfirmTokens {
     }
   }
 
-  /** Marks a token used, in one commit with what it allows; refuses both if it was used before. */
+  /**
+   * Marks a token used, in one commit with the permitted write; fails both if it was used before.
+   */
   Statement use(Confirmation confirmation) {
     return store.use(confirmation.nonce(), confirmation.expiresAtMillis(), ConfirmTokens::used);
   }
 
-  /** Marks a token used by itself, right before what it allows. */
+  /** Marks a token used in a commit of its own, right before the permitted write. */
   Future<Void> spend(Confirmation confirmation) {
     return store.spend(use(confirmation));
   }

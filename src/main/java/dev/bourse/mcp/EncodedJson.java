@@ -3,14 +3,14 @@ package dev.bourse.mcp;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 
-/** Puts JSON that is encoded already into an object, so that nobody has to parse it for that. */
+/** Inserts encoded JSON into an object without parsing it. */
 final class EncodedJson {
   private EncodedJson() {}
 
   /**
-   * An object of some fields and one more.
+   * An object with some fields and one more.
    *
-   * @param value of the one more, encoded
+   * @param value the encoded value of the additional field
    */
   static Buffer with(JsonObject fields, String name, Buffer value) {
     Buffer object = fields.toBuffer();

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The reads of the HTTP interface, by path. */
+/** Reads of the HTTP API, by path. */
 public final class GridApiTool implements Tool {
-  /** What other tools answer, by how its paths begin. */
+  /** The tools for paths that are not offered here, by prefix. */
   private static final Map<String, String> ELSEWHERE =
       Map.of(
           "/api/whoami", "whoami",
@@ -43,7 +43,7 @@ public final class GridApiTool implements Tool {
     return Optional.of(grid.findScope(path).orElseThrow(() -> notOffered(path)));
   }
 
-  /** Names what is offered instead: the tool that answers such a path, or the family's paths. */
+  /** The refusal of a path, which names the tool for it or the paths offered here. */
   private ApiError notOffered(String path) {
     String instead =
         ELSEWHERE.entrySet().stream()

@@ -8,12 +8,12 @@ import java.time.Clock;
 import java.util.random.RandomGenerator;
 
 /**
- * The sessions of the revisions that begin with a handshake. An id carries all facts of its
- * session, signed, so that any process on the same store serves any session; only an ended one is a
+ * The sessions of protocol revisions with a handshake. A session's id carries all its facts,
+ * signed, so that any process on the same store serves any session; only an ended session has a
  * row.
  */
 public final class HandshakeSessions {
-  /** How long a session lasts; a client is then told to begin a new one. */
+  /** The lifetime of a session; afterwards clients have to start a new one. */
   static final long VALID_MILLIS = 24L * 3_600 * 1_000;
 
   private static final int NONCE_LENGTH = 16;
@@ -26,7 +26,7 @@ public final class HandshakeSessions {
   private final RandomGenerator random;
 
   /**
-   * @param secret 32 bytes on which every process of the store agrees
+   * @param secret 32 bytes shared by all processes of the store
    * @param random a cryptographic source
    */
   public HandshakeSessions(byte[] secret, McpStore store, Clock clock, RandomGenerator random) {
@@ -48,7 +48,9 @@ public final class HandshakeSessions {
     return signer.sign(facts, caller.org().orgId(), caller.actor());
   }
 
-  /** The revision of a live session; fails with an {@link RpcError} for any other. */
+  /**
+   * The revision of a live session; fails with an {@link RpcException} if the session is not live.
+   */
   Future<ProtocolRevision> find(Principal caller, String id) {
     Session session = read(caller, id);
     return store
@@ -56,13 +58,13 @@ public final class HandshakeSessions {
         .map(
             ended -> {
               if (ended) {
-                throw over();
+                throw sessionEnded();
               }
               return session.revision();
             });
   }
 
-  /** Ends a session; any later request in it is refused. */
+  /** Ends a session; later requests in it are refused. */
   Future<Void> end(Principal caller, String id) {
     Session session = read(caller, id);
     return find(caller, id)
@@ -72,23 +74,23 @@ public final class HandshakeSessions {
   private Session read(Principal caller, String id) {
     String[] parts = id.length() > MAX_LENGTH ? new String[0] : id.split("\\.", -1);
     if (parts.length != PARTS) {
-      throw over();
+      throw sessionEnded();
     }
     String facts = id.substring(0, id.lastIndexOf('.'));
     if (!signer.matches(parts[3], facts, caller.org().orgId(), caller.actor())) {
-      throw over();
+      throw sessionEnded();
     }
     ProtocolRevision revision =
-        ProtocolRevision.find(parts[0]).orElseThrow(HandshakeSessions::over);
+        ProtocolRevision.find(parts[0]).orElseThrow(HandshakeSessions::sessionEnded);
     long expiresAt = Long.parseLong(parts[1]) + VALID_MILLIS;
     if (clock.millis() >= expiresAt) {
-      throw over();
+      throw sessionEnded();
     }
     return new Session(revision, expiresAt);
   }
 
-  private static RpcError over() {
-    return RpcError.noSession(
+  private static RpcException sessionEnded() {
+    return RpcException.noSession(
         "the session is unknown or has ended; send initialize without Mcp-Session-Id");
   }
 }

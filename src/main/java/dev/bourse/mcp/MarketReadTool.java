@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Prices, supply and demand of the pools, which every organization may read. */
+/** Reads prices, supply and demand of the pools, which are open to every organization. */
 public final class MarketReadTool implements Tool {
   private static final String DEPTH = "depth";
   private static final String HISTORY = "history";

@@ -3,7 +3,7 @@ package dev.bourse.mcp;
 import java.util.Optional;
 
 /**
- * What a request's HTTP headers say of its message.
+ * The HTTP headers about a request's message.
  *
  * @param revision {@code MCP-Protocol-Version}
  * @param method {@code Mcp-Method}

@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a message is answered with.
+ * The reply to a message.
  *
  * @param body a JSON object, encoded; null for none
  * @param headers further HTTP headers
@@ -14,7 +14,7 @@ record McpReply(int status, @Nullable Buffer body, Map<String, String> headers) 
   /** The message was accepted and needs no answer. */
   static final McpReply TAKEN = new McpReply(202, null, Map.of());
 
-  /** What was asked is done, and there is nothing to tell of it. */
+  /** The request succeeded without a result. */
   static final McpReply NO_CONTENT = new McpReply(204, null, Map.of());
 
   static McpReply of(Buffer body) {

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The MCP contract's operations. */
 public final class McpRoutes {
-  /** The longest bid names 4,096 addresses of 64 characters; four times that. */
+  /** The longest bid names 4,096 addresses of 64 characters; this is four times as much. */
   private static final int MAX_MESSAGE_BYTES = 1_048_576;
 
   private final Supplier<McpService> service;
 
   /**
-   * @param service asked for once requests are served
+   * @param service read when requests are served
    */
   public McpRoutes(Supplier<McpService> service) {
     this.service = service;
@@ -55,7 +55,7 @@ public final class McpRoutes {
     try {
       value = StrictJson.parse(bytes);
     } catch (ApiError notJson) {
-      RpcError error = RpcError.malformed(RpcError.PARSE_ERROR, notJson.detail());
+      RpcException error = RpcException.malformed(RpcException.PARSE_ERROR, notJson.detail());
       return Future.succeededFuture(answer(error.reply(null)));
     }
     Object id = Message.readableId(value);
@@ -64,13 +64,13 @@ public final class McpRoutes {
         () -> service.get().answer(call.principal(), headers, Message.of(value, id), call::ifGone));
   }
 
-  /** What is wrong with a message is told in the protocol's way; all else as everywhere. */
+  /** Reports faults of a message in the protocol's format; other failures take the usual one. */
   private static Future<Answer> answering(@Nullable Object id, Supplier<Future<McpReply>> work) {
     return Future.succeededFuture()
         .compose(begun -> work.get())
         .recover(
             e ->
-                e instanceof RpcError error
+                e instanceof RpcException error
                     ? Future.succeededFuture(error.reply(id))
                     : Future.failedFuture(e))
         .map(McpRoutes::answer);

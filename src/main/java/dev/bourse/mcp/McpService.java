@@ -23,7 +23,7 @@ public final class McpService {
   private static final String INSTRUCTIONS =
       """
       Bourse is an exchange for GPU capacity. whoami names the organization's clusters and their \
-      kinds; capacity_read tells what one holds, market_read what capacity costs, \
+      kinds; capacity_read shows what a cluster holds, market_read what capacity costs, \
       billing_read what it has cost. A tool that writes is called twice: with \
       phase=preview, whose answer the user should see, and with phase=confirm and the \
       preview's confirm_token. Shrinking releases nodes and destroys their local data. \
@@ -31,7 +31,7 @@ public final class McpService {
       Prices are US dollars per GPU-hour.\
       """;
 
-  /** What these answer changes with a deployment, so a few minutes old is as good as new. */
+  /** Methods whose results change only with a deployment, and may be cached for some minutes. */
   private static final Set<String> CACHEABLE =
       Set.of(
           "server/discover",
@@ -43,15 +43,16 @@ public final class McpService {
 
   private static final long CACHEABLE_MILLIS = 300_000;
 
-  private final Tools tools;
+  private final ToolRegistry tools;
   private final Resources resources;
   private final Prompts prompts = new Prompts();
   private final HandshakeSessions sessions;
   private final String version;
 
   /**
-   * @param tools in the order they are listed
+   * @param tools in listed order
    * @param version the service's own
+   * @param meeting prepares for calls about a cluster, by its name
    * @param translation makes a refusal of another package's exception
    */
   public McpService(
@@ -59,26 +60,28 @@ public final class McpService {
       ServiceDescription reference,
       HandshakeSessions sessions,
       String version,
+      Function<String, Future<Void>> meeting,
       Function<Throwable, Optional<ApiError>> translation) {
-    this.tools = new Tools(tools, reference, translation);
+    this.tools = new ToolRegistry(tools, reference, meeting, translation);
     this.resources = new Resources(reference);
     this.sessions = sessions;
     this.version = version;
   }
 
   /**
-   * Answers a message. Fails, or throws, with an {@link RpcError} when the message cannot be taken,
-   * with {@link InsufficientScope} when the caller's token does not allow a tool.
+   * Answers a message. Fails or throws with an {@link RpcException} when the message is not
+   * acceptable, with {@link InsufficientScope} when the caller's token does not permit a tool.
    *
-   * @param ifGone is given what to run if the client goes away before the answer
+   * @param ifGone accepts an action to run if the client disconnects before the answer
    */
   Future<McpReply> answer(
       Principal caller, McpHeaders headers, Message message, Consumer<Runnable> ifGone) {
     boolean isStateless = StatelessRules.govern(headers, message);
     boolean standsAlone = headers.session().isEmpty() || isStateless;
     if (message.kind() == Message.Kind.RESPONSE && standsAlone) {
-      throw RpcError.malformed(
-          RpcError.INVALID_REQUEST, "this is a response, but nothing was asked; send a request");
+      throw RpcException.malformed(
+          RpcException.INVALID_REQUEST,
+          "this is a response, but nothing was asked; send a request");
     }
     if (message.kind() == Message.Kind.NOTIFICATION && standsAlone) {
       return Future.succeededFuture(McpReply.TAKEN);
@@ -95,8 +98,8 @@ public final class McpService {
             .session()
             .orElseThrow(
                 () ->
-                    RpcError.malformed(
-                        RpcError.INVALID_REQUEST,
+                    RpcException.malformed(
+                        RpcException.INVALID_REQUEST,
                         """
                         the header Mcp-Session-Id is missing; expected the one that initialize \
                         answered with, or revision %s\
@@ -115,14 +118,14 @@ public final class McpService {
 
   private static void requireSame(ProtocolRevision ofSession, McpHeaders headers) {
     if (headers.revision().isPresent() && !headers.revision().get().equals(ofSession.label())) {
-      throw RpcError.malformed(
-          RpcError.INVALID_REQUEST,
+      throw RpcException.malformed(
+          RpcException.INVALID_REQUEST,
           "MCP-Protocol-Version is %s but the session was begun with %s"
               .formatted(Text.shown(headers.revision().get()), ofSession.label()));
     }
   }
 
-  /** Ends a session of a revision that has them. */
+  /** Ends a session, in revisions with sessions. */
   Future<Void> end(Principal caller, McpHeaders headers) {
     return sessions.end(
         caller,
@@ -130,14 +133,14 @@ public final class McpService {
             .session()
             .orElseThrow(
                 () ->
-                    RpcError.malformed(
-                        RpcError.INVALID_REQUEST, "the header Mcp-Session-Id is missing")));
+                    RpcException.malformed(
+                        RpcException.INVALID_REQUEST, "the header Mcp-Session-Id is missing")));
   }
 
   private McpReply initialize(Principal caller, Message message) {
     String asked = message.text("protocolVersion");
     if (asked == null) {
-      throw RpcError.invalidParams("params.protocolVersion is missing; expected text");
+      throw RpcException.invalidParams("params.protocolVersion is missing; expected text");
     }
     ProtocolRevision revision =
         ProtocolRevision.find(asked)
@@ -173,30 +176,30 @@ public final class McpService {
         .recover(
             e ->
                 Future.failedFuture(
-                    e instanceof RpcError || e instanceof InsufficientScope
+                    e instanceof RpcException || e instanceof InsufficientScope
                         ? e
-                        : RpcError.internal(tools.refusalOf(e, message.method()))));
+                        : RpcException.internal(tools.refusalOf(e, message.method()))));
   }
 
   private Future<Buffer> encoded(
       Principal caller, ProtocolRevision revision, Message message, Consumer<Runnable> ifGone) {
     if (!message.method().equals("tools/call")) {
       return result(revision, message)
-          .map(result -> dressed(revision, message.method(), result).toBuffer());
+          .map(result -> withMetadata(revision, message.method(), result).toBuffer());
     }
     return tools.call(caller, message, ifGone).map(called -> encoded(revision, called));
   }
 
   /**
-   * A tool's answer stands in its result twice: as text, and as what it is. What helps with a
+   * The result contains a tool's answer twice: as text, and as structured content. The remedy of a
    * refusal is a text of its own.
    */
-  private Buffer encoded(ProtocolRevision revision, Tools.Result called) {
+  private Buffer encoded(ProtocolRevision revision, ToolRegistry.Result called) {
     JsonArray content = new JsonArray().add(text(called.answer().toString()));
     called.remedy().ifPresent(remedy -> content.add(text(remedy)));
     JsonObject result = new JsonObject().put("content", content).put("isError", called.isRefusal());
     return EncodedJson.with(
-        dressed(revision, "tools/call", result), "structuredContent", called.answer());
+        withMetadata(revision, "tools/call", result), "structuredContent", called.answer());
   }
 
   private static JsonObject text(String text) {
@@ -225,18 +228,18 @@ public final class McpService {
     if (!revision.isStateless() && method.equals("ping")) {
       return new JsonObject();
     }
-    throw RpcError.methodNotFound(revision, Text.shown(method));
+    throw RpcException.methodNotFound(revision, Text.shown(method));
   }
 
-  /** Every list is one page, so that a cursor can only be somebody else's. */
+  /** Every list is one page, so no cursor was ever issued. */
   private static Future<JsonObject> page(Message message, JsonObject all) {
     if (message.params().getValue("cursor") != null) {
-      throw RpcError.invalidParams("params.cursor: this list has one page and gave no cursor");
+      throw RpcException.invalidParams("params.cursor: this list has one page and gave no cursor");
     }
     return Future.succeededFuture(all);
   }
 
-  private JsonObject dressed(ProtocolRevision revision, String method, JsonObject result) {
+  private JsonObject withMetadata(ProtocolRevision revision, String method, JsonObject result) {
     if (!revision.isStateless()) {
       return result;
     }

@@ -8,12 +8,13 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Rows of confirm tokens that were used and sessions that were ended, until either would expire.
+ * Reads and writes the rows of used confirm tokens and ended sessions, which are kept until they
+ * would expire.
  */
 public final class McpStore {
   /**
-   * How long rows outlive what they are about: clocks of two processes differ by seconds, and a
-   * token that one of them takes for good must not find its row gone.
+   * How long rows are kept after the expiry of their token or session: clocks of processes differ
+   * by seconds, and a process whose clock is behind must still find the row.
    */
   private static final long MARGIN_MILLIS = 3_600_000;
 
@@ -30,7 +31,7 @@ public final class McpStore {
   /**
    * Marks a token used.
    *
-   * @param used what the commit fails with when it was used before
+   * @param used makes the failure of the commit when it was used before
    */
   Statement use(String nonce, long expiresAtMillis, Supplier<ApiError> used) {
     return Statement.guarded(
@@ -64,7 +65,7 @@ public final class McpStore {
     return database.exists(sql, List.of(key));
   }
 
-  /** Deletes expired rows. Answers false: there is never more to delete at once. */
+  /** Deletes expired rows. Returns false, because one run deletes all of them. */
   public Future<Boolean> sweep(long nowMillis) {
     long before = nowMillis - MARGIN_MILLIS;
     return database

@@ -8,15 +8,15 @@ import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message from a client.
+ * A message from a client.
  *
- * @param id a request's, text or a whole number; null for what is not answered
+ * @param id a request's id, text or a whole number; null for a message without an answer
  * @param method empty for a response
  */
 record Message(Kind kind, @Nullable Object id, String method, JsonObject params) {
   static final String VERSION = "2.0";
 
-  /** Clients count or use UUIDs; longer ones would only be carried back and forth. */
+  /** The longest id: clients count or use UUIDs. */
   private static final int MAX_ID = 256;
 
   private static final int MAX_METHOD = 128;
@@ -36,10 +36,10 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
   }
 
   /**
-   * The message that a JSON value is.
+   * Parses the message in a JSON value.
    *
-   * @param id what {@link #readableId} found in it
-   * @throws RpcError when it is none
+   * @param id the result of {@link #readableId}
+   * @throws RpcException when the value is not a message
    */
   static Message of(@Nullable Object value, @Nullable Object id) {
     if (value instanceof JsonArray) {
@@ -70,9 +70,7 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
     return new Message(Kind.REQUEST, id, name, named);
   }
 
-  /**
-   * The id of what may not be a message, so that a refusal can name it; null when there is none.
-   */
+  /** The id of a value that may not be a message, for use in a refusal; null when there is none. */
   static @Nullable Object readableId(@Nullable Object value) {
     Object id = value instanceof JsonObject json ? json.getValue("id") : null;
     boolean isId =
@@ -82,8 +80,8 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
     return isId ? id : null;
   }
 
-  private static RpcError invalid(String message) {
-    return RpcError.malformed(RpcError.INVALID_REQUEST, message);
+  private static RpcException invalid(String message) {
+    return RpcException.malformed(RpcException.INVALID_REQUEST, message);
   }
 
   /** The parameters' {@code _meta}; empty when there is none. */
@@ -91,12 +89,12 @@ record Message(Kind kind, @Nullable Object id, String method, JsonObject params)
     return params.getValue("_meta") instanceof JsonObject meta ? meta : new JsonObject();
   }
 
-  /** A text among the parameters; null when there is none. */
+  /** A text parameter; null when there is none. */
   @Nullable String text(String parameter) {
     return params.getValue(parameter) instanceof String text ? text : null;
   }
 
-  /** The whole answer to a request. */
+  /** The response to the request. */
   Buffer answer(Buffer result) {
     return EncodedJson.with(
         new JsonObject().put("jsonrpc", VERSION).put("id", id), "result", result);

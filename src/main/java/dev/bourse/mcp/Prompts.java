@@ -4,7 +4,7 @@ import dev.bourse.core.Text;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 
-/** Requests that a person can begin with: one, how to bid with care. */
+/** The prompts that a user can start with: one, for a careful bid. */
 final class Prompts {
   private static final String BID = "bid";
   private static final int MAX_ARGUMENT = 128;
@@ -42,7 +42,7 @@ final class Prompts {
   JsonObject get(Message message) {
     String name = message.text("name");
     if (!BID.equals(name)) {
-      throw RpcError.invalidParams(
+      throw RpcException.invalidParams(
           "no prompt '" + Text.shown(String.valueOf(name)) + "'; there is " + BID);
     }
     JsonObject given =
@@ -73,7 +73,7 @@ final class Prompts {
     if (!(given.getValue(name) instanceof String text)
         || text.isEmpty()
         || text.length() > MAX_ARGUMENT) {
-      throw RpcError.invalidParams(
+      throw RpcException.invalidParams(
           "params.arguments." + name + ": expected text of 1 to " + MAX_ARGUMENT + " characters");
     }
     return text;

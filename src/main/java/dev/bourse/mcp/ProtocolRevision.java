@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** The revisions of the protocol that are spoken here, the newest first. */
+/** The supported revisions of the protocol, the newest first. */
 enum ProtocolRevision {
-  /** Every request stands alone. */
+  /** Without sessions: each request is self-contained. */
   STATELESS("2026-07-28"),
-  /** The newest that begins with a handshake. */
+  /** The newest revision with a handshake. */
   HANDSHAKE("2025-11-25"),
   OLDEST("2025-06-18");
 

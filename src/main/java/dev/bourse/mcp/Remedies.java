@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which tool helps with a refusal. It is said beside the refusal, which itself stays as the HTTP
- * interface has it.
+ * Names the tool that helps with a refusal. The text is added beside the refusal, which itself
+ * equals the HTTP API's.
  */
 final class Remedies {
   private static final Map<String, String> BY_CODE =
@@ -17,31 +17,31 @@ final class Remedies {
           ErrorCode.AMBIGUOUS_CLUSTER.code(),
           "whoami names the clusters and their kinds.",
           ErrorCode.UNKNOWN_NODE.code(),
-          "capacity_read tells the public IPs of the nodes that are held.",
+          "capacity_read shows the public IPs of the held nodes.",
           ErrorCode.BID_TOO_LOW.code(),
-          "market_read with action=feed tells what would take a node.",
+          "market_read with action=feed shows the price that wins a node.",
           ErrorCode.PRICE_ABOVE_MAXIMUM.code(),
-          "capacity_read tells max_price_cap_per_gpu_hour.",
+          "capacity_read shows max_price_cap_per_gpu_hour.",
           ErrorCode.TOKEN_LIMIT.code(),
-          "whoami tells the limits under which the member let this application in.",
+          "whoami shows the limits that the member set for this application.",
           ErrorCode.GONE.code(),
-          "checkpoint_read with action=list tells which there are.",
+          "checkpoint_read with action=list lists the checkpoints.",
           ErrorCode.ORG_CAP.code(),
           "checkpoint_write with action=delete makes room.");
 
   private Remedies() {}
 
   /**
-   * What to call next.
+   * The next call to make.
    *
-   * @param tool the one that refused
+   * @param tool the tool that refused
    * @param refusal the fields of its answer
    */
   static Optional<String> find(String tool, JsonObject refusal) {
     String code = refusal.getString("error");
     if (code.equals(ErrorCode.VERSION_MISMATCH.code())) {
       return Optional.of(
-          "%s tells what there is now; then call %s with phase=preview again."
+          "%s shows the current state; then call %s with phase=preview again."
               .formatted(
                   tool.equals("checkpoint_write")
                       ? "checkpoint_read with action=get"

@@ -4,7 +4,7 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 
-/** The contracts and the guide, for a model to read. */
+/** The contracts and the guide as resources for a model. */
 final class Resources {
   private final ServiceDescription reference;
 
@@ -33,16 +33,16 @@ final class Resources {
   Future<JsonObject> read(ProtocolRevision revision, Message message) {
     String uri = message.text("uri");
     if (uri == null) {
-      throw RpcError.invalidParams("params.uri is missing; expected a resource's address");
+      throw RpcException.invalidParams("params.uri is missing; expected a resource's address");
     }
     ServiceDescription.Document document =
         reference.documents().stream()
             .filter(one -> one.uri().equals(uri))
             .findFirst()
-            .orElseThrow(() -> RpcError.resourceNotFound(revision, uri));
+            .orElseThrow(() -> RpcException.resourceNotFound(revision, uri));
     return reference
         .findText(uri)
-        .map(found -> found.orElseThrow(() -> RpcError.resourceNotFound(revision, uri)))
+        .map(found -> found.orElseThrow(() -> RpcException.resourceNotFound(revision, uri)))
         .map(text -> contents(document, text));
   }
 

@@ -7,14 +7,14 @@ import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Optional;
 
-/** The reads of the HTTP interface. */
+/** The port to the reads of the HTTP API. */
 public interface RestReads {
-  /** Their paths, parameters in braces, each with what it tells. */
+  /** The paths of the reads, parameters in braces, each with a description. */
   List<String> list();
 
-  /** What a member needs for a read; empty when there is no such read. */
+  /** The scope a member needs for a read; empty when there is no such read. */
   Optional<Scope> findScope(String target);
 
-  /** The answer, encoded JSON; fails, or throws, as the HTTP interface refuses. */
+  /** The answer, encoded JSON; fails or throws like the HTTP API. */
   Future<Buffer> call(Principal caller, String target);
 }

@@ -5,10 +5,10 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
 
-/** What the running service says of itself. */
+/** The port to the running service's description of itself. */
 public interface ServiceDescription {
   /**
-   * A text that anybody may read.
+   * A public text.
    *
    * @param uri its address
    */
@@ -20,18 +20,18 @@ public interface ServiceDescription {
     void accept(JsonObject arguments);
   }
 
-  /** What the contract says of a tool: title, description, annotations, input and output. */
+  /** The contract's definition of a tool: title, description, annotations, input and output. */
   JsonObject tool(String name);
 
-  /** A schema of a contract, with nothing left to look up. */
+  /** A schema of a contract with all references resolved. */
   JsonObject schema(String contract, String name);
 
-  /** Compiles a schema; the check may be used on any thread. */
+  /** Compiles a schema; the check is thread-safe. */
   Check check(JsonObject schema);
 
   /** The contracts and the guide for programs. */
   List<Document> documents();
 
-  /** The text of a document; empty when there is none of that address. */
+  /** The text of a document; empty if no document has this address. */
   Future<Optional<String>> findText(String uri);
 }

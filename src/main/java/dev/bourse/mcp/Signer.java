@@ -18,7 +18,10 @@ final class Signer {
     this.key = new SecretKeySpec(secret, ALGORITHM);
   }
 
-  /** 43 characters; the JSON form of the list keeps its parts apart. */
+  /**
+   * The signature of the parts: 43 characters. Signs them as a JSON list, which separates them
+   * unambiguously.
+   */
   String sign(String... parts) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
@@ -35,7 +38,7 @@ final class Signer {
     }
   }
 
-  /** Whether a signature is that of these parts; takes as long for a wrong one as for a right. */
+  /** Whether a signature is valid for these parts, in constant time. */
   boolean matches(String signature, String... parts) {
     return MessageDigest.isEqual(
         sign(parts).getBytes(StandardCharsets.UTF_8), signature.getBytes(StandardCharsets.UTF_8));

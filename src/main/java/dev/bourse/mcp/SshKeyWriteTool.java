@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Registers an ssh key of the member's organization or removes one, in two phases. */
+/** Registers or removes an ssh key of the member's organization, in two phases. */
 public final class SshKeyWriteTool implements Tool {
   private static final String NAME = "ssh_key_write";
   private static final String ADD = "add";
@@ -26,7 +26,7 @@ public final class SshKeyWriteTool implements Tool {
           Set.of("phase", "confirm_token"),
           Map.of(ADD, Set.of("name", "public_key", "cluster"), REMOVE, Set.of("key_id")));
 
-  /** A key is never changed, only there or not. */
+  /** A key has one version, because it never changes. */
   private static final long ONLY_VERSION = 0;
 
   private final SshKeyService keys;
@@ -71,14 +71,14 @@ public final class SshKeyWriteTool implements Tool {
             FIELDS.text(arguments, "public_key"),
             arguments.getString("cluster"));
     SshKey key = prepared.key();
-    JsonObject told = answer(arguments).put("is_registered", !prepared.isNew());
+    JsonObject answer = answer(arguments).put("is_registered", !prepared.isNew());
     return Future.succeededFuture(
         prepared.isNew()
-            ? confirmable(told.put("ssh_key", unregistered(key)), caller, arguments, key)
-            : told.put("ssh_key", key.toJson()).putNull("confirm_token").putNull("expires_at"));
+            ? confirmable(answer.put("ssh_key", unregistered(key)), caller, arguments, key)
+            : answer.put("ssh_key", key.toJson()).putNull("confirm_token").putNull("expires_at"));
   }
 
-  /** What the registry makes at the confirm is not told before it is there. */
+  /** The key without the fields that the registry sets at the confirm. */
   private static JsonObject unregistered(SshKey key) {
     JsonObject json = key.toJson();
     List.of("key_id", "created_at", "created_by").forEach(json::remove);
@@ -142,7 +142,7 @@ public final class SshKeyWriteTool implements Tool {
 
   private JsonObject confirmable(
       JsonObject preview, Principal caller, JsonObject arguments, SshKey key) {
-    ConfirmTokens.Issued issued =
+    ConfirmTokens.IssuedToken issued =
         confirms.issue(caller, NAME, arguments, key.fingerprint(), ONLY_VERSION);
     return preview
         .put("confirm_token", issued.token())

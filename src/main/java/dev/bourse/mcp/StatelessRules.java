@@ -9,14 +9,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the revision without sessions demands of a request: that it says by itself what it is, and
- * that its headers, by which others route it, say the same.
+ * The rules of the revision without sessions: a request must be self-describing, and its headers,
+ * by which intermediaries route it, must match the body.
  */
 final class StatelessRules {
   private static final String REVISION = "io.modelcontextprotocol/protocolVersion";
   private static final String CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
-  /** Which parameter of a method {@code Mcp-Name} repeats. */
+  /** The parameter that {@code Mcp-Name} repeats, by method. */
   private static final Map<String, String> NAMED_BY =
       Map.of("tools/call", "name", "prompts/get", "name", "resources/read", "uri");
 
@@ -25,7 +25,7 @@ final class StatelessRules {
 
   private StatelessRules() {}
 
-  /** Whether a message is for these rules, and not of a revision with sessions. */
+  /** Whether these rules apply to a message, rather than those of a revision with sessions. */
   static boolean govern(McpHeaders headers, Message message) {
     Object inBody = message.meta().getValue(REVISION);
     return headers.revision().isPresent()
@@ -39,9 +39,9 @@ final class StatelessRules {
   }
 
   /**
-   * Accepts a request.
+   * Validates a request.
    *
-   * @throws RpcError telling the first thing that is wrong
+   * @throws RpcException naming the first fault
    */
   static void check(McpHeaders headers, Message message) {
     JsonObject meta = message.meta();
@@ -52,13 +52,13 @@ final class StatelessRules {
     Object inBody = meta.getValue(REVISION);
     if (!(inBody instanceof String revision)) {
       if (ProtocolRevision.find(inHead).isEmpty()) {
-        throw RpcError.unsupportedRevision(inHead);
+        throw RpcException.unsupportedRevision(inHead);
       }
       throw missing(REVISION, "text");
     }
     requireSame("MCP-Protocol-Version", inHead, revision);
     if (!revision.equals(ProtocolRevision.STATELESS.label())) {
-      throw RpcError.unsupportedRevision(revision);
+      throw RpcException.unsupportedRevision(revision);
     }
     if (!(meta.getValue(CAPABILITIES) instanceof JsonObject)) {
       throw missing(CAPABILITIES, "an object");
@@ -88,7 +88,7 @@ final class StatelessRules {
     }
   }
 
-  /** A header's value, which may be wrapped in base 64; empty when the wrapping is faulty. */
+  /** A header's value, decoded if it is wrapped in base64; empty when the wrapping is faulty. */
   private static Optional<String> decoded(String value) {
     if (!value.startsWith(ENCODED_BEGIN) || !value.endsWith(ENCODED_END)) {
       return Optional.of(value);
@@ -101,12 +101,12 @@ final class StatelessRules {
     }
   }
 
-  private static RpcError mismatch(String message) {
-    return RpcError.malformed(RpcError.HEADER_MISMATCH, message);
+  private static RpcException mismatch(String message) {
+    return RpcException.malformed(RpcException.HEADER_MISMATCH, message);
   }
 
-  private static RpcError missing(String key, String expected) {
-    return RpcError.malformed(
-        RpcError.INVALID_PARAMS, "params._meta: " + key + " is missing; expected " + expected);
+  private static RpcException missing(String key, String expected) {
+    return RpcException.malformed(
+        RpcException.INVALID_PARAMS, "params._meta: " + key + " is missing; expected " + expected);
   }
 }

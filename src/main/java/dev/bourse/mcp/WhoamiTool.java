@@ -9,7 +9,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
-/** Who the member is and which clusters there are. */
+/** Shows the member's identity, clusters and limits. */
 public final class WhoamiTool implements Tool {
   private final OrgService org;
   private final WhoamiView whoami;

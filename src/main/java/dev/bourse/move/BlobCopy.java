@@ -15,12 +15,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Copies a blob from one store to another, as an upload that a copy which was broken off has left,
- * if one has. After each piece comes a pause as long as the piece took, so that others have at
- * least half of both stores.
+ * Copies a blob from one store to another through an upload, and continues an interrupted copy. It
+ * pauses after each piece for as long as the piece took, so that other users have at least half of
+ * both stores.
  */
 final class BlobCopy {
-  /** The upload's name beside the blob's; the sweep ends one that nobody goes on with. */
+  /** Suffix of the upload's name; the sweep deletes abandoned uploads. */
   private static final String ATTEMPT = "move";
 
   private final Vertx vertx;
@@ -29,20 +29,20 @@ final class BlobCopy {
   private final Reading reading;
   private final BooleanSupplier isStopped;
 
-  /** Somebody said that nobody waits for the copy any more. */
-  static final class Stopped extends RuntimeException {
+  /** The copy was cancelled. */
+  static final class CopyStoppedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Stopped() {
+    CopyStoppedException() {
       super("the copy was stopped", null, false, false);
     }
   }
 
-  /** The blob is not what it has to be, and nothing came of the copy. */
-  static final class Damaged extends RuntimeException {
+  /** The blob does not have its length or digest, so nothing was published. */
+  static final class DamagedBlobException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Damaged(String detail) {
+    DamagedBlobException(String detail) {
       super(detail, null, false, false);
     }
   }
@@ -61,10 +61,11 @@ final class BlobCopy {
   }
 
   /**
-   * Copies and publishes the blob. Fails with {@link Damaged}, with {@link Stopped}, with {@link
-   * dev.bourse.blob.BlobGone} when it is not there, and as the stores do.
+   * Copies and publishes the blob. Fails with {@link DamagedBlobException}, with {@link
+   * CopyStoppedException}, with {@link dev.bourse.blob.BlobGone} if it does not exist, and like the
+   * stores.
    *
-   * @param isStopped asked before each piece
+   * @param isStopped checked before each piece
    */
   static Future<Void> run(
       Vertx vertx,
@@ -84,7 +85,8 @@ final class BlobCopy {
   private Future<Void> copy(BlobStore to) {
     if (reading.length() != blob.bytes()) {
       return Future.failedFuture(
-          new Damaged("it has %d bytes instead of %d".formatted(reading.length(), blob.bytes())));
+          new DamagedBlobException(
+              "it has %d bytes instead of %d".formatted(reading.length(), blob.bytes())));
     }
     String uploadId = blob.key().replace(blob.sha256(), ATTEMPT);
     MessageDigest digest = Digests.newSha256();
@@ -106,11 +108,11 @@ final class BlobCopy {
             });
   }
 
-  /** What an earlier copy had left may have been damaged with its machine: then it begins anew. */
+  /** A continued upload may have been damaged with its machine, so it starts again. */
   private Future<Void> mismatch(boolean isFresh, String sha256, BlobStore to) {
     return isFresh
         ? Future.failedFuture(
-            new Damaged(
+            new DamagedBlobException(
                 "its bytes have the digest %s instead of %s".formatted(sha256, blob.sha256())))
         : copy(to);
   }
@@ -123,7 +125,7 @@ final class BlobCopy {
 
   private void appendFrom(Upload upload, long offset, Promise<Void> copied) {
     if (isStopped.getAsBoolean()) {
-      copied.fail(new Stopped());
+      copied.fail(new CopyStoppedException());
       return;
     }
     if (offset >= blob.bytes()) {

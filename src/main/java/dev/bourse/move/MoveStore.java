@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The rows of a move: what was asked for, what is being copied, and what was found. */
+/** Rows of a move: the request, the claims on blobs, and the faults. */
 public final class MoveStore {
   private static final String NAME = "last";
   private static final String RUNNING = "running";
@@ -21,21 +21,21 @@ public final class MoveStore {
     this.database = database;
   }
 
-  /** Another process has the blob, or the move was ended or asked for anew. */
-  static final class LostRace extends RuntimeException {
+  /** Another process has the claim, or the move was ended or requested again. */
+  static final class ClaimLostException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    LostRace() {
+    ClaimLostException() {
       super("another process moves this blob", null, false, false);
     }
   }
 
   /**
-   * The move that was asked for last.
+   * The last requested move.
    *
    * @param endedAtMillis null while it runs
-   * @param movedBlobs since it was asked for, of all processes
-   * @param leftBlobs what the last walk found to be done still; -1 before the first
+   * @param movedBlobs blobs moved since the request, by all processes
+   * @param leftBlobs blobs that the last walk left undone; -1 before the first walk
    */
   public record Asked(
       String from,
@@ -47,10 +47,10 @@ public final class MoveStore {
       long movedBytes,
       long leftBlobs) {}
 
-  /** A blob that a process copies, by which attempt at it. */
+  /** A process's claim on a blob, with the number of the attempt. */
   record Claim(String key, int attempts) {}
 
-  /** A blob that cannot be moved, as operators are told of it. */
+  /** A blob that cannot be moved, as operators see it. */
   public record Found(String key, String item, int revision, String detail, long foundAtMillis) {}
 
   Future<Optional<Asked>> find() {
@@ -70,7 +70,7 @@ public final class MoveStore {
         row.integer("left_blobs"));
   }
 
-  /** Begins a move and forgets what the one before found; one that runs goes on as it is. */
+  /** Starts a move and deletes the faults of the previous one; a running one continues. */
   Future<Void> ask(String from, String to, long nowMillis) {
     String isAnother =
         "NOT EXISTS (SELECT 1 FROM blob_move m WHERE m.name = ? AND m.state = ?"
@@ -96,8 +96,8 @@ public final class MoveStore {
                 nowMillis)));
   }
 
-  /** Says what a walk found; the move has ended when nothing is left but what cannot be moved. */
-  Future<Void> walked(Asked asked, long left, boolean isEnd, long nowMillis) {
+  /** Records the end of a walk; the move has ended when only faulty blobs are left. */
+  Future<Void> recordWalk(Asked asked, long left, boolean isEnd, long nowMillis) {
     return database.commit(
         List.of(
             Statement.of(
@@ -112,10 +112,9 @@ public final class MoveStore {
   }
 
   /**
-   * Takes a blob that nobody has, or whoever had it has not told of for a while; empty when
-   * somebody is at it.
+   * Claims a blob that has no claim, or an expired one; empty if another process has it.
    *
-   * @param leftMillis what was last told of earlier is left
+   * @param leftMillis claims renewed before this time have expired
    */
   Future<Optional<Claim>> take(String key, long nowMillis, long leftMillis) {
     return database
@@ -129,7 +128,7 @@ public final class MoveStore {
                 return taken(
                     new Claim(key, 1),
                     Statement.guarded(
-                        LostRace::new,
+                        ClaimLostException::new,
                         "INSERT INTO blob_move_claim (blob_key, told_at, attempts)"
                             + " VALUES (?, ?, 1) ON CONFLICT (blob_key) DO NOTHING",
                         key,
@@ -142,7 +141,7 @@ public final class MoveStore {
                   : taken(
                       new Claim(key, attempts + 1),
                       Statement.guarded(
-                          LostRace::new,
+                          ClaimLostException::new,
                           "UPDATE blob_move_claim SET told_at = ?, attempts = ?"
                               + " WHERE blob_key = ? AND attempts = ? AND told_at = ?",
                           nowMillis,
@@ -159,29 +158,29 @@ public final class MoveStore {
         .map(Optional.of(claim))
         .recover(
             e ->
-                e instanceof LostRace
+                e instanceof ClaimLostException
                     ? Future.succeededFuture(Optional.empty())
                     : Future.failedFuture(e));
   }
 
-  /** Says that somebody is at it, or at time 0 that nobody is. */
-  Future<Void> tell(Claim claim, long nowMillis) {
+  /** Renews a claim; at time 0 releases it. */
+  Future<Void> renew(Claim claim, long nowMillis) {
     return database.commit(
         List.of(
             Statement.guarded(
-                LostRace::new,
+                ClaimLostException::new,
                 "UPDATE blob_move_claim SET told_at = ? WHERE blob_key = ? AND attempts = ?",
                 nowMillis,
                 claim.key(),
                 claim.attempts())));
   }
 
-  /** Ends the claim on a blob that is of no more use. */
+  /** Deletes the claim on an obsolete blob. */
   Future<Void> drop(Claim claim) {
     return database.commit(List.of(ended(claim)));
   }
 
-  /** Has the blob deleted in a while where it was. */
+  /** Records a moved blob and schedules its deletion from the former store. */
   Future<Void> moved(Claim claim, StoredBlobs.Blob blob, String from, long nowMillis) {
     return database.commit(
         List.of(
@@ -196,11 +195,11 @@ public final class MoveStore {
   }
 
   /**
-   * Has a blob deleted in a while that is in both stores, because a process died behind the copy.
+   * Schedules the deletion of a blob that is in both stores because a process died after the copy.
    *
-   * @param leftMillis a claim that was last told of earlier is ended
+   * @param leftMillis a claim renewed before this time is deleted
    */
-  Future<Void> isInBoth(String key, String from, long nowMillis, long leftMillis) {
+  Future<Void> scheduleDeletion(String key, String from, long nowMillis, long leftMillis) {
     return database.commit(
         List.of(
             garbage(key, from, nowMillis),
@@ -219,7 +218,7 @@ public final class MoveStore {
         nowMillis);
   }
 
-  /** The blob cannot be moved. */
+  /** Records that the blob cannot be moved. */
   Future<Void> keepFault(Claim claim, StoredBlobs.Blob blob, String detail, long nowMillis) {
     return database.commit(
         List.of(
@@ -237,13 +236,13 @@ public final class MoveStore {
 
   private static Statement ended(Claim claim) {
     return Statement.guarded(
-        LostRace::new,
+        ClaimLostException::new,
         "DELETE FROM blob_move_claim WHERE blob_key = ? AND attempts = ?",
         claim.key(),
         claim.attempts());
   }
 
-  /** Blobs that were moved from a store before some time, the oldest first. */
+  /** Lists blobs that were moved from a store before a time, oldest first. */
   Future<List<String>> listMoved(String from, long beforeMillis, int limit) {
     return database.read(
         "SELECT blob_key FROM blob_moved WHERE store = ? AND moved_at <= ?"
@@ -252,7 +251,7 @@ public final class MoveStore {
         row -> row.text("blob_key"));
   }
 
-  /** They are deleted where they were, or are to stay there. */
+  /** Deletes the records of blobs that were deleted from the former store, or stay there. */
   Future<Void> forgetMoved(String from, List<String> keys) {
     return database.commit(
         keys.stream()
@@ -263,7 +262,7 @@ public final class MoveStore {
             .toList());
   }
 
-  /** What cannot be moved, in the order of keys. */
+  /** Lists faults in the order of keys. */
   Future<List<Found>> listFaults(String after, int limit) {
     return database.read(
         "SELECT * FROM blob_move_fault WHERE blob_key > ? ORDER BY blob_key LIMIT ?",

@@ -7,5 +7,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param nodeId the machine
  * @param allocationId the allocation it is prepared for, null when it is clean
+ * @param notice what its tenant's programs were told last, null for nothing since it started
  */
-public record Holding(String nodeId, @Nullable String allocationId) {}
+public record Holding(String nodeId, @Nullable String allocationId, @Nullable NodeNotice notice) {
+  /** One whose programs were told nothing. */
+  public Holding(String nodeId, @Nullable String allocationId) {
+    this(nodeId, allocationId, null);
+  }
+}

@@ -31,6 +31,11 @@ public record Machine(
     this(nodeId, publicIp, sshPort, hostKey, null);
   }
 
+  /** Returns the machine after a new image: with another host key and no list yet. */
+  public Machine reimaged(String newHostKey) {
+    return new Machine(nodeId, publicIp, sshPort, newHostKey);
+  }
+
   /** Returns the same machine with an accepted list. */
   public Machine withBaseline(String digest) {
     return new Machine(nodeId, publicIp, sshPort, hostKey, digest);

@@ -51,8 +51,19 @@ record MachineScript(String command, String input, int patienceSeconds) {
    */
   static final String CLEANED = "bourse-cleaned:";
 
+  /** Precedes the id and the state of the last notice in the answer of {@link #held}. */
+  static final String NOTICE = "bourse-notice:";
+
+  /**
+   * Precedes the sequence of a newer notice, which the machine keeps in the place of the call's.
+   */
+  static final String NEWER = "bourse-newer:";
+
   /** Three answers of the driver's programs, and the operator's check. */
   private static final int EXAMINE_SECONDS = 3 * 22 + 62;
+
+  /** The signals, and the wait for another notice. */
+  private static final int NOTICE_SECONDS = 10;
 
   private static final int HOLDS_ANOTHER = 65;
   private static final int PREPARE_FAILED = 70;
@@ -81,10 +92,18 @@ record MachineScript(String command, String input, int patienceSeconds) {
    * too.
    */
   private static final String RUN =
-      read("tenant.sh") + read("baseline.sh") + read("health.sh") + read("run.sh");
+      read("tenant.sh")
+          + read("notice.sh")
+          + read("baseline.sh")
+          + read("health.sh")
+          + read("run.sh");
 
   private static final String LOOK =
-      read("tenant.sh") + read("baseline.sh") + read("health.sh") + read("look.sh");
+      read("tenant.sh")
+          + read("notice.sh")
+          + read("baseline.sh")
+          + read("health.sh")
+          + read("look.sh");
 
   /** Installs exactly these keys on a machine that is clean or holds this very allocation. */
   static MachineScript provision(
@@ -92,7 +111,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
       Machine machine,
       String allocationId,
       List<String> publicKeys,
-      Hardware hardware,
+      MachineTerms terms,
       long nowMillis,
       int patienceSeconds) {
     StringBuilder lines = new StringBuilder();
@@ -104,11 +123,12 @@ record MachineScript(String command, String input, int patienceSeconds) {
         "provision",
         allocationId,
         patienceSeconds,
-        hardware,
+        terms,
         nowMillis,
         lines.toString(),
         prepare,
-        "");
+        "",
+        config.hasOwnIds() ? terms.ids() : null);
   }
 
   /** Takes a machine back that holds this very allocation, or none. */
@@ -124,7 +144,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
         0,
         "",
         config.filled(config.endSessionsCommand().strip(), machine.nodeId()),
-        config.filled(config.wipeCommand().strip(), machine.nodeId()));
+        config.filled(config.wipeCommand().strip(), machine.nodeId()),
+        null);
   }
 
   /** Prints {@link #MARK} and the allocation, if any, on a line. */
@@ -133,8 +154,8 @@ record MachineScript(String command, String input, int patienceSeconds) {
   }
 
   /** Prints {@link #MARK}, {@link #BASELINE}, {@link #FAULT} lines and {@link #CHECKED}. */
-  static MachineScript examine(SshConfig config, Machine machine, Hardware hardware) {
-    return look(config, machine, hardware, "examine", EXAMINE_SECONDS);
+  static MachineScript examine(SshConfig config, Machine machine, MachineTerms terms) {
+    return look(config, machine, terms, "examine", EXAMINE_SECONDS);
   }
 
   /** Prints {@link #BASELINE}, the digest of the machine's list, and {@link #CHANGE} lines. */
@@ -147,14 +168,30 @@ record MachineScript(String command, String input, int patienceSeconds) {
     return look(config, machine, null, "accept_baseline", limitSeconds(config), digest);
   }
 
+  /** Tells the tenant's programs of a notice. */
+  static MachineScript notice(
+      SshConfig config, Machine machine, String allocationId, NodeNotice notice, long sequence) {
+    return look(
+        config,
+        machine,
+        null,
+        "notify",
+        NOTICE_SECONDS,
+        allocationId,
+        notice.id(),
+        notice.state(),
+        Long.toString(sequence),
+        notice.toJson(sequence));
+  }
+
   private static MachineScript look(
       SshConfig config,
       Machine machine,
-      @Nullable Hardware hardware,
+      @Nullable MachineTerms terms,
       String function,
       int patienceSeconds,
       String... more) {
-    return script(config, machine, hardware, LOOK, function, "", patienceSeconds, more);
+    return script(config, machine, terms, LOOK, function, "", patienceSeconds, more);
   }
 
   private static MachineScript run(
@@ -163,16 +200,17 @@ record MachineScript(String command, String input, int patienceSeconds) {
       String kind,
       String allocationId,
       int patienceSeconds,
-      @Nullable Hardware hardware,
+      @Nullable MachineTerms terms,
       long nowMillis,
       String input,
       String first,
-      String second) {
+      String second,
+      @Nullable LoginIds ids) {
     String request = kind + ':' + allocationId + ':' + digest(List.of(input, first, second));
     return script(
         config,
         machine,
-        hardware,
+        terms,
         RUN,
         "visit",
         input,
@@ -185,7 +223,9 @@ record MachineScript(String command, String input, int patienceSeconds) {
         Integer.toString(input.getBytes(StandardCharsets.UTF_8).length),
         first,
         second,
-        Long.toString(nowMillis / 1000));
+        Long.toString(nowMillis / 1000),
+        ids == null ? "" : Long.toString(ids.uid()),
+        ids == null ? "" : Long.toString(ids.gid()));
   }
 
   private static int limitSeconds(SshConfig config) {
@@ -225,6 +265,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
       case END_SESSIONS_FAILED ->
           NodeFailure.lasting(call + ": the tenant's sessions were not ended: " + printed);
       case WIPE_FAILED -> NodeFailure.lasting(call + ": the wipe command failed: " + printed);
+      case AT_WORK -> NodeFailure.busy(call + ": " + printed);
       case KEYS_CUT_SHORT ->
           NodeFailure.passing(call + ": the machine received only a part of the keys");
       case OUT_OF_TIME ->
@@ -248,7 +289,7 @@ record MachineScript(String command, String input, int patienceSeconds) {
   private static MachineScript script(
       SshConfig config,
       Machine machine,
-      @Nullable Hardware hardware,
+      @Nullable MachineTerms terms,
       String text,
       String phase,
       String input,
@@ -267,15 +308,17 @@ record MachineScript(String command, String input, int patienceSeconds) {
     words.add(quoted(config.filled(config.markPath(), nodeId)));
     words.add(quoted(config.tenantUser()));
     words.add(quoted(nodeId));
-    if (hardware != null && config.checksHardware()) {
-      words.add(Integer.toString(hardware.gpus()));
-      words.add(quoted(Objects.requireNonNullElse(hardware.model(), "")));
+    if (terms != null && config.checksHardware()) {
+      words.add(Integer.toString(terms.gpus()));
+      words.add(quoted(Objects.requireNonNullElse(terms.model(), "")));
       words.add(quoted(config.filled(config.checkCommand().strip(), nodeId)));
     } else {
       words.addAll(List.of("off", "''", "''"));
     }
     words.add(config.hasOwnIds() ? "own" : "fixed");
     words.add(quoted(Objects.requireNonNullElse(machine.baseline(), "")));
+    words.add(quoted(config.filled(config.runPath(), nodeId)));
+    words.add(terms != null && terms.hasRootTenants() ? "root" : "login");
     Stream.of(more).map(MachineScript::quoted).forEach(words::add);
     return new MachineScript(String.join(" ", words), input, patienceSeconds);
   }

@@ -3,6 +3,8 @@ package dev.bourse.nodes;
 import dev.bourse.signals.Signals;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What Bourse asks of the machines. Every call may be repeated with the same arguments and then
@@ -27,10 +29,10 @@ public interface NodeProvider {
    *
    * @param publicKeys ssh public key lines; an empty list prepares the machine without keys, and
    *     keeps the keys that an earlier call for the allocation has installed
-   * @param hardware what the pool promises
+   * @param terms what the pool promises
    */
   Future<Void> provision(
-      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware);
+      Machine machine, String allocationId, List<String> publicKeys, MachineTerms terms);
 
   /**
    * Takes a machine back from an allocation: ends the tenant's sessions, removes its keys, wipes
@@ -41,6 +43,33 @@ public interface NodeProvider {
    * {@linkplain NodeFailure#isUnfit() unfit} and the mark stays.
    */
   Future<Cleaning> reclaim(Machine machine, String allocationId);
+
+  /** Returns the ids for {@link MachineTerms#ids}; empty if grants need none. */
+  default Optional<IdRange> idRange() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns how long a new image of a machine may take, including the machine's start. Empty if
+   * nothing of a tenant with root rights stays on a machine, so that it needs none.
+   */
+  default OptionalLong reimageTimeoutMillis() {
+    return OptionalLong.empty();
+  }
+
+  /** True if machines can be given a new image; otherwise {@link #reimage} fails as unfit. */
+  default boolean canReimage() {
+    return false;
+  }
+
+  /**
+   * Gives a machine a new image, and returns its new host key. Nothing of the answer comes from the
+   * machine. The call may be repeated with the same {@linkplain ReimageOrder#id() id}. It fails as
+   * unfit if the time is up.
+   */
+  default Future<String> reimage(Machine machine, ReimageOrder order) {
+    return Future.failedFuture(NodeFailure.unfit(machine.nodeId() + " cannot be reimaged"));
+  }
 
   /**
    * What these machines hold, for reconciliation. A machine that cannot be asked is absent from the
@@ -53,7 +82,7 @@ public interface NodeProvider {
    * no other call's turn and takes at most minutes if the machine's driver hangs. A machine that
    * nobody holds takes its first list of what root owns.
    */
-  Future<Examination> examine(Machine machine, Hardware hardware);
+  Future<Examination> examine(Machine machine, MachineTerms terms);
 
   /**
    * Whether a machine answers at all: succeeds when it is the one that the inventory knows and lets
@@ -61,6 +90,19 @@ public interface NodeProvider {
    * most.
    */
   Future<Void> probe(Machine machine);
+
+  /**
+   * Tells the tenant's programs on a machine of a notice: writes a file, sends signals, and starts
+   * the tenant's own program without waiting for it. Waits for no other call's turn, is tried once,
+   * and never delays a reclaim. The machine ignores a notice that it was told already, and another
+   * one whose sequence is not above the last. Fails if the machine does not hold the allocation.
+   *
+   * @param sequence grows with each call for an allocation, whichever process calls
+   * @return the sequence if the machine told this notice, now or before; otherwise that of the
+   *     newer notice which it keeps
+   */
+  Future<Long> deliverNotice(
+      Machine machine, String allocationId, NodeNotice notice, long sequence);
 
   /** Compares what root owns on a machine with what was accepted. */
   Future<BaselineReview> reviewBaseline(Machine machine);

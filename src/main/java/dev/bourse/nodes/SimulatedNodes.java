@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,11 @@ public final class SimulatedNodes implements NodeProvider {
 
   /** By machine, the allocation it was last taken back from, which never comes back. */
   private final Map<String, String> ended = new HashMap<>();
+
+  /** By machine, the last notice of its holder. */
+  private final Map<String, Told> told = new HashMap<>();
+
+  private record Told(NodeNotice notice, long sequence) {}
 
   private final Set<Promise<Void>> underWay = new HashSet<>();
   private boolean closed;
@@ -60,7 +66,7 @@ public final class SimulatedNodes implements NodeProvider {
 
   @Override
   public Future<Void> provision(
-      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
+      Machine machine, String allocationId, List<String> publicKeys, MachineTerms terms) {
     return later(
         config.provisionDelayMillis(),
         "provision " + machine.nodeId(),
@@ -82,6 +88,7 @@ public final class SimulatedNodes implements NodeProvider {
             () -> {
               requireNoOther(machine, allocationId);
               marks.remove(machine.nodeId());
+              told.remove(machine.nodeId());
               ended.put(machine.nodeId(), allocationId);
             })
         .map(Cleaning.UNRECORDED);
@@ -96,14 +103,40 @@ public final class SimulatedNodes implements NodeProvider {
 
   @Override
   public synchronized Future<List<Holding>> held(List<Machine> machines) {
-    return Future.succeededFuture(
-        machines.stream().map(m -> new Holding(m.nodeId(), marks.get(m.nodeId()))).toList());
+    return Future.succeededFuture(machines.stream().map(m -> holding(m.nodeId())).toList());
+  }
+
+  private Holding holding(String nodeId) {
+    Told known = told.get(nodeId);
+    return new Holding(nodeId, marks.get(nodeId), known == null ? null : known.notice());
   }
 
   /** A machine that exists in memory alone has no hardware to check. */
   @Override
-  public Future<Examination> examine(Machine machine, Hardware hardware) {
+  public Future<Examination> examine(Machine machine, MachineTerms terms) {
     return held(List.of(machine)).map(held -> new Examination(held.get(0), Health.UNKNOWN, null));
+  }
+
+  @Override
+  public Future<Long> deliverNotice(
+      Machine machine, String allocationId, NodeNotice notice, long sequence) {
+    AtomicLong kept = new AtomicLong(sequence);
+    return later(
+            1,
+            "notice " + machine.nodeId(),
+            () -> {
+              if (!allocationId.equals(marks.get(machine.nodeId()))) {
+                throw NodeFailure.heldByAnother(
+                    machine.nodeId() + " does not hold allocation " + allocationId);
+              }
+              Told known = told.get(machine.nodeId());
+              if (known == null || known.sequence() < sequence) {
+                told.put(machine.nodeId(), new Told(notice, sequence));
+              } else if (!known.notice().equals(notice)) {
+                kept.set(known.sequence());
+              }
+            })
+        .map(done -> kept.get());
   }
 
   @Override

@@ -7,25 +7,32 @@ import java.util.regex.Pattern;
  * How real machines are reached and what is run there.
  *
  * <p>Paths and commands may name {@code {node}} (the machine's id) and {@code {user}} (the tenant's
- * login); both are of characters a shell gives no meaning to. Commands run under {@code /bin/sh} as
- * root with {@code BOURSE_NODE} and {@code BOURSE_ALLOCATION} in their environment and no standard
- * input, and must bear being run again.
+ * login); both are of characters a shell gives no meaning to. Commands, except the one for a new
+ * image, run under {@code /bin/sh} as root with {@code BOURSE_NODE} and {@code BOURSE_ALLOCATION}
+ * in their environment and no standard input, and must bear being run again.
  *
  * @param adminUser who the provider logs in as: root, or a user with password-less sudo
  * @param identityFile its private key in OpenSSH or PEM form, without a passphrase
  * @param tenantUser who tenants log in as; exists on every machine and is not the admin
- * @param hasOwnIds true if each grant gives the tenant's login user and group ids that no tenant of
- *     the machine had before; otherwise the login keeps its ids, and a process that survives a
- *     reclaim can read the next tenant's files
+ * @param hasOwnIds true if each grant gives the tenant's login ids that no tenant had before, and
+ *     the group of its organization; otherwise the login keeps its ids, and a process that survives
+ *     a reclaim can read the next tenant's files
+ * @param idRange from where the ids of logins and organizations are
  * @param authorizedKeysPath the file the machine's sshd reads the tenant's keys from; its directory
  *     is made when only that is missing, and is replaced when it is a symbolic link
  * @param markPath where a machine keeps the allocation it is prepared for; in a directory that only
  *     root can write
+ * @param runPath where the tenant's programs read of notices; in a directory that only root can
+ *     write, and removed by a reclaim. It is no setting, because programs rely on it
  * @param prepareCommand run before a tenant is let in; blank for none
  * @param endSessionsCommand ends work for the tenant in processes with other ids; runs after the
  *     processes with the tenant's ids were killed; blank for none
  * @param wipeCommand removes data of the tenant in other places than files with its ids; runs
  *     before these are removed; blank for none
+ * @param reimageCommand gives a machine a new image; runs on the service's host as the service's
+ *     user, and prints the machine's new host key; blank for none
+ * @param reimageTimeoutMillis longest time from the start of that command until the machine answers
+ *     with the new key, 100 to 86,400,000
  * @param checksHardware true if machines are refused for hardware faults, and checked while held
  * @param checkCommand the operator's own check: status 0 for a good machine, otherwise each printed
  *     line is a fault; blank for none
@@ -44,11 +51,15 @@ public record SshConfig(
     Path identityFile,
     String tenantUser,
     boolean hasOwnIds,
+    IdRange idRange,
     String authorizedKeysPath,
     String markPath,
+    String runPath,
     String prepareCommand,
     String endSessionsCommand,
     String wipeCommand,
+    String reimageCommand,
+    long reimageTimeoutMillis,
     boolean checksHardware,
     String checkCommand,
     long connectTimeoutMillis,
@@ -67,7 +78,7 @@ public record SshConfig(
 
   private static final int MAX_PATH_CHARS = 512;
 
-  /** All four commands travel in one argument, which Linux bounds at 128 KiB. */
+  /** All commands for machines travel in one argument, which Linux bounds at 128 KiB. */
   private static final int MAX_COMMAND_CHARS = 16_384;
 
   public SshConfig {
@@ -84,7 +95,9 @@ public record SshConfig(
     requireCommand("prepare-command", prepareCommand);
     requireCommand("end-sessions-command", endSessionsCommand);
     requireCommand("wipe-command", wipeCommand);
+    requireCommand("reimage-command", reimageCommand);
     requireCommand("check-command", checkCommand);
+    requireRange("reimage-timeout", reimageTimeoutMillis, 100, 86_400_000);
     requireRange("connect-timeout", connectTimeoutMillis, 100, 120_000);
     requireRange("command-timeout", commandTimeoutMillis, 100, 7_200_000);
     requireRange("attempts", attempts, 1, 10);
@@ -103,11 +116,15 @@ public record SshConfig(
         identityFile,
         "tenant",
         true,
+        IdRange.USUAL,
         "/home/{user}/.ssh/authorized_keys",
         "/var/lib/bourse/allocation",
+        "/run/bourse",
         "",
         "",
         "",
+        "",
+        3_600_000,
         true,
         "",
         10_000,

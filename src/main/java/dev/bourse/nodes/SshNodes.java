@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -55,6 +56,9 @@ public final class SshNodes implements NodeProvider {
 
   private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 
+  /** A machine whose tenant is root may print anything. */
+  private static final Pattern SEQUENCE = Pattern.compile("[0-9]{1,18}");
+
   private static final Pattern CLEANED =
       Pattern.compile("(\\d{1,9}) +(\\d{1,9}) +(\\d{1,9}) +(\\d{1,9}) ([0-9a-f]{64})?");
 
@@ -83,6 +87,19 @@ public final class SshNodes implements NodeProvider {
    */
   private static final long SLACK_MILLIS = 120_000;
 
+  /**
+   * Notices that are delivered at a time. A visit takes about half a second, so two thousand
+   * machines are told within ten seconds.
+   */
+  private static final int NOTICES_AT_ONCE = 128;
+
+  /**
+   * Machines that are examined at a time. A machine takes seconds, and a minute if its driver
+   * hangs; so 10,000 are examined within ten minutes or three hours. The rate of probes limits the
+   * load of this host, because each starts one examination at most.
+   */
+  private static final int EXAMINED_AT_ONCE = 64;
+
   private final Vertx vertx;
   private final SshConfig config;
   private final PinnedSsh ssh;
@@ -91,6 +108,14 @@ public final class SshNodes implements NodeProvider {
   private final int firstVisitSeconds;
   private final long firstPauseMillis;
   private final ThreadPoolExecutor pool;
+  private final ThreadPoolExecutor imaging;
+  private final ReimageCommand reimageCommand;
+
+  /** Threads of their own, because a notice must not wait for a machine that is cleaned. */
+  private final ThreadPoolExecutor noticePool;
+
+  /** Threads of their own, because a grant must not wait for a driver that hangs. */
+  private final ThreadPoolExecutor examining;
 
   // The three below are guarded by this object.
   private final Map<String, Future<?>> lastOfMachine = new HashMap<>();
@@ -123,21 +148,35 @@ public final class SshNodes implements NodeProvider {
     this.firstVisitSeconds = firstVisitSeconds;
     this.firstPauseMillis = firstPauseMillis;
     ssh = new PinnedSsh(config);
-    AtomicInteger threads = new AtomicInteger();
+    reimageCommand = new ReimageCommand(config.reimageCommand());
+    // Room for every admitted call and for two inventories being asked at once.
     pool =
+        threads(
+            "bourse-ssh-",
+            config.maxConcurrent(),
+            config.maxWaiting() + 2 * config.maxConcurrent());
+    noticePool = threads("bourse-notice-", NOTICES_AT_ONCE, config.maxWaiting());
+    examining = threads("bourse-examine-", EXAMINED_AT_ONCE, config.maxWaiting());
+    // Threads of their own, because a command takes minutes, for which no machine would be visited.
+    imaging = threads("bourse-reimage-", config.maxConcurrent(), config.maxWaiting());
+  }
+
+  private static ThreadPoolExecutor threads(String name, int threads, int waiting) {
+    AtomicInteger started = new AtomicInteger();
+    ThreadPoolExecutor pool =
         new ThreadPoolExecutor(
-            config.maxConcurrent(),
-            config.maxConcurrent(),
+            threads,
+            threads,
             60,
             TimeUnit.SECONDS,
-            // Room for every admitted call and for two inventories being asked at once.
-            new ArrayBlockingQueue<>(config.maxWaiting() + 2 * config.maxConcurrent()),
+            new ArrayBlockingQueue<>(waiting),
             task -> {
-              Thread thread = new Thread(task, "bourse-ssh-" + threads.incrementAndGet());
+              Thread thread = new Thread(task, name + started.incrementAndGet());
               thread.setDaemon(true);
               return thread;
             });
     pool.allowCoreThreadTimeOut(true);
+    return pool;
   }
 
   /**
@@ -153,7 +192,7 @@ public final class SshNodes implements NodeProvider {
 
   @Override
   public Future<Void> provision(
-      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
+      Machine machine, String allocationId, List<String> publicKeys, MachineTerms terms) {
     String nodeId = machine.nodeId();
     String call = nodeId + ": provision";
     int chars = 0;
@@ -171,7 +210,7 @@ public final class SshNodes implements NodeProvider {
             "ssh provision",
             patience ->
                 MachineScript.provision(
-                    config, machine, allocationId, publicKeys, hardware, clock.millis(), patience))
+                    config, machine, allocationId, publicKeys, terms, clock.millis(), patience))
         .mapEmpty();
   }
 
@@ -185,6 +224,55 @@ public final class SshNodes implements NodeProvider {
             "ssh reclaim",
             patience -> MachineScript.reclaim(config, machine, allocationId, patience))
         .map(SshNodes::cleaning);
+  }
+
+  @Override
+  public Optional<IdRange> idRange() {
+    return config.hasOwnIds() ? Optional.of(config.idRange()) : Optional.empty();
+  }
+
+  @Override
+  public OptionalLong reimageTimeoutMillis() {
+    return OptionalLong.of(config.reimageTimeoutMillis());
+  }
+
+  @Override
+  public boolean canReimage() {
+    return !config.reimageCommand().isBlank();
+  }
+
+  @Override
+  public Future<String> reimage(Machine machine, ReimageOrder order) {
+    String call = machine.nodeId() + ": reimage";
+    if (!canReimage()) {
+      return Future.failedFuture(
+          NodeFailure.unfit(
+              call
+                  + ": its tenant could become root, and nodes.ssh.reimage-command is not set: set"
+                  + " it, or install the machine anew, pin its new host key and end its reclaim"));
+    }
+    long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(order.remainingMillis());
+    return once(
+        imaging,
+        call,
+        () -> {
+          // What has waited for a thread has less time left.
+          long leftMillis = TimeUnit.NANOSECONDS.toMillis(until - System.nanoTime());
+          String key =
+              reimageCommand.run(
+                  machine,
+                  new ReimageOrder(
+                      order.pool(),
+                      order.allocationId(),
+                      order.id(),
+                      Math.max(0, leftMillis),
+                      () -> !isClosed() && order.isWanted().getAsBoolean()));
+          if (ReimageCommand.isSameKey(key, machine.hostKey())) {
+            throw NodeFailure.lasting(
+                call + ": the command printed the host key that the machine had before");
+          }
+          return key;
+        });
   }
 
   /** Asks every machine once, without retries and without waiting for other calls' turns. */
@@ -233,16 +321,41 @@ public final class SshNodes implements NodeProvider {
   }
 
   @Override
-  public Future<Examination> examine(Machine machine, Hardware hardware) {
+  public Future<Examination> examine(Machine machine, MachineTerms terms) {
     String call = machine.nodeId() + ": examine";
     return once(
+        examining,
         call,
         () -> {
-          String output =
-              ask(machine, call, () -> MachineScript.examine(config, machine, hardware));
+          String output = ask(machine, call, () -> MachineScript.examine(config, machine, terms));
           return new Examination(
               holding(machine, call, output), health(output), baseline(output).orElse(null));
         });
+  }
+
+  @Override
+  public Future<Long> deliverNotice(
+      Machine machine, String allocationId, NodeNotice notice, long sequence) {
+    String call = machine.nodeId() + ": notice";
+    if (!ALLOCATION.matcher(allocationId).matches()) {
+      return Future.failedFuture(NodeFailure.lasting(call + ": not an allocation id"));
+    }
+    return once(
+            noticePool,
+            call,
+            () ->
+                ask(
+                    machine,
+                    call,
+                    () -> MachineScript.notice(config, machine, allocationId, notice, sequence)))
+        .map(
+            output ->
+                lines(output, MachineScript.NEWER)
+                    .filter(newer -> SEQUENCE.matcher(newer).matches())
+                    .findFirst()
+                    // It ignores an equal one as well, which another process may have sent.
+                    .map(newer -> Math.max(Long.parseLong(newer), sequence + 1))
+                    .orElse(sequence));
   }
 
   @Override
@@ -269,6 +382,10 @@ public final class SshNodes implements NodeProvider {
 
   /** One visit without retries, which does not wait for other calls' turns. */
   private <T> Future<T> once(String call, Supplier<T> visit) {
+    return once(pool, call, visit);
+  }
+
+  private <T> Future<T> once(ThreadPoolExecutor threads, String call, Supplier<T> visit) {
     Context context = vertx.getOrCreateContext();
     Promise<T> answer = Promise.promise();
     synchronized (this) {
@@ -277,7 +394,7 @@ public final class SshNodes implements NodeProvider {
       }
       underWay.add(answer);
     }
-    Future<T> tried = onPool(call, visit);
+    Future<T> tried = onPool(threads, call, visit);
     tried.onComplete(done -> deliver(context, answer, tried));
     return answer.future();
   }
@@ -292,6 +409,9 @@ public final class SshNodes implements NodeProvider {
     }
     ended.forEach(promise -> promise.tryFail(closedFailure()));
     pool.shutdownNow();
+    noticePool.shutdownNow();
+    examining.shutdownNow();
+    imaging.shutdownNow();
     return vertx.executeBlocking(
         () -> {
           ssh.close();
@@ -330,7 +450,7 @@ public final class SshNodes implements NodeProvider {
       lastOfMachine.put(nodeId, turn.future());
     }
     Span span = traces.always(name, Span.Kind.INTERNAL);
-    span.tell(Attribute.NODE, nodeId);
+    span.setAttribute(Attribute.NODE, nodeId);
     long askedNanos = System.nanoTime();
     turn.future()
         .onComplete(
@@ -343,7 +463,7 @@ public final class SshNodes implements NodeProvider {
             });
     before.onComplete(
         ignored -> {
-          span.passed("machine's turn", askedNanos, System.nanoTime());
+          span.addCompletedChild("machine's turn", askedNanos, System.nanoTime());
           new Work(machine, call, span, script, turn).visit(1);
         });
     return answer.future();
@@ -507,7 +627,9 @@ public final class SshNodes implements NodeProvider {
     if (!mark.isEmpty() && !ALLOCATION.matcher(mark).matches()) {
       throw NodeFailure.lasting(call + ": the mark is not an allocation id");
     }
-    return new Holding(machine.nodeId(), mark.isEmpty() ? null : mark);
+    NodeNotice notice =
+        lines(output, MachineScript.NOTICE).findFirst().flatMap(NodeNotice::parse).orElse(null);
+    return new Holding(machine.nodeId(), mark.isEmpty() ? null : mark, notice);
   }
 
   private static Health health(String output) {
@@ -541,9 +663,13 @@ public final class SshNodes implements NodeProvider {
   }
 
   private <T> Future<T> onPool(String call, Supplier<T> work) {
+    return onPool(pool, call, work);
+  }
+
+  private <T> Future<T> onPool(ThreadPoolExecutor threads, String call, Supplier<T> work) {
     Promise<T> promise = Promise.promise();
     try {
-      pool.execute(
+      threads.execute(
           () -> {
             try {
               promise.complete(work.get());

@@ -9,10 +9,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client asks a member for, checked.
+ * A validated authorization request of a client.
  *
- * @param resource the address of what the tokens are to be for
- * @param state what the answer carries back; empty for none
+ * @param resource the address the tokens are for
+ * @param state the client's value to repeat in the answer; empty for none
  */
 record AuthorizationRequest(
     Client client,
@@ -22,7 +22,7 @@ record AuthorizationRequest(
     String challenge,
     String state) {
 
-  /** The parameters there are, in the order in which a page carries them on. */
+  /** The known parameters, in the order in which a page's form repeats them. */
   static final List<String> PARAMETERS =
       List.of(
           "response_type",
@@ -35,23 +35,25 @@ record AuthorizationRequest(
           "code_challenge_method");
 
   /**
-   * Checks what may be told to the client, whose id and redirect address are checked already.
+   * Validates a request whose client id and redirect address are valid already.
    *
-   * @throws OAuthError to be sent to the redirect address
+   * @throws OAuthException to be sent to the redirect address
    */
   static AuthorizationRequest read(
       Client client, String redirectUri, Map<String, String> parameters, String baseUrl) {
     if (!"code".equals(parameters.get("response_type"))) {
-      throw new OAuthError(OAuthError.UNSUPPORTED_RESPONSE_TYPE, "response_type: expected code");
+      throw new OAuthException(
+          OAuthException.UNSUPPORTED_RESPONSE_TYPE, "response_type: expected code");
     }
     client.require(Client.CODE);
     String challenge = parameters.getOrDefault("code_challenge", "");
     if (!"S256".equals(parameters.get("code_challenge_method"))) {
-      throw new OAuthError(OAuthError.INVALID_REQUEST, "code_challenge_method: expected S256");
+      throw new OAuthException(
+          OAuthException.INVALID_REQUEST, "code_challenge_method: expected S256");
     }
     if (!Pkce.isChallenge(challenge)) {
-      throw new OAuthError(
-          OAuthError.INVALID_REQUEST, "code_challenge: expected the base64url of a SHA-256");
+      throw new OAuthException(
+          OAuthException.INVALID_REQUEST, "code_challenge: expected the base64url of a SHA-256");
     }
     return new AuthorizationRequest(
         client,
@@ -63,9 +65,9 @@ record AuthorizationRequest(
   }
 
   /**
-   * The resource meant (RFC 8707); the HTTP interface when none is named.
+   * The requested resource (RFC 8707); the HTTP API if none is named.
    *
-   * @throws OAuthError when it is none of this service
+   * @throws OAuthException if it is not a resource of this service
    */
   static String resource(@Nullable String named, String baseUrl) {
     if (named == null || named.equals(baseUrl) || named.equals(baseUrl + '/')) {
@@ -74,12 +76,12 @@ record AuthorizationRequest(
     if (named.equals(baseUrl + "/mcp")) {
       return named;
     }
-    throw new OAuthError(
-        OAuthError.INVALID_TARGET,
+    throw new OAuthException(
+        OAuthException.INVALID_TARGET,
         "resource: " + Text.shown(named) + " is not " + baseUrl + " or " + baseUrl + "/mcp");
   }
 
-  /** What was asked, for the form that asks the member. */
+  /** The request's parameters for the consent form. */
   static Map<String, String> carried(Map<String, String> parameters) {
     Map<String, String> carried = new LinkedHashMap<>();
     for (String name : PARAMETERS) {

@@ -17,22 +17,22 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/** The parts of the authorization server, put together. */
+/** Assembles the authorization server. */
 public final class AuthorizationServer {
   /** The lifetime of an authorization code. */
   public static final long CODE_MILLIS = Grants.CODE_MILLIS;
 
-  /** The pages it has. */
+  /** The templates of its pages. */
   public static final List<String> TEMPLATES =
       List.of("consent", "device", "device-confirm", "message");
 
   /**
-   * What issues and revokes members' tokens.
+   * The services that issue and revoke members' tokens.
    *
-   * @param keys sign them
+   * @param keys sign the tokens
    * @param tokens issues and reads them
-   * @param members knows who may act
-   * @param revocations knows whose are refused
+   * @param members checks who may act
+   * @param revocations records refused tokens
    */
   public record TokenIssuer(
       SigningKeys keys, MemberTokens tokens, Members members, Revocations revocations) {}
@@ -46,7 +46,7 @@ public final class AuthorizationServer {
   private final DeviceFlow devices;
 
   /**
-   * @param baseUrl what clients call the service; asked for once requests are served
+   * @param baseUrl the service's address for clients; read when requests are served
    * @param random a cryptographic source
    */
   public AuthorizationServer(
@@ -76,26 +76,26 @@ public final class AuthorizationServer {
   public void bind(Operations operations, Sessions sessions, PageTemplates templates) {
     new AuthorizeRoutes(clients, grants, sessions, templates, baseUrl).bind(operations);
     new DeviceRoutes(devices, sessions, templates).bind(operations);
-    new TokenRoutes(clients, grants, revocation, devices, baseUrl).bind(operations);
+    new OAuthTokenRoutes(clients, grants, revocation, devices, baseUrl).bind(operations);
     new MetadataRoutes(keys, baseUrl).bind(operations);
   }
 
-  /** What members allowed, for their account page. */
+  /** The members' grants, for their account page. */
   public ConnectedApplications applications() {
     return revocation;
   }
 
   /**
-   * Deletes codes, grants and applications that are past their time.
+   * Deletes expired codes, grants and applications.
    *
    * @param now confirmed time
-   * @return that there is no more to do now
+   * @return false, because one run deletes all of them
    */
   public Future<Boolean> sweep(long now) {
     return grants.sweep(now);
   }
 
-  /** Lets go of connections. */
+  /** Closes connections. */
   public Future<Void> close() {
     return documents.close();
   }

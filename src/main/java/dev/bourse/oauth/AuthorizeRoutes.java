@@ -24,11 +24,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The page that asks a member whether an application may act for them. */
+/** The page that asks a member to grant access to an application. */
 final class AuthorizeRoutes {
   private static final String PATH = "/oauth/authorize";
 
-  /** Consents of one member in a quarter of an hour: each is stored for a day at least. */
+  /** Consents of one member in 15 minutes: each is stored for a day at least. */
   private static final int CONSENTS = 100;
 
   private final ClientRegistry clients;
@@ -56,7 +56,7 @@ final class AuthorizeRoutes {
     operations.bind("showConsent", this::show).bind("decideConsent", this::decide);
   }
 
-  /** Where an answer may be sent, whatever is wrong with the rest of the request. */
+  /** The validated destination of an answer, even if the rest of the request is faulty. */
   private record Addressee(Client client, String redirectUri) {}
 
   private Future<Answer> show(Call call) {
@@ -66,8 +66,8 @@ final class AuthorizeRoutes {
     }
     return addressee(call, asked)
         .compose(
-            // Only who is signed in is sent to an application's address, even by a faulty request:
-            // anybody can register an address (RFC 9700, section 4.11.2).
+            // Only a signed-in member is redirected to an application's address, even for a faulty
+            // request, because anybody can register an address (RFC 9700, section 4.11.2).
             to ->
                 sessions
                     .find(call)
@@ -83,7 +83,7 @@ final class AuthorizeRoutes {
     AuthorizationRequest request;
     try {
       request = read(to, asked);
-    } catch (OAuthError e) {
+    } catch (OAuthException e) {
       return Future.succeededFuture(redirect(address(to, asked, refusal(e))));
     }
     Optional<Answer> again = requireRecent(request, asked, session);
@@ -118,9 +118,9 @@ final class AuthorizeRoutes {
     try {
       request = read(to, asked);
       if (!form.getString("decision").equals("allow")) {
-        throw new OAuthError(OAuthError.ACCESS_DENIED, "the member denied the request");
+        throw new OAuthException(OAuthException.ACCESS_DENIED, "the member denied the request");
       }
-    } catch (OAuthError e) {
+    } catch (OAuthException e) {
       return Future.succeededFuture(back(to, address(to, asked, refusal(e))));
     }
     Optional<Answer> again = requireRecent(request, asked, session);
@@ -133,7 +133,7 @@ final class AuthorizeRoutes {
         .map(code -> back(to, address(to, asked, List.of("code", code))));
   }
 
-  /** The way to sign in again, when what is asked for takes a recent sign-in; else empty. */
+  /** The redirect to sign in again, if the request needs a recent sign-in; otherwise empty. */
   private Optional<Answer> requireRecent(
       AuthorizationRequest request, Map<String, String> asked, Session session) {
     return Scopes.createAuthority(request.scopes())
@@ -141,7 +141,10 @@ final class AuthorizeRoutes {
         : Optional.empty();
   }
 
-  /** Fails with {@code bad-request}, shown here: nothing says that the address is the client's. */
+  /**
+   * Fails with {@code bad-request}, which is shown here, because the redirect address may not be
+   * the client's.
+   */
   private Future<Addressee> addressee(Call call, Map<String, String> asked) {
     String clientId = asked.getOrDefault("client_id", "");
     String redirectUri = asked.getOrDefault("redirect_uri", "");
@@ -154,7 +157,9 @@ final class AuthorizeRoutes {
         .recover(
             fault ->
                 Future.failedFuture(
-                    fault instanceof OAuthError unknown ? refused(unknown.description()) : fault))
+                    fault instanceof OAuthException unknown
+                        ? refused(unknown.description())
+                        : fault))
         .map(
             client -> {
               if (!RedirectUris.isRegistered(client.redirectUris(), redirectUri)) {
@@ -198,7 +203,9 @@ final class AuthorizeRoutes {
         200, PageTemplates.HTML, templates.render("consent", model), PageHeaders.strict());
   }
 
-  /** Where the answer goes, which tells more of an application than what it calls itself. */
+  /**
+   * The destination of the answer, which is better evidence of an application than its own name.
+   */
   private static String place(AuthorizationRequest request) {
     URI uri = URI.create(request.redirectUri());
     return switch (uri.getScheme()) {
@@ -208,11 +215,11 @@ final class AuthorizeRoutes {
     };
   }
 
-  private static List<String> refusal(OAuthError e) {
+  private static List<String> refusal(OAuthException e) {
     return List.of("error", e.code(), "error_description", e.description());
   }
 
-  /** The redirect address with an answer. */
+  /** The redirect address with an answer's parameters. */
   private String address(Addressee to, Map<String, String> asked, List<String> parameters) {
     List<String> all = new ArrayList<>(parameters);
     String state = asked.get("state");
@@ -233,14 +240,15 @@ final class AuthorizeRoutes {
         List.of(
             Map.entry("location", address),
             Map.entry("cache-control", "no-store"),
-            // The address holds the code, which sites linked from the client's page must not learn.
+            // The address contains the code, which must not reach sites linked from the client's
+            // page.
             Map.entry("referrer-policy", "no-referrer")));
   }
 
   /**
-   * A page that sends the browser on by itself. Not a redirect: browsers hold {@code form-action}
-   * against all redirects that follow a form, so it would have to name whatever the application's
-   * own address leads on to; and it cannot name {@code [::1]}.
+   * A page that sends the browser on by itself. It is not a redirect, because browsers apply {@code
+   * form-action} to all redirects after a form: the policy would have to list every address the
+   * application redirects to, and it cannot name {@code [::1]}.
    */
   private Answer back(Addressee to, String address) {
     return new Answer.Page(
@@ -251,7 +259,7 @@ final class AuthorizeRoutes {
             Map.of(
                 "title", "Back to the application",
                 "text", "Your answer is being sent to " + to.client().name() + ".",
-                // A browser may refuse to open a program unless somebody presses something.
+                // Some browsers open a program only when somebody presses a button.
                 "note", "If nothing opens, press the button.",
                 "link", address,
                 "link_text", "Continue")),

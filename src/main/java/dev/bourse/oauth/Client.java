@@ -6,10 +6,10 @@ import java.util.Set;
 /**
  * An application that may ask members for permission.
  *
- * @param clientId by which it asks
- * @param name what it calls itself; nobody has checked it
- * @param redirectUris where answers may be sent
- * @param grantTypes how it may get tokens
+ * @param clientId its id
+ * @param name its own, unverified name
+ * @param redirectUris the registered redirect addresses
+ * @param grantTypes the permitted ways to get tokens
  */
 record Client(String clientId, String name, List<String> redirectUris, Set<String> grantTypes) {
   static final String CODE = "authorization_code";
@@ -17,8 +17,8 @@ record Client(String clientId, String name, List<String> redirectUris, Set<Strin
   static final String DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
 
   /**
-   * {@code bourse login}: known to every service, so that it need not register at each. Its answers
-   * go to the member's own machine alone, to whichever port it took there (RFC 8252, section 7.3).
+   * {@code bourse login}: known to every service without registration. Answers go only to the
+   * member's own machine, to any port (RFC 8252, section 7.3).
    */
   static final Client COMMAND_LINE =
       new Client(
@@ -34,8 +34,8 @@ record Client(String clientId, String name, List<String> redirectUris, Set<Strin
 
   void require(String grantType) {
     if (!grantTypes.contains(grantType)) {
-      throw new OAuthError(
-          OAuthError.UNAUTHORIZED_CLIENT, "this client did not register for " + grantType);
+      throw new OAuthException(
+          OAuthException.UNAUTHORIZED_CLIENT, "this client did not register for " + grantType);
     }
   }
 

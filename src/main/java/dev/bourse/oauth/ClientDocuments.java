@@ -27,32 +27,36 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * Applications whose id is the address of a document about them. Anybody can name an address, so
- * what is fetched is bounded, and nothing that only this machine can reach is: the host is resolved
- * once, its addresses must be public, and the connection goes to the very address that was checked.
+ * Applications whose id is the address of a metadata document. Anybody can name an address, so
+ * fetches are bounded, and addresses reachable only from this machine are excluded: the host is
+ * resolved once, its addresses must be public, and the connection goes to the address that was
+ * checked.
  */
 final class ClientDocuments {
   private static final int MAX_BYTES = 64 * 1_024;
   static final long TIMEOUT_MILLIS = 5_000;
   private static final int MAX_ADDRESS = 512;
 
-  /** Documents of that many applications, 10 KB each with what they are made of. */
+  /** CacheEntry documents, 10 KB each with their parsed form. */
   private static final long MAX_CACHED = 1_000;
 
   private static final long GOOD_MILLIS = Duration.ofHours(1).toMillis();
 
-  /** Long enough that a client's mistake does not make us fetch at each of its tries. */
+  /** How long a faulty document is cached, so that a client's retries do not cause a fetch each. */
   private static final long BAD_MILLIS = Duration.ofMinutes(1).toMillis();
 
-  /** At once, from one host and in all: a slow host must not take what others need. */
+  /**
+   * Concurrent fetches from one host and in total: a slow host must not use up the capacity of
+   * others.
+   */
   private static final int PER_HOST = 2;
 
   private static final int MAX_WAITING = 32;
 
   /**
-   * In a quarter of an hour on one client address's account. People of an office use a handful of
-   * applications, whose documents are then kept; who names one address after the other would have
-   * us ask for all of them.
+   * Fetches in 15 minutes for one client address. People in an office use a handful of
+   * applications, whose documents are then cached; the bound stops callers that name one address
+   * after the other.
    */
   static final int FETCHES = 60;
 
@@ -60,14 +64,14 @@ final class ClientDocuments {
   private static final Pattern ADDRESS =
       Pattern.compile("https://[a-z0-9.-]+(:\\d{1,5})?/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]+");
 
-  /** Hosts being looked up, and threads for it. */
+  /** Concurrent DNS look-ups, and threads for them. */
   private static final int MAX_RESOLVING = 32;
 
   private static final int RESOLVER_THREADS = 4;
 
-  private record Cached(Future<Client> client, long untilMillis) {}
+  private record CacheEntry(Future<Client> client, long untilMillis) {}
 
-  /** Most services never ask for one. */
+  /** Created on first use, because most services never need it. */
   private final Once<HttpClient> http;
 
   private final PublicHosts hosts;
@@ -75,10 +79,11 @@ final class ClientDocuments {
   private final Clock clock;
   private final AttemptLimiter fetches =
       new AttemptLimiter(FETCHES, "client-id metadata documents requested from one address");
-  private final Cache<String, Cached> cache = Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
+  private final Cache<String, CacheEntry> cache =
+      Caffeine.newBuilder().maximumSize(MAX_CACHED).build();
 
   /**
-   * @param options how to speak TLS
+   * @param options the TLS options
    */
   ClientDocuments(Vertx vertx, HttpClientOptions options, OAuthConfig config, Clock clock) {
     this(vertx, options, config, clock, InetAddress::getAllByName, TIMEOUT_MILLIS);
@@ -114,7 +119,7 @@ final class ClientDocuments {
                     new PoolOptions().setHttp1MaxSize(PER_HOST).setMaxWaitQueueSize(MAX_WAITING)));
   }
 
-  /** Whether a client id is the address of a document. */
+  /** Whether a client id is the address of a metadata document. */
   static boolean isAddress(String clientId) {
     if (clientId.length() > MAX_ADDRESS || !ADDRESS.matcher(clientId).matches()) {
       return false;
@@ -124,16 +129,16 @@ final class ClientDocuments {
   }
 
   /**
-   * The application that a document is about; fails with {@link OAuthError} {@code invalid_client}
+   * Returns the application of a document; fails with {@link OAuthException} {@code invalid_client}
    * that says why there is none.
    *
-   * @param caller the client address that names it; what is fetched is counted to it
-   * @throws dev.bourse.core.ApiError {@code rate-limited} when that was too often
+   * @param caller the client address of the request, for which fetches are counted
+   * @throws dev.bourse.core.ApiError {@code rate-limited} when there were too many
    */
   Future<Client> find(String address, String caller) {
     long now = clock.millis();
-    Cached known = cache.getIfPresent(address);
-    // A clock that was set back must not keep it for longer.
+    CacheEntry known = cache.getIfPresent(address);
+    // A clock that was set back must not prolong the entry.
     long leftMillis = known == null ? 0 : known.untilMillis() - now;
     if (known != null && leftMillis > 0 && leftMillis <= GOOD_MILLIS) {
       return known.client();
@@ -144,19 +149,19 @@ final class ClientDocuments {
             .compose(server -> fetch(address, server))
             .timeout(timeoutMillis, TimeUnit.MILLISECONDS)
             .recover(fault -> Future.failedFuture(refusal(fault)));
-    cache.put(address, new Cached(fetched, now + BAD_MILLIS));
-    fetched.onSuccess(client -> cache.put(address, new Cached(fetched, now + GOOD_MILLIS)));
+    cache.put(address, new CacheEntry(fetched, now + BAD_MILLIS));
+    fetched.onSuccess(client -> cache.put(address, new CacheEntry(fetched, now + GOOD_MILLIS)));
     return fetched;
   }
 
-  private static OAuthError refusal(Throwable fault) {
-    return fault instanceof OAuthError refused
-        ? new OAuthError(OAuthError.INVALID_CLIENT, refused.description())
+  private static OAuthException refusal(Throwable fault) {
+    return fault instanceof OAuthException refused
+        ? new OAuthException(OAuthException.INVALID_CLIENT, refused.description())
         : refused("its document could not be fetched");
   }
 
-  private static OAuthError refused(String why) {
-    return new OAuthError(OAuthError.INVALID_CLIENT, "client_id: " + why);
+  private static OAuthException refused(String why) {
+    return new OAuthException(OAuthException.INVALID_CLIENT, "client_id: " + why);
   }
 
   private Future<SocketAddress> resolve(String address) {
@@ -171,7 +176,7 @@ final class ClientDocuments {
         .recover(
             fault ->
                 Future.failedFuture(
-                    fault instanceof PublicHosts.Refused why
+                    fault instanceof PublicHosts.HostRejectedException why
                         ? refused(String.valueOf(why.getMessage()))
                         : fault));
   }
@@ -198,7 +203,7 @@ final class ClientDocuments {
                 sent.send()
                     .compose(ClientDocuments::collect)
                     .timeout(timeoutMillis, TimeUnit.MILLISECONDS)
-                    // Otherwise a host that sends slowly could keep the connection for days.
+                    // Otherwise a slow host could keep the connection for days.
                     .onFailure(fault -> sent.reset()))
         .map(body -> read(address, body));
   }

@@ -8,9 +8,9 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What an application says about itself (RFC 7591, section 2), read and checked. */
+/** Reads and validates an application's metadata (RFC 7591, section 2). */
 final class ClientMetadata {
-  /** More than any application has; each is listed in a page's headers. */
+  /** More than applications have; each is listed in a page's headers. */
   private static final int MAX_REDIRECT_URIS = 20;
 
   private static final int MAX_NAME = 100;
@@ -18,9 +18,9 @@ final class ClientMetadata {
   private ClientMetadata() {}
 
   /**
-   * The application, but for its id.
+   * The application with the given id.
    *
-   * @throws OAuthError naming the field at fault
+   * @throws OAuthException naming the field at fault
    */
   static Client read(String clientId, JsonObject metadata) {
     Object method = metadata.getValue("token_endpoint_auth_method", "none");
@@ -39,7 +39,7 @@ final class ClientMetadata {
     Set<String> known = Set.of(Client.CODE, Client.REFRESH, Client.DEVICE);
     Set<String> grantTypes = new LinkedHashSet<>();
     for (String type : texts(metadata, "grant_types", List.of(Client.CODE))) {
-      // Unsupported types are left out, as RFC 7591 allows; the answer says what is registered.
+      // Unsupported types are left out, as RFC 7591 allows; the answer lists the registered ones.
       if (known.contains(type)) {
         grantTypes.add(type);
       }
@@ -69,14 +69,14 @@ final class ClientMetadata {
     if (!(name instanceof String text) || text.length() > MAX_NAME) {
       throw refused("client_name: expected at most " + MAX_NAME + " characters");
     }
-    // Characters that change how the line reads would let one application pass for another.
+    // Characters that change the appearance of the line would let one application pass for another.
     String plain =
         text.codePoints()
             .filter(c -> !Character.isISOControl(c) && Character.getType(c) != Character.FORMAT)
             .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
             .toString()
             .trim();
-    if (OwnName.isTaken(plain)) {
+    if (ReservedName.isTaken(plain)) {
       throw refused(
           "client_name: %s reads as the name of this service; choose another"
               .formatted(Text.shown(plain)));
@@ -103,11 +103,11 @@ final class ClientMetadata {
     throw refused(Text.folded(field) + ": expected an array of strings");
   }
 
-  private static OAuthError refused(String description) {
-    return new OAuthError(OAuthError.INVALID_CLIENT_METADATA, description);
+  private static OAuthException refused(String description) {
+    return new OAuthException(OAuthException.INVALID_CLIENT_METADATA, description);
   }
 
-  private static OAuthError refusedUri(String description) {
-    return new OAuthError(OAuthError.INVALID_REDIRECT_URI, "redirect_uris: " + description);
+  private static OAuthException refusedUri(String description) {
+    return new OAuthException(OAuthException.INVALID_REDIRECT_URI, "redirect_uris: " + description);
   }
 }

@@ -12,20 +12,21 @@ import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
-/** The applications there are. */
+/** The registry of applications. */
 final class ClientRegistry {
   /**
-   * Registered ones, some 500 bytes each. Beyond it goes what never got a token, the oldest first:
-   * anybody may register, and a flood of that must not drive out what members use.
+   * Registered applications, some 500 bytes each. Beyond this, applications that never got a token
+   * are deleted first, the oldest first, because anybody can register, and a flood of registrations
+   * must not evict applications in use.
    */
   private static final int MAX_REGISTERED = 20_000;
 
   private static final long UNUSED_MILLIS = Duration.ofDays(1).toMillis();
 
-  /** As long as the longest grant may live, so that no living one loses its application. */
+  /** At least the longest lifetime of a grant, so that no live grant loses its application. */
   private static final long IDLE_MILLIS = Duration.ofDays(90).toMillis();
 
-  /** How exactly the last use is known. */
+  /** The precision of the last use. */
   private static final long USED_STEP_MILLIS = Duration.ofHours(1).toMillis();
 
   private final Database database;
@@ -42,10 +43,11 @@ final class ClientRegistry {
   }
 
   /**
-   * The application of an id; fails with {@link OAuthError} {@code invalid_client} for none.
+   * Returns the application with an id; fails with {@link OAuthException} {@code invalid_client} if
+   * there is none.
    *
-   * @param caller the client address that names it, on whose account documents are fetched
-   * @throws dev.bourse.core.ApiError {@code rate-limited} when too many were fetched on it
+   * @param caller the client address of the request, for which fetches of documents are counted
+   * @throws dev.bourse.core.ApiError {@code rate-limited} when there were too many fetches
    */
   Future<Client> find(String clientId, String caller) {
     if (clientId.equals(Client.COMMAND_LINE.clientId())) {
@@ -70,8 +72,8 @@ final class ClientRegistry {
         .map(
             found -> {
               if (found.isEmpty()) {
-                throw new OAuthError(
-                    OAuthError.INVALID_CLIENT,
+                throw new OAuthException(
+                    OAuthException.INVALID_CLIENT,
                     "client_id: no such client is registered; registrations that are not used end");
               }
               return found.get(0);
@@ -79,16 +81,17 @@ final class ClientRegistry {
   }
 
   /**
-   * Registers an application (RFC 7591); fails with {@link OAuthError} when it cannot be.
+   * Registers an application (RFC 7591); fails with {@link OAuthException} if its metadata is not
+   * valid.
    *
-   * @return what is registered, as the answer to the client
+   * @return the registered metadata, as the answer to the client
    */
   Future<JsonObject> register(JsonObject metadata) {
     String clientId = "brc_" + Ids.base62(random, 22);
     Client client;
     try {
       client = ClientMetadata.read(clientId, metadata);
-    } catch (OAuthError e) {
+    } catch (OAuthException e) {
       return Future.failedFuture(e);
     }
     long now = clock.millis();
@@ -128,7 +131,7 @@ final class ClientRegistry {
                     .put("scope", String.join(" ", Scopes.defaultLabels())));
   }
 
-  /** An application got a token; for the commit that made it. */
+  /** Records that an application got a token, in the commit that creates the token. */
   static Statement used(String clientId, long nowMillis) {
     return Statement.of(
         """
@@ -140,7 +143,7 @@ final class ClientRegistry {
         nowMillis - USED_STEP_MILLIS);
   }
 
-  /** Forgets those that registered and never got a token, and those long out of use. */
+  /** Deletes applications that never got a token in time, and those long unused. */
   static List<Statement> sweep(long nowMillis) {
     return List.of(
         Statement.of(

@@ -8,11 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** What the pages that ask a member for consent say of it. */
+/** The common model of the pages that ask a member for consent. */
 final class Consent {
   private Consent() {}
 
-  /** What both pages show: who asks, for whom, what for, and for how long. */
+  /** The model of both pages: the application, the member, the scopes and the duration. */
   static Map<String, Object> model(Session session, Profile who, Client client, Set<Scope> scopes) {
     Map<String, Object> model = new LinkedHashMap<>();
     model.put("csrf", session.csrfToken());
@@ -23,12 +23,12 @@ final class Consent {
     model.put("scopes", Scopes.words(scopes));
     model.put("spends", scopes.stream().anyMatch(Scope::writesCapacity));
     model.put("authority", Scopes.createAuthority(scopes));
-    model.put("lasting", lasting(client));
+    model.put("lasting", duration(client));
     return model;
   }
 
-  /** How long it lasts, in words. */
-  private static String lasting(Client client) {
+  /** The duration of the permission, in words. */
+  private static String duration(Client client) {
     return client.isRefreshing()
         ? "It may go on until you disconnect it, for %s at most; after %s without use it ends by itself."
             .formatted(days(Grants.LONGEST_MILLIS), days(Grants.IDLE_MILLIS))

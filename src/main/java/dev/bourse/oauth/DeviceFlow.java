@@ -20,30 +20,30 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Permission for programs without a browser of their own (RFC 8628). */
+/** The device authorization grant, for programs without a browser (RFC 8628). */
 final class DeviceFlow {
   static final long LIFE_MILLIS = Duration.ofMinutes(10).toMillis();
   static final long INTERVAL_MILLIS = Duration.ofSeconds(5).toMillis();
 
-  /** RFC 8628, section 3.5: whoever polls too fast waits 5 seconds longer from then on. */
+  /** RFC 8628, section 3.5: the interval of a client that polls too fast grows by 5 seconds. */
   private static final long SLOWER_MILLIS = Duration.ofSeconds(5).toMillis();
 
   private static final long SLOWEST_MILLIS = Duration.ofMinutes(1).toMillis();
 
-  /** How much too early a poll may come: timers of clients are not exact. */
+  /** Milliseconds by which a poll may come early, because timers of clients are not exact. */
   private static final long EARLY_MILLIS = 500;
 
-  /** No vowels, so that no code is a word; 20 to the power of 8 are 34 bits. */
+  /** Without vowels, so that no code is a word; 20 to the power of 8 are 34 bits. */
   private static final String ALPHABET = "BCDFGHJKLMNPQRSTVWXZ";
 
   private static final int CODE_LENGTH = 8;
 
-  /** How device codes begin, so that a scan for leaked secrets finds them. */
+  /** The prefix of device codes, by which scanners find leaked ones. */
   private static final String CODE_PREFIX = SecretPrefix.DEVICE_CODE.text();
 
   /**
-   * Programs that wait or waited within a day, some 300 bytes each. One more deletes the oldest:
-   * anybody may request codes, from many addresses.
+   * Devices of the last day, some 300 bytes each. A further one deletes the oldest, because anybody
+   * may request codes, from many addresses.
    */
   private static final int MAX_DEVICES = 20_000;
 
@@ -51,9 +51,9 @@ final class DeviceFlow {
   private static final String ALLOWED = "allowed";
   private static final String DENIED = "denied";
 
-  /** The member decides after the program has stopped waiting. */
-  private static final class DecidedTooLate extends RuntimeException {
-    DecidedTooLate() {
+  /** The member decides after the program has stopped polling. */
+  private static final class DecisionTooLateException extends RuntimeException {
+    DecisionTooLateException() {
       super("the program does not wait any more", null, false, false);
     }
   }
@@ -91,11 +91,11 @@ final class DeviceFlow {
     this.random = random;
   }
 
-  /** What a program shows and what it polls with. */
-  record Begun(String deviceCode, String userCode) {}
+  /** The code that a program shows, and the one it polls with. */
+  record DeviceCodes(String deviceCode, String userCode) {}
 
-  /** A program that waits for a member. */
-  record Waiting(String userCode, Client client, Set<Scope> scopes, String resource) {}
+  /** A device request that waits for a member. */
+  record PendingDevice(String userCode, Client client, Set<Scope> scopes, String resource) {}
 
   private record Device(
       String sha256,
@@ -110,8 +110,8 @@ final class DeviceFlow {
       long nextPollAtMillis,
       long intervalMillis) {}
 
-  /** Begins a request of a program. */
-  Future<Begun> begin(Client client, Set<Scope> scopes, String resource) {
+  /** Starts a device request. */
+  Future<DeviceCodes> begin(Client client, Set<Scope> scopes, String resource) {
     client.require(Client.DEVICE);
     String deviceCode = CODE_PREFIX + Secrets.next(random);
     StringBuilder userCode = new StringBuilder();
@@ -142,14 +142,13 @@ final class DeviceFlow {
             INTERVAL_MILLIS);
     return database
         .commit(List.of(makeRoom, DEVICE.insert(device)))
-        .map(new Begun(deviceCode, userCode.toString()));
+        .map(new DeviceCodes(deviceCode, userCode.toString()));
   }
 
-  /**
-   * The stored form of a code that a person typed, in upper or lower case, with or without hyphen.
-   */
+  /** The stored form of a typed code, in upper or lower case, with or without hyphen. */
   static String userCode(String typed) {
-    // Other letters are removed first, for in upper case some of them become letters of ours.
+    // Other letters are removed first, because in upper case some of them become letters of the
+    // alphabet.
     String letters =
         typed
             .replaceAll("[^A-Za-z]", "")
@@ -161,11 +160,11 @@ final class DeviceFlow {
   }
 
   /**
-   * Finds the program that shows this code and still waits.
+   * Finds the pending request with this code.
    *
-   * @param caller as for {@link ClientRegistry#find}
+   * @param caller like in {@link ClientRegistry#find}
    */
-  Future<Optional<Waiting>> find(String typed, String caller) {
+  Future<Optional<PendingDevice>> find(String typed, String caller) {
     String userCode = userCode(typed);
     if (userCode.isEmpty()) {
       return Future.succeededFuture(Optional.empty());
@@ -186,16 +185,18 @@ final class DeviceFlow {
                   .map(
                       client ->
                           Optional.of(
-                              new Waiting(userCode, client, device.scopes(), device.resource())));
+                              new PendingDevice(
+                                  userCode, client, device.scopes(), device.resource())));
             });
   }
 
   /**
-   * Stores what a member decided about a program; false when the program waits no longer.
+   * Stores a member's decision; false if the request is no longer pending.
    *
-   * @param limits how far its declarations may go if it is allowed
+   * @param limits the limits of the program's declarations if it is allowed
    */
-  Future<Boolean> decide(Session session, Waiting waiting, boolean allowed, TokenLimits limits) {
+  Future<Boolean> decide(
+      Session session, PendingDevice waiting, boolean allowed, TokenLimits limits) {
     List<Statement> statements = new ArrayList<>();
     @Nullable String grantId = null;
     if (allowed) {
@@ -207,7 +208,7 @@ final class DeviceFlow {
     }
     statements.add(
         Statement.guarded(
-            DecidedTooLate::new,
+            DecisionTooLateException::new,
             """
             UPDATE oauth_device SET state = ?, grant_id = ?
             WHERE user_code = ? AND state = ? AND expires_at > ?\
@@ -222,15 +223,16 @@ final class DeviceFlow {
         .map(true)
         .recover(
             fault ->
-                fault instanceof DecidedTooLate
+                fault instanceof DecisionTooLateException
                     ? Future.succeededFuture(false)
                     : Future.failedFuture(fault));
   }
 
   /**
-   * Issues tokens to a program once a member has allowed it; fails with {@link OAuthError} before.
+   * Issues tokens to a program after a member has allowed it; before that fails with {@link
+   * OAuthException}.
    */
-  Future<Grants.Issued> poll(Client client, String deviceCode) {
+  Future<Grants.IssuedTokens> poll(Client client, String deviceCode) {
     client.require(Client.DEVICE);
     return read("device_sha256", Secrets.stored(deviceCode))
         .compose(
@@ -240,18 +242,19 @@ final class DeviceFlow {
                       .filter(one -> one.clientId().equals(client.clientId()))
                       .orElseThrow(
                           () ->
-                              new OAuthError(
-                                  OAuthError.INVALID_GRANT, "the device code is unknown"));
+                              new OAuthException(
+                                  OAuthException.INVALID_GRANT, "the device code is unknown"));
               if (clock.millis() >= device.expiresAtMillis() && !device.state().equals("used")) {
-                throw new OAuthError(
-                    OAuthError.EXPIRED_TOKEN, "the code has expired: no member answered in time");
+                throw new OAuthException(
+                    OAuthException.EXPIRED_TOKEN,
+                    "the code has expired: no member answered in time");
               }
               if (device.grantId() != null) {
-                // A second use of it ends the grant, as one of a code does.
+                // A second use ends the grant, as with an authorization code.
                 return grants.begin(
                     device.grantId(),
                     Statement.guarded(
-                        AlreadyUsed::new,
+                        ReplayException::new,
                         """
                         UPDATE oauth_device SET state = 'used'
                         WHERE device_sha256 = ? AND state = ? AND expires_at > ?\
@@ -261,13 +264,14 @@ final class DeviceFlow {
                         clock.millis()));
               }
               if (device.state().equals(DENIED)) {
-                throw new OAuthError(OAuthError.ACCESS_DENIED, "the member denied the request");
+                throw new OAuthException(
+                    OAuthException.ACCESS_DENIED, "the member denied the request");
               }
               return waitOn(device);
             });
   }
 
-  private Future<Grants.Issued> waitOn(Device device) {
+  private Future<Grants.IssuedTokens> waitOn(Device device) {
     long now = clock.millis();
     boolean isEarly = now + EARLY_MILLIS < device.nextPollAtMillis();
     long interval =
@@ -289,11 +293,12 @@ final class DeviceFlow {
             stored ->
                 Future.failedFuture(
                     isEarly
-                        ? new OAuthError(
-                            OAuthError.SLOW_DOWN,
+                        ? new OAuthException(
+                            OAuthException.SLOW_DOWN,
                             "wait %d seconds between two tries".formatted(interval / 1_000))
-                        : new OAuthError(
-                            OAuthError.AUTHORIZATION_PENDING, "the member has not answered yet")));
+                        : new OAuthException(
+                            OAuthException.AUTHORIZATION_PENDING,
+                            "the member has not answered yet")));
   }
 
   private Future<Optional<Device>> read(String column, String value) {

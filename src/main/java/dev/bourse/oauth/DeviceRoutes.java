@@ -15,14 +15,14 @@ import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
 
-/** The pages on which a member types the code that a program shows, and allows or denies it. */
+/** The pages on which a member types the code of a program, and allows or denies it. */
 final class DeviceRoutes {
   private static final String CODE = "user_code";
 
-  /** Codes a member may try in a quarter of an hour; allowing one program takes two tries. */
+  /** Codes a member may try in 15 minutes; allowing one program takes two tries. */
   private static final int TRIES = 30;
 
-  /** Codes tried from one address: an office has one for all its members. */
+  /** Codes tried from one address, which can be shared by all members of an office. */
   private static final int TRIES_OF_ADDRESS = 300;
 
   private final DeviceFlow devices;
@@ -78,7 +78,7 @@ final class DeviceRoutes {
   }
 
   private Future<Answer> decide(
-      Session session, Optional<DeviceFlow.Waiting> found, String typed, JsonObject form) {
+      Session session, Optional<DeviceFlow.PendingDevice> found, String typed, JsonObject form) {
     if (found.isEmpty()) {
       return Future.succeededFuture(
           entry(
@@ -90,7 +90,7 @@ final class DeviceRoutes {
               start again in the program.\
               """));
     }
-    DeviceFlow.Waiting waiting = found.get();
+    DeviceFlow.PendingDevice waiting = found.get();
     String decision = form.getString("decision");
     Optional<Answer> again =
         Scopes.createAuthority(waiting.scopes()) && !"deny".equals(decision)
@@ -117,13 +117,13 @@ final class DeviceRoutes {
         status, "device", Map.of("csrf", session.csrfToken(), "code", code, "fault", fault));
   }
 
-  private Answer confirm(Session session, Profile who, DeviceFlow.Waiting waiting) {
+  private Answer confirm(Session session, Profile who, DeviceFlow.PendingDevice waiting) {
     Map<String, Object> model = Consent.model(session, who, waiting.client(), waiting.scopes());
     model.put("code", waiting.userCode());
     return page(200, "device-confirm", model);
   }
 
-  private Answer done(DeviceFlow.Waiting waiting, boolean allowed) {
+  private Answer done(DeviceFlow.PendingDevice waiting, boolean allowed) {
     String name = waiting.client().name();
     return page(
         200,

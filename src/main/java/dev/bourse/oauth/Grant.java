@@ -7,16 +7,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a member allowed an application.
+ * A member's grant to an application.
  *
- * @param clientName what the application called itself then
- * @param resource what its tokens are for
+ * @param clientName the application's name at the time
+ * @param resource the address its tokens are for
  * @param refreshable whether it gets refresh tokens
- * @param idleUntilMillis when it ends, unless it is used before
- * @param expiresAtMillis when it ends, however it is used
- * @param revokedAtMillis when it was ended, null while it was not
- * @param usedAtMillis when it last gave tokens, null before the first
- * @param limits how far declarations by its tokens may go
+ * @param idleUntilMillis when it expires unless it is used before
+ * @param expiresAtMillis when it expires despite use
+ * @param revokedAtMillis when it was revoked, null if it was not
+ * @param usedAtMillis when it last issued tokens, null before the first
+ * @param limits the limits of declarations by its tokens
  */
 record Grant(
     String grantId,
@@ -46,7 +46,7 @@ record Grant(
     return revokedAtMillis == null && nowMillis < idleUntilMillis && nowMillis < expiresAtMillis;
   }
 
-  /** The same under other limits. */
+  /** The same grant with other limits. */
   Grant under(TokenLimits other) {
     return new Grant(
         grantId,
@@ -70,9 +70,10 @@ record Grant(
   }
 
   /**
-   * The audit row that says what became of it.
+   * The audit row of a change of the grant.
    *
-   * @param further what to add to the description of the grant, with a space in front; may be empty
+   * @param further text to append to the description of the grant, with a space in front; may be
+   *     empty
    */
   AuditRow row(String action, long atMillis, String further) {
     return new AuditRow(

@@ -14,10 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Ends what members allowed applications: when the member takes it back, when the application gives
- * it back, or when somebody else holds what was issued.
- */
+/** Revokes grants: by the member, by the application, or after a leak of a code or token. */
 final class GrantRevocation implements ConnectedApplications {
   private final GrantStore store;
   private final MemberTokens tokens;
@@ -31,31 +28,34 @@ final class GrantRevocation implements ConnectedApplications {
     this.clock = clock;
   }
 
-  /** The grant that was to be ended has ended already. */
-  private static final class EndedAlready extends RuntimeException {
-    EndedAlready() {
+  /** The grant was revoked already. */
+  private static final class GrantEndedException extends RuntimeException {
+    GrantEndedException() {
       super("the grant has ended already", null, false, false);
     }
   }
 
-  /** Ends a grant with all its tokens, here at once; nothing happens when it has ended. */
+  /**
+   * Revokes a grant with all its tokens, with immediate effect here; does nothing if it was revoked
+   * before.
+   */
   Future<Void> end(Grant grant, String further) {
     long now = clock.millis();
     return revocations
         .revokeGrant(
             grant.grantId(),
             List.of(
-                GrantStore.revoke(grant.grantId(), now, EndedAlready::new),
+                GrantStore.revoke(grant.grantId(), now, GrantEndedException::new),
                 AuditStore.insert(grant.row("oauth_revoke", now, further))))
         .recover(
             fault ->
-                // That its tokens are refused is stored once more, which does no harm.
-                fault instanceof EndedAlready
+                // Stores once more that its tokens are refused, which is harmless.
+                fault instanceof GrantEndedException
                     ? revocations.revokeGrant(grant.grantId(), List.of())
                     : Future.failedFuture(fault));
   }
 
-  /** Ends the grant of a token (RFC 7009); nothing happens for one that is not the client's. */
+  /** Revokes the grant of a token (RFC 7009); does nothing for a token of another client. */
   Future<Void> revoke(Client client, String token) {
     if (RefreshToken.isOne(token)) {
       return store
@@ -140,7 +140,7 @@ final class GrantRevocation implements ConnectedApplications {
   @Override
   public Future<Void> revokeAll(String orgId, String username, List<Statement> along) {
     List<Statement> statements = new ArrayList<>();
-    // A consent that is under way locks the member, too: it is before this or finds itself refused.
+    // A concurrent consent locks the member, too: it either commits before this or is refused.
     statements.add(
         Statement.of(
             "UPDATE member SET username = username WHERE org_id = ? AND username = ?",

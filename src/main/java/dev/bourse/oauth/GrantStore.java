@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Rows of grants, codes and refresh tokens. */
+/** Reads and writes the rows of grants, codes and refresh tokens. */
 final class GrantStore {
   private static final Columns<Grant> GRANT =
       LimitStore.columns(
@@ -44,18 +44,22 @@ final class GrantStore {
     this.database = database;
   }
 
-  /** A code and the grant it begins. */
+  /** A code with its grant. */
   record Code(
       Grant grant, String redirectUri, String challenge, long expiresAtMillis, boolean isUsed) {}
 
-  /** The grant that a refresh token goes on with, and whether another has come after the token. */
+  /**
+   * The grant of a refresh token.
+   *
+   * @param isUsed whether a later refresh token replaced this one
+   */
   record Refresh(Grant grant, boolean isUsed) {}
 
   /**
-   * Fails the commit when a session has ended. It locks the member, as suspending, removing and
-   * signing out do before they look which grants there are: of the two, either waits for the other.
-   * Whether there is the session is looked up once the lock is held: PostgreSQL answers what else
-   * the first statement asks by how things stood before it waited.
+   * Fails the commit when a session has ended. The first statement locks the member, as suspending,
+   * removing and signing out do before they read the grants, so that these operations are
+   * serialized. The second looks for the session under the lock, because PostgreSQL evaluates the
+   * other conditions of the first statement on the state before it waited.
    */
   static List<Statement> requireSession(Session session) {
     String lock =
@@ -95,7 +99,7 @@ final class GrantStore {
         expiresAtMillis);
   }
 
-  /** Begins the one family of a grant. */
+  /** Stores the first refresh token of a grant's family. */
   static Statement insertRefresh(RefreshToken first, String grantId) {
     return Statement.of(
         "INSERT INTO oauth_refresh (family_sha256, grant_id, refresh_sha256) VALUES (?, ?, ?)",
@@ -104,22 +108,22 @@ final class GrantStore {
         first.sha256());
   }
 
-  /** Fails the commit with {@link AlreadyUsed} when the code was used before. */
+  /** Marks a code used; fails the commit with {@link ReplayException} if it was used before. */
   static Statement useCode(String codeSha256, long nowMillis) {
     return Statement.guarded(
-        AlreadyUsed::new,
+        ReplayException::new,
         "UPDATE oauth_code SET used_at = ? WHERE code_sha256 = ? AND used_at IS NULL",
         nowMillis,
         codeSha256);
   }
 
   /**
-   * Puts the next token in the place of its family's newest; fails the commit with {@link
-   * AlreadyUsed} when the token is not the newest any more.
+   * Replaces a family's newest refresh token with the next; fails the commit with {@link
+   * ReplayException} if the token is no longer the newest.
    */
   static Statement useRefresh(RefreshToken used, RefreshToken next) {
     return Statement.guarded(
-        AlreadyUsed::new,
+        ReplayException::new,
         """
         UPDATE oauth_refresh SET refresh_sha256 = ? WHERE family_sha256 = ?
         AND refresh_sha256 = ?\
@@ -131,11 +135,11 @@ final class GrantStore {
 
   /**
    * Prolongs a grant; fails the commit when it was revoked or its member may not act. A member who
-   * joined after the grant was made did not make it, whatever their name.
+   * joined after the grant was made is not its author, even with the same name.
    */
   static Statement prolong(String grantId, long nowMillis, long idleUntilMillis) {
     return Statement.guarded(
-        Grants::takenBack,
+        Grants::grantRevoked,
         """
         UPDATE oauth_grant SET begun_at = COALESCE(begun_at, CAST(? AS BIGINT)), idle_until = ?,
         used_at = ?
@@ -150,9 +154,9 @@ final class GrantStore {
   }
 
   /**
-   * Ends a grant.
+   * Revokes a grant.
    *
-   * @param ended what the commit fails with when the grant has ended already
+   * @param ended the failure of the commit when the grant was revoked before
    */
   static Statement revoke(
       String grantId, long nowMillis, Supplier<? extends RuntimeException> ended) {
@@ -198,7 +202,7 @@ final class GrantStore {
         SELECT + " WHERE g.grant_id = ?", List.of(grantId), GrantStore::grant);
   }
 
-  /** A member's grants that are in force and got a token, the newest first. */
+  /** A member's grants in force that have issued tokens, the newest first. */
   Future<List<Grant>> list(String orgId, String username, long nowMillis, int limit, int skip) {
     return database.read(
         SELECT
@@ -211,7 +215,7 @@ final class GrantStore {
         GrantStore::grant);
   }
 
-  /** Stores narrower limits of a grant; they are in force at the next write of its tokens. */
+  /** Stores narrower limits of a grant, which apply from the next write of its tokens. */
   Future<Void> narrow(Grant grant, TokenLimits next, long nowMillis) {
     return database.commit(
         List.of(
@@ -229,7 +233,7 @@ final class GrantStore {
             AuditStore.insert(grant.under(next).row("oauth_narrow", nowMillis, ""))));
   }
 
-  /** Deletes what cannot be used any more, a day late, so that errors can say why until then. */
+  /** Deletes expired rows one day late, so that errors can give the reason until then. */
   static List<Statement> sweep(long nowMillis, long keptMillis) {
     long before = nowMillis - keptMillis;
     String ended = "idle_until < ? OR expires_at < ? OR revoked_at < ?";

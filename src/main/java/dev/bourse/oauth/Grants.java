@@ -22,8 +22,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What members allowed applications: makes grants and turns them into tokens. {@link
- * GrantRevocation} ends them.
+ * Creates members' grants to applications and turns them into tokens. {@link GrantRevocation}
+ * revokes them.
  */
 final class Grants {
   static final long ACCESS_MILLIS = Duration.ofMinutes(10).toMillis();
@@ -31,12 +31,12 @@ final class Grants {
   static final long IDLE_MILLIS = Duration.ofDays(30).toMillis();
   static final long LONGEST_MILLIS = Duration.ofDays(90).toMillis();
 
-  /** How codes begin, so that a scan for leaked secrets finds them. */
+  /** The prefix of codes, by which scanners find leaked ones. */
   private static final String CODE_PREFIX = SecretPrefix.AUTHORIZATION_CODE.text();
 
   private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
 
-  /** Grants of one member: as many as the account page lists. One more ends the oldest. */
+  /** Grants of one member, all listed on the account page. A further one ends the oldest. */
   static final int MAX_OF_MEMBER = 100;
 
   private final Database database;
@@ -65,17 +65,17 @@ final class Grants {
   }
 
   /**
-   * What a client is given.
+   * Tokens issued to a client.
    *
    * @param refresh null when it gets none
    */
-  record Issued(String access, @Nullable String refresh, Set<Scope> scopes) {}
+  record IssuedTokens(String access, @Nullable String refresh, Set<Scope> scopes) {}
 
   /**
-   * A grant as a member consents to it; nothing is stored.
+   * A grant for a member's consent; nothing is stored yet.
    *
-   * @param beginMillis how long the client has to fetch its first tokens
-   * @param limits how far declarations by its tokens may go
+   * @param beginMillis how long the client has to fetch its first tokens, in milliseconds
+   * @param limits the limits of declarations by its tokens
    */
   Grant grant(
       Session session,
@@ -103,8 +103,9 @@ final class Grants {
   }
 
   /**
-   * The rows of a consent. The commit fails when the session in which it was given has ended; else
-   * a consent that was under way while its member was suspended would be in force afterwards.
+   * The statements that store a consent. The commit fails when the session of the consent has
+   * ended; otherwise a consent that ran concurrently with its member's suspension would remain in
+   * force.
    */
   static List<Statement> consented(Grant grant, Session session) {
     List<Statement> statements = new ArrayList<>(GrantStore.requireSession(session));
@@ -113,7 +114,7 @@ final class Grants {
     return statements;
   }
 
-  /** Stores a member's consent; the code by which the client gets its tokens. */
+  /** Stores a member's consent; returns the code with which the client gets its tokens. */
   Future<String> consent(Session session, AuthorizationRequest request, TokenLimits limits) {
     Grant grant =
         grant(session, request.client(), request.scopes(), request.resource(), CODE_MILLIS, limits);
@@ -126,10 +127,10 @@ final class Grants {
   }
 
   /**
-   * Turns a code into tokens; fails with {@link OAuthError}. A code that was used before ends the
+   * Exchanges a code for tokens; fails with {@link OAuthException}. A second use of a code ends the
    * grant with all its tokens.
    */
-  Future<Issued> redeem(
+  Future<IssuedTokens> redeem(
       Client client, String code, String redirectUri, String verifier, @Nullable String resource) {
     String stored = Secrets.stored(code);
     return store
@@ -141,7 +142,7 @@ final class Grants {
               }
               GrantStore.Code known = found.get();
               if (known.isUsed()) {
-                return replayed(known.grant(), "the code was used before");
+                return revokeReplayed(known.grant(), "the code was used before");
               }
               if (clock.millis() >= known.expiresAtMillis()) {
                 throw invalid("the code has expired");
@@ -161,10 +162,10 @@ final class Grants {
   }
 
   /**
-   * Turns a refresh token into new tokens; fails with {@link OAuthError}. One that was used before
-   * ends the grant with all its tokens.
+   * Exchanges a refresh token for new tokens; fails with {@link OAuthException}. A second use of a
+   * refresh token ends the grant with all its tokens.
    */
-  Future<Issued> refresh(
+  Future<IssuedTokens> refresh(
       Client client, String refresh, @Nullable String scope, @Nullable String resource) {
     RefreshToken presented = new RefreshToken(refresh);
     return store
@@ -176,7 +177,7 @@ final class Grants {
               }
               Grant grant = found.get().grant();
               if (found.get().isUsed()) {
-                return replayed(grant, "the refresh token was used before");
+                return revokeReplayed(grant, "the refresh token was used before");
               }
               if (!grant.isInForce(clock.millis())) {
                 throw invalid("the refresh token has expired or was revoked");
@@ -194,13 +195,13 @@ final class Grants {
 
   private static void requireResource(Grant grant, @Nullable String resource) {
     if (resource != null && !resource.equals(grant.resource())) {
-      throw new OAuthError(
-          OAuthError.INVALID_TARGET, "resource: the member allowed " + grant.resource());
+      throw new OAuthException(
+          OAuthException.INVALID_TARGET, "resource: the member allowed " + grant.resource());
     }
   }
 
-  /** Issues tokens for a grant that a device was allowed; fails when the device has them. */
-  Future<Issued> begin(String grantId, Statement use) {
+  /** Issues the first tokens of a grant to a device; fails if they were issued before. */
+  Future<IssuedTokens> begin(String grantId, Statement use) {
     return store
         .find(grantId)
         .compose(
@@ -211,29 +212,29 @@ final class Grants {
                     "the device code was used before"));
   }
 
-  private Future<Issued> begin(Grant grant, Statement use, String replay) {
+  private Future<IssuedTokens> begin(Grant grant, Statement use, String replay) {
     List<Statement> statements = new ArrayList<>(List.of(use));
     RefreshToken first = grant.refreshable() ? RefreshToken.first(random) : null;
     if (first != null) {
       statements.add(GrantStore.insertRefresh(first, grant.grantId()));
     }
-    // Only a new grant can be one too many.
+    // Only a new grant can exceed the maximum.
     return issue(grant, grant.scopes(), statements, first, replay)
         .compose(issued -> trim(grant).otherwiseEmpty().map(issued));
   }
 
   /**
-   * @param use marks what was presented as used, or fails the commit with {@link AlreadyUsed}; and
-   *     stores the refresh token
+   * @param use marks the code or token as used, or fails the commit with {@link ReplayException};
+   *     and stores the refresh token
    */
-  private Future<Issued> issue(
+  private Future<IssuedTokens> issue(
       Grant grant,
       Set<Scope> scopes,
       List<Statement> use,
       @Nullable RefreshToken refresh,
       String replay) {
     if (grant.revokedAtMillis() != null) {
-      throw takenBack();
+      throw grantRevoked();
     }
     if (!members.isActive(grant.orgId(), grant.username())) {
       throw invalid("the member was removed or suspended");
@@ -247,10 +248,12 @@ final class Grants {
         .commit(statements)
         .recover(
             fault ->
-                fault instanceof AlreadyUsed ? replayed(grant, replay) : Future.failedFuture(fault))
+                fault instanceof ReplayException
+                    ? revokeReplayed(grant, replay)
+                    : Future.failedFuture(fault))
         .map(
             stored ->
-                new Issued(
+                new IssuedTokens(
                     tokens.issue(
                         new MemberToken(
                             grant.orgId(),
@@ -264,8 +267,8 @@ final class Grants {
                     scopes));
   }
 
-  /** Ends the grant: one of the two who presented the same code or token is a thief. */
-  private <T> Future<T> replayed(Grant grant, String why) {
+  /** Ends the grant, because one of two users of the same code or token is a thief. */
+  private <T> Future<T> revokeReplayed(Grant grant, String why) {
     return revocation
         .end(grant, " reason=replay")
         .compose(ended -> Future.failedFuture(invalid(why + "; all its tokens are revoked")));
@@ -285,10 +288,10 @@ final class Grants {
   }
 
   /**
-   * Deletes what nothing can come of any more.
+   * Deletes expired rows.
    *
    * @param now confirmed time
-   * @return that there is no more to do now
+   * @return false, because one run deletes all of them
    */
   Future<Boolean> sweep(long now) {
     List<Statement> statements = new ArrayList<>(GrantStore.sweep(now, KEPT_MILLIS));
@@ -296,11 +299,11 @@ final class Grants {
     return database.commit(statements).map(false);
   }
 
-  static OAuthError takenBack() {
+  static OAuthException grantRevoked() {
     return invalid("the permission was taken back");
   }
 
-  private static OAuthError invalid(String description) {
-    return new OAuthError(OAuthError.INVALID_GRANT, description);
+  private static OAuthException invalid(String description) {
+    return new OAuthException(OAuthException.INVALID_GRANT, description);
   }
 }

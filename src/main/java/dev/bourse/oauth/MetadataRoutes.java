@@ -13,9 +13,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** What applications read to find their way: RFC 8414, RFC 9728 and the public keys. */
+/**
+ * The metadata that applications discover the service by: RFC 8414, RFC 9728 and the public keys.
+ */
 final class MetadataRoutes {
-  /** None of it goes by cookies, so pages of any origin may read it. */
+  /** None of these answers depends on cookies, so pages of any origin may read them. */
   static final List<Map.Entry<String, String>> FOR_ANY_ORIGIN =
       List.of(Map.entry("access-control-allow-origin", "*"));
 
@@ -29,11 +31,11 @@ final class MetadataRoutes {
 
   void bind(Operations operations) {
     operations
-        .bind("readAuthorizationServer", call -> told(authorizationServer(), 300))
-        .bind("readProtectedResource", call -> told(resource("", "Bourse"), 300))
-        .bind("readProtectedMcpResource", call -> told(resource("/mcp", "Bourse MCP"), 300))
+        .bind("readAuthorizationServer", call -> cacheable(authorizationServer(), 300))
+        .bind("readProtectedResource", call -> cacheable(resource("", "Bourse"), 300))
+        .bind("readProtectedMcpResource", call -> cacheable(resource("/mcp", "Bourse MCP"), 300))
         // Short, so that a new key is read before it signs.
-        .bind("readSigningKeys", call -> told(keys.jwks(), 60));
+        .bind("readSigningKeys", call -> cacheable(keys.jwks(), 60));
     for (String operation :
         List.of(
             "preflightAuthorizationServer",
@@ -47,7 +49,7 @@ final class MetadataRoutes {
     }
   }
 
-  private static Future<Answer> told(JsonObject body, int seconds) {
+  private static Future<Answer> cacheable(JsonObject body, int seconds) {
     List<Map.Entry<String, String>> headers = new ArrayList<>(FOR_ANY_ORIGIN);
     headers.add(Map.entry("cache-control", "public, max-age=" + seconds));
     return Future.succeededFuture(
@@ -93,7 +95,7 @@ final class MetadataRoutes {
     return new JsonObject()
         .put("resource", base + path)
         .put("authorization_servers", new JsonArray().add(base))
-        // Clients ask for all of these when they are told of none.
+        // Clients request all scopes when the metadata lists none.
         .put("scopes_supported", new JsonArray(Scopes.defaultLabels()))
         .put("bearer_methods_supported", new JsonArray().add("header"))
         .put("resource_name", name)

@@ -5,7 +5,7 @@ import dev.bourse.outbound.PublicHosts;
 import java.util.Set;
 
 /**
- * How applications are known.
+ * The settings of client identification.
  *
  * @param metadataHosts {@code oauth.metadata-hosts}: hosts whose client-id metadata documents are
  *     fetched although their addresses are not public, such as those of a company's own network

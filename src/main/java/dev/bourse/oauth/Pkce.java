@@ -6,14 +6,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.regex.Pattern;
 
-/** Who redeems a code is who asked for it (RFC 7636), by the method S256 alone. */
+/**
+ * Proof key for code exchange (RFC 7636), with method S256 only: the client that redeems a code is
+ * the one that requested it.
+ */
 final class Pkce {
   private static final Pattern CHALLENGE = Pattern.compile("[A-Za-z0-9_-]{43}");
   private static final Pattern VERIFIER = Pattern.compile("[A-Za-z0-9._~-]{43,128}");
 
   private Pkce() {}
 
-  /** Whether it could be the SHA-256 of a verifier. */
+  /** Whether a text has the form of a verifier's SHA-256. */
   static boolean isChallenge(String challenge) {
     return CHALLENGE.matcher(challenge).matches();
   }

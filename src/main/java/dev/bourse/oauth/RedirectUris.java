@@ -9,15 +9,15 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Which addresses answers may be sent to, and when two of them are the same. */
+/** Rules for redirect addresses, and their comparison. */
 final class RedirectUris {
-  /** As much as one of Bourse's own request lines would bear. */
+  /** Fits into one of Bourse's own request lines. */
   private static final int MAX_LENGTH = 1_024;
 
   /**
-   * Schemes that run or read something in the browser, or have the system's own programs send or
-   * open something, rather than call an application. Beside them go all that begin as those of a
-   * system's settings and searches do ({@link #OF_SYSTEMS}).
+   * Schemes that run or read something in the browser, or make the system's own programs send or
+   * open something, rather than call an application. All schemes with the prefixes of system
+   * settings and searches are excluded too ({@link #OF_SYSTEMS}).
    */
   private static final Set<String> DANGEROUS =
       Set.of(
@@ -57,7 +57,7 @@ final class RedirectUris {
 
   private RedirectUris() {}
 
-  /** Why an address cannot be registered; empty when it can. */
+  /** The reason why an address cannot be registered; empty if it can. */
   static Optional<String> fault(String uri) {
     if (uri.length() > MAX_LENGTH || !PLAIN.matcher(uri).matches()) {
       return Optional.of(
@@ -85,15 +85,15 @@ final class RedirectUris {
           ? Optional.of("expected an https address with a host and without a user")
           : Optional.empty();
     }
-    // A private-use scheme is the application's whole name, so its case must not vary.
+    // A private-use scheme identifies the application, so its case must not vary.
     return scheme.equals(Text.folded(scheme)) && !scheme.startsWith("http")
         ? Optional.empty()
         : Optional.of("expected a scheme in lower case that does not begin with http");
   }
 
   /**
-   * Whether answers may be sent to an address: it is one of those registered, letter by letter; a
-   * loopback address may have any port (RFC 8252, section 7.3), for a program takes what is free.
+   * Whether an address is registered. It must equal a registered one exactly, except that a
+   * loopback address may have any port (RFC 8252, section 7.3), because programs use a free one.
    */
   static boolean isRegistered(List<String> registered, String asked) {
     return registered.contains(asked)
@@ -118,7 +118,7 @@ final class RedirectUris {
     return matcher.matches() ? matcher.group(1) + ' ' + matcher.group(3) : loopback;
   }
 
-  /** The address with further parameters; values are encoded. */
+  /** The address with further parameters, whose values are encoded. */
   static String with(String uri, List<String> namesAndValues) {
     StringBuilder out = new StringBuilder(uri);
     char separator = uri.indexOf('?') < 0 ? '?' : '&';

@@ -5,21 +5,20 @@ import dev.bourse.core.Secrets;
 import java.util.random.RandomGenerator;
 
 /**
- * A refresh token: a secret that all tokens of its family begin with, and then, of each but the
- * first, one of its own. What is stored of a family are the digests of that beginning and of its
- * newest token. So a token that was used before is known by its beginning and told from the newest
- * by the rest, without a row of its own, and nobody can make up one of a family they have no token
- * of.
+ * A refresh token: a secret shared by all tokens of its family, and, except for the first token, a
+ * secret of its own. The store holds the digests of the shared part and of the newest token of each
+ * family. So a used token is recognized by its shared part, and differs from the newest, without a
+ * row of its own; and a token of a family cannot be forged without one.
  *
  * @param text as the client holds it
  */
 record RefreshToken(String text) {
-  /** How they begin, so that a scan for leaked secrets finds them. */
+  /** The prefix of refresh tokens, by which scanners find leaked ones. */
   private static final String PREFIX = SecretPrefix.REFRESH_TOKEN.text();
 
   private static final int FAMILY_LENGTH = PREFIX.length() + Secrets.LENGTH;
 
-  /** Whether it could be one. */
+  /** Whether a text has the form of a refresh token. */
   static boolean isOne(String text) {
     return text.startsWith(PREFIX);
   }
@@ -29,7 +28,7 @@ record RefreshToken(String text) {
     return new RefreshToken(PREFIX + Secrets.next(random));
   }
 
-  /** The next of this one's family. */
+  /** The next token of this one's family. */
   RefreshToken next(RandomGenerator random) {
     return new RefreshToken(family() + Secrets.next(random));
   }
@@ -38,17 +37,17 @@ record RefreshToken(String text) {
     return text.substring(0, Math.min(text.length(), FAMILY_LENGTH));
   }
 
-  /** What is stored of what its family has in common. */
+  /** The stored digest of the family's shared part. */
   String familySha256() {
     return Secrets.stored(family());
   }
 
-  /** What is stored of it while it is the newest. */
+  /** The stored digest of the token while it is the newest. */
   String sha256() {
     return Secrets.stored(text);
   }
 
-  /** Not the secret: a token must not reach a log by accident. */
+  /** The stored digest of the token while it is the newest. */
   @Override
   public String toString() {
     return PREFIX + "…";

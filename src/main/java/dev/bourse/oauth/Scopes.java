@@ -10,40 +10,40 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Scopes as clients write them and as members read them. */
+/** Scopes in the spelling of clients and in words for members. */
 final class Scopes {
-  /** Asks for a refresh token in OpenID Connect; here every grant has one. */
+  /** Requests a refresh token in OpenID Connect; here every grant has one. */
   private static final String OFFLINE = "offline_access";
 
   private Scopes() {}
 
-  /** Every scope there is, as contracts spell it. */
+  /** All scopes in the spelling of contracts. */
   static List<String> all() {
     return Arrays.stream(Scope.values()).map(Scope::label).toList();
   }
 
-  /** What is asked for when no scope is named: all that create no authority. */
+  /** The scopes of a request that names none: all that create no authority. */
   static Set<Scope> byDefault() {
     return Arrays.stream(Scope.values())
         .filter(scope -> !scope.createsAuthority())
         .collect(Collectors.toCollection(() -> EnumSet.noneOf(Scope.class)));
   }
 
-  /** Whether one of them creates authority, which takes a recent sign-in to allow. */
+  /** Whether one of the scopes creates authority, which requires a recent sign-in. */
   static boolean createAuthority(Set<Scope> scopes) {
     return scopes.stream().anyMatch(Scope::createsAuthority);
   }
 
-  /** The scopes of {@link #byDefault}, as contracts spell them. */
+  /** The scopes of {@link #byDefault} in the spelling of contracts. */
   static List<String> defaultLabels() {
     return byDefault().stream().map(Scope::label).toList();
   }
 
   /**
-   * The scopes asked for; {@link #byDefault} when nothing is asked for. What is unknown is left out
-   * (clients ask for {@code offline_access} and the like of every server).
+   * The requested scopes; {@link #byDefault} if the request names none. Unknown ones are ignored,
+   * because clients request {@code offline_access} and the like from every server.
    *
-   * @throws OAuthError when none of them is known
+   * @throws OAuthException if all of them are unknown
    */
   static Set<Scope> asked(@Nullable String scope) {
     if (scope == null || scope.isBlank()) {
@@ -51,8 +51,8 @@ final class Scopes {
     }
     Set<Scope> known = Scope.parse(scope);
     if (known.isEmpty()) {
-      throw new OAuthError(
-          OAuthError.INVALID_SCOPE,
+      throw new OAuthException(
+          OAuthException.INVALID_SCOPE,
           "scope: none of %s is known; expected some of %s"
               .formatted(Text.shown(scope), String.join(" ", all())));
     }
@@ -60,11 +60,11 @@ final class Scopes {
   }
 
   /**
-   * The scopes that tokens of a refresh are to have (RFC 6749, section 6): all that were granted
-   * when nothing is asked for. {@code offline_access} is left out, as when permission was asked
-   * for: a client that repeats what it asked for has its refresh token.
+   * The scopes of refreshed tokens (RFC 6749, section 6): all granted ones if the request names
+   * none. {@code offline_access} is ignored, as in the first request: clients repeat their request,
+   * and already have the refresh token.
    *
-   * @throws OAuthError when one was not granted, an unknown one too
+   * @throws OAuthException if one was not granted or is unknown
    */
   static Set<Scope> narrowed(@Nullable String scope, Set<Scope> granted) {
     if (scope == null || scope.isBlank()) {
@@ -82,15 +82,15 @@ final class Scopes {
               .filter(granted::contains)
               .orElseThrow(
                   () ->
-                      new OAuthError(
-                          OAuthError.INVALID_SCOPE,
+                      new OAuthException(
+                          OAuthException.INVALID_SCOPE,
                           "scope: the member did not allow %s; expected some of %s"
                               .formatted(Text.shown(label), Scope.text(granted)))));
     }
     return narrowed;
   }
 
-  /** What scopes allow, in plain words. */
+  /** The scopes' permissions, in plain words. */
   static List<String> words(Set<Scope> scopes) {
     return Arrays.stream(Scope.values()).filter(scopes::contains).map(Scopes::words).toList();
   }

@@ -16,10 +16,10 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
-/** The operator contract's operations on the trails and their seals. */
+/** Operations of the operator contract on the trails and their seals. */
 public final class AuditAdminRoutes {
   /**
-   * The platform's own trail in the place of an organization; no organization has an underscore.
+   * The platform's own trail, in place of an organization's id, which cannot contain an underscore.
    */
   private static final String PLATFORM = "_platform";
 

@@ -18,7 +18,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 
-/** The operator contract's operations on organizations' money. */
+/** Operations of the operator contract on organizations' money. */
 public final class BillingAdminRoutes {
   private static final long MICROS_PER_CENT = 10_000;
 
@@ -114,7 +114,7 @@ public final class BillingAdminRoutes {
             });
   }
 
-  /** A field in dollars; people who type amounts do not count micro-dollars. */
+  /** Parses a field in dollars; people enter amounts in dollars, not micro-dollars. */
   private static long micros(JsonObject body, String field) {
     return CommonFields.cents(body, field) * MICROS_PER_CENT;
   }

@@ -13,7 +13,7 @@ import dev.bourse.edge.fields.CommonFields;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 
-/** The operator contract's operations on checkpoints of every organization. */
+/** Operations of the operator contract on checkpoints of every organization. */
 public final class CheckpointAdminRoutes {
   private final CheckpointService checkpoints;
 
@@ -42,7 +42,7 @@ public final class CheckpointAdminRoutes {
                         .put("used_bytes", page.usedBytes())));
   }
 
-  /** A page of one owner's items, as the call asks for it. */
+  /** Returns the requested page of one owner's items. */
   static Future<CheckpointService.OwnPage> page(
       CheckpointService checkpoints, Call call, String orgId) {
     return checkpoints.listOfOrg(

@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The operator contract's operations on clusters. */
+/** Operations of the operator contract on clusters. */
 public final class ClusterAdminRoutes {
   private static final String CAP = "max_price_cap_per_gpu_hour";
   private static final String ENVIRONMENT = "environment";
@@ -36,7 +36,7 @@ public final class ClusterAdminRoutes {
     operations
         .ok(
             "listClusters",
-            call -> Future.succeededFuture(list(call)),
+            this::list,
             CommonFields.page("clusters", "name", ClusterAdminRoutes::summary))
         .created("createCluster", this::create, ClusterAdminRoutes::state)
         .ok(
@@ -48,7 +48,7 @@ public final class ClusterAdminRoutes {
         .ok("unpinNode", call -> pin(call, false), ClusterAdminRoutes::state);
   }
 
-  private Page<ClusterView> list(Call call) {
+  private Future<Page<ClusterView>> list(Call call) {
     return clusters.listClusters(
         call.findText("org"), call.findText("pool"), call.after(), call.limit());
   }

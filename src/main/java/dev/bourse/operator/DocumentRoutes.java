@@ -16,7 +16,7 @@ import io.vertx.core.Future;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The operator contract's operations on the platform's own documents. */
+/** Operations of the operator contract on the platform's own documents. */
 public final class DocumentRoutes {
   private static final String DOCUMENTS = "/api/operator/documents";
 
@@ -26,7 +26,7 @@ public final class DocumentRoutes {
   private final Supplier<String> baseUrl;
 
   /**
-   * @param baseUrl what clients call the service; asked for once it listens
+   * @param baseUrl the service's address for clients; read once the service listens
    */
   public DocumentRoutes(
       CheckpointService checkpoints,

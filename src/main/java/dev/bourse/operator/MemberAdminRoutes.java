@@ -12,7 +12,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The operator contract's operations on members. */
+/** Operations of the operator contract on members. */
 public final class MemberAdminRoutes {
   private final RosterService roster;
 

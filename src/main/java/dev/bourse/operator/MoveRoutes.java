@@ -8,20 +8,20 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
-import dev.bourse.move.Move;
+import dev.bourse.move.BlobMover;
 import dev.bourse.move.MoveStore;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.Optional;
 
-/** The operator contract's operations on the move of stored bytes. */
+/** Operations of the operator contract on the move of stored bytes. */
 public final class MoveRoutes {
   private final CheckpointConfig config;
-  private final Move move;
+  private final BlobMover move;
   private final Clock clock;
 
-  public MoveRoutes(CheckpointConfig config, Move move, Clock clock) {
+  public MoveRoutes(CheckpointConfig config, BlobMover move, Clock clock) {
     this.config = config;
     this.move = move;
     this.clock = clock;
@@ -51,7 +51,7 @@ public final class MoveRoutes {
         .map(progress -> Answer.ok(json(progress, call.limit())));
   }
 
-  private static JsonObject json(Move.Progress progress, int limit) {
+  private static JsonObject json(BlobMover.Progress progress, int limit) {
     Optional<MoveStore.Asked> asked = progress.asked();
     Long ended = asked.map(MoveStore.Asked::endedAtMillis).orElse(null);
     long left = asked.map(MoveStore.Asked::leftBlobs).orElse(-1L);

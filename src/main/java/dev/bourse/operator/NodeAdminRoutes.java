@@ -13,7 +13,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
-/** The operator contract's operations on nodes. */
+/** Operations of the operator contract on nodes. */
 public final class NodeAdminRoutes {
   private final NodeService nodes;
   private final RetirementService retirement;

@@ -13,7 +13,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.Map;
 
-/** The operator contract's operations on the session of the browser that calls. */
+/** Operations of the operator contract on the calling browser's session. */
 public final class OperatorSessionRoutes {
   private final OperatorSessions sessions;
 
@@ -46,7 +46,7 @@ public final class OperatorSessionRoutes {
   private Future<OperatorSession> find(Call call) {
     return sessions
         .find(call.cookie(sessions.cookieName()).orElse(""))
-        // It ended while the request was under way.
+        // The session ended during the request.
         .map(
             found ->
                 found.orElseThrow(
@@ -61,7 +61,10 @@ public final class OperatorSessionRoutes {
         .map(ended -> Answer.ok(new JsonObject().put("ok", true), setCookie("", Duration.ZERO)));
   }
 
-  /** Other sites' links lead to a page of ours, which then asks by itself: strict is enough. */
+  /**
+   * Strict is enough: links from other sites open a page of ours, which then sends its own
+   * requests.
+   */
   private Map<String, String> setCookie(String value, Duration age) {
     return Map.of(
         "set-cookie",

@@ -12,7 +12,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.function.Function;
 
-/** The operator contract's operations on operators' tokens. */
+/** Operations of the operator contract on operators' tokens. */
 public final class OperatorTokenRoutes {
   private final OperatorTokenService tokens;
   private final Clock clock;

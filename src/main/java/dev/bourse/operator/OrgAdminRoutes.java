@@ -6,6 +6,7 @@ import dev.bourse.core.Times;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.Operations;
 import dev.bourse.edge.fields.CommonFields;
+import dev.bourse.market.LoginIdStore;
 import dev.bourse.org.Org;
 import dev.bourse.org.OrgAdminService;
 import io.vertx.core.Future;
@@ -18,23 +19,29 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** The operator contract's operations on organizations. */
+/** Operations of the operator contract on organizations. */
 public final class OrgAdminRoutes {
   private static final String MAX_CLUSTERS = "max_clusters";
 
   private final OrgAdminService orgs;
   private final BillingAdminService billing;
   private final int maxClusters;
+  private final Optional<LoginIdStore> loginIds;
 
   /**
-   * @param billing tells what operators hold organizations for
-   * @param maxClusters how many clusters members may bring their organization to where no operator
-   *     has said otherwise
+   * @param billing reads the holds on organizations
+   * @param maxClusters default limit of an organization's clusters
+   * @param loginIds assigns organizations' group ids; empty if no machine of the service uses them
    */
-  public OrgAdminRoutes(OrgAdminService orgs, BillingAdminService billing, int maxClusters) {
+  public OrgAdminRoutes(
+      OrgAdminService orgs,
+      BillingAdminService billing,
+      int maxClusters,
+      Optional<LoginIdStore> loginIds) {
     this.orgs = orgs;
     this.billing = billing;
     this.maxClusters = maxClusters;
+    this.loginIds = loginIds;
   }
 
   public void bind(Operations operations) {
@@ -103,7 +110,16 @@ public final class OrgAdminRoutes {
     return orgs.read(orgId)
         .compose(
             org ->
-                billing.readHold(orgId).map(hold -> json(org).put("operator_hold", hold.toJson())));
+                billing.readHold(orgId).map(hold -> json(org).put("operator_hold", hold.toJson())))
+        .compose(
+            json ->
+                loginIds
+                    .map(store -> withGid(json, store, orgId))
+                    .orElseGet(() -> Future.succeededFuture(json)));
+  }
+
+  private static Future<JsonObject> withGid(JsonObject json, LoginIdStore store, String orgId) {
+    return store.findGid(orgId).map(found -> found.map(gid -> json.put("gid", gid)).orElse(json));
   }
 
   private JsonObject json(Org org) {

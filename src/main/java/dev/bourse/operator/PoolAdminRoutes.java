@@ -1,5 +1,6 @@
 package dev.bourse.operator;
 
+import dev.bourse.capacity.BidderEvents;
 import dev.bourse.capacity.Setting;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.Price;
@@ -10,12 +11,14 @@ import dev.bourse.edge.fields.CommonFields;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.settings.PoolService;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The operator contract's operations on pools. */
+/** Operations of the operator contract on pools. */
 public final class PoolAdminRoutes {
   private static final String RESERVE = "reserve_price_per_gpu_hour";
   private static final String PAUSED = "paused";
@@ -23,9 +26,13 @@ public final class PoolAdminRoutes {
   private static final String CAP = "max_price_cap_per_gpu_hour";
 
   private final PoolService pools;
+  private final BidderEvents bidders;
+  private final Clock clock;
 
-  public PoolAdminRoutes(PoolService pools) {
+  public PoolAdminRoutes(PoolService pools, BidderEvents bidders, Clock clock) {
     this.pools = pools;
+    this.bidders = bidders;
+    this.clock = clock;
   }
 
   public void bind(Operations operations) {
@@ -39,13 +46,35 @@ public final class PoolAdminRoutes {
             CommonFields.page("pools", "name", PoolAdminRoutes::json))
         .created("createPool", this::create, PoolAdminRoutes::json)
         .ok("readPool", call -> Future.succeededFuture(read(call)), PoolAdminRoutes::json)
-        .ok("updatePool", this::update, PoolAdminRoutes::json);
+        .ok("updatePool", this::update, PoolAdminRoutes::json)
+        .ok("listPoolBidders", this::listBidders, answer -> answer);
   }
 
   private Pool read(Call call) {
     Pool pool = pools.readPool(call.text("pool"));
     call.operator().requireSite("pool " + pool.name(), pool.site());
     return pool;
+  }
+
+  private Future<JsonObject> listBidders(Call call) {
+    long since = clock.millis() - BidderEvents.KEPT_MILLIS;
+    return bidders
+        .readSummary(read(call).name(), since)
+        .map(
+            summary ->
+                new JsonObject()
+                    .put("since", Times.rfc3339(summary.sinceMillis()))
+                    .put(
+                        "bidders",
+                        new JsonArray(
+                            summary.bidders().stream()
+                                .map(
+                                    one ->
+                                        new JsonObject()
+                                            .put("org_id", one.orgId())
+                                            .put("nodes_evicted", one.evicted())
+                                            .put("nodes_given_up", one.givenUp()))
+                                .toList())));
   }
 
   private Future<Pool> create(Call call) {
@@ -63,6 +92,7 @@ public final class PoolAdminRoutes {
             body.getBoolean("detector_armed"),
             body.getBoolean("swaps_enabled"),
             body.getBoolean("self_service"),
+            Pool.Tenants.of(body.getString("tenants")),
             body.getLong("notice_ms"),
             null,
             new Pool.Environment(
@@ -83,6 +113,7 @@ public final class PoolAdminRoutes {
             Optional.ofNullable(body.getBoolean("detector_armed")),
             Optional.ofNullable(body.getBoolean("swaps_enabled")),
             Optional.ofNullable(body.getBoolean("self_service")),
+            Optional.ofNullable(body.getString("tenants")).map(Pool.Tenants::of),
             Setting.in(body, "notice_ms", value -> ((Number) value).longValue()),
             pause(body),
             Optional.ofNullable(body.getJsonObject("env")).map(PoolAdminRoutes::texts),
@@ -128,6 +159,7 @@ public final class PoolAdminRoutes {
         .put("detector_armed", pool.detectorArmed())
         .put("swaps_enabled", pool.swapsEnabled())
         .put("self_service", pool.selfService())
+        .put("tenants", pool.tenants().label())
         .put("notice_ms", pool.noticeMillis())
         .put(PAUSED, pool.isPaused())
         .put("paused_since", pause == null ? null : Times.rfc3339(pause.sinceMillis()))

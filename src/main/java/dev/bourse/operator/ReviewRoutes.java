@@ -19,7 +19,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
-/** The operator contract's operations on reviews of public files. */
+/** Operations of the operator contract on reviews of public files. */
 public final class ReviewRoutes {
   private final ReviewService reviews;
   private final ContentService contents;

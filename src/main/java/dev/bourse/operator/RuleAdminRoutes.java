@@ -9,7 +9,7 @@ import dev.bourse.org.JoinRuleService;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 
-/** The operator contract's operations on join rules and invitations. */
+/** Operations of the operator contract on join rules and invitations. */
 public final class RuleAdminRoutes {
   private final JoinRuleService rules;
 

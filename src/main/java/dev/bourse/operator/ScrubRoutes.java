@@ -13,7 +13,7 @@ import dev.bourse.scrub.ScrubStore;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 
-/** The operator contract's operations on the check of stored bytes. */
+/** Operations of the operator contract on the check of stored bytes. */
 public final class ScrubRoutes {
   private final CheckpointService checkpoints;
   private final Scrub scrub;

@@ -5,7 +5,7 @@ import dev.bourse.edge.Operations;
 import dev.bourse.status.StatusService;
 import java.util.function.Supplier;
 
-/** The operator contract's operation on how the whole site stands. */
+/** The operator contract's operation on the site's status. */
 public final class StatusRoutes {
   private final StatusService status;
   private final Supplier<ClockView> clock;

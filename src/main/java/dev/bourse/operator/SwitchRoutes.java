@@ -7,7 +7,7 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 
-/** The operator contract's operations on the platform-wide switches. */
+/** Operations of the operator contract on the platform-wide switches. */
 public final class SwitchRoutes {
   private static final String WRITES_ARMED = "capacity_writes_armed";
   private static final String SPEND_LIMIT = "spend_limit_enforced";

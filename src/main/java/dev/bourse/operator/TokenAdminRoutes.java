@@ -14,7 +14,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.Function;
 
-/** The operator contract's operations on organizations' API tokens. */
+/** Operations of the operator contract on organizations' API tokens. */
 public final class TokenAdminRoutes {
   private final TokenService tokens;
   private final Clock clock;
@@ -35,7 +35,7 @@ public final class TokenAdminRoutes {
         .ok("revokeToken", this::revoke, Function.identity());
   }
 
-  private Future<TokenService.Minted> mint(Call call) {
+  private Future<TokenService.MintedToken> mint(Call call) {
     JsonObject body = call.body();
     Set<Scope> scopes = EnumSet.noneOf(Scope.class);
     body.getJsonArray("scopes")
@@ -71,7 +71,7 @@ public final class TokenAdminRoutes {
         .map(at -> CommonFields.revoked(tokenId, at));
   }
 
-  private static JsonObject minted(TokenService.Minted minted) {
+  private static JsonObject minted(TokenService.MintedToken minted) {
     return TokenView.of(minted.token()).json().put("token", minted.secret().text());
   }
 }

@@ -4,7 +4,7 @@ import java.time.Clock;
 
 /**
  * A circuit breaker for calls to another service. While calls succeed it is closed and lets them
- * through. A failure opens it for a while; then it lets one call through at a time, until one
+ * through. A failure opens it for a while; after that it lets one call through at a time, until one
  * succeeds.
  */
 final class CircuitBreaker {
@@ -15,14 +15,14 @@ final class CircuitBreaker {
   private long brokenAtMillis;
 
   /**
-   * @param restMillis how long nothing is called after a failure
+   * @param restMillis milliseconds without calls after a failure
    */
   CircuitBreaker(Clock clock, long restMillis) {
     this.clock = clock;
     this.restMillis = restMillis;
   }
 
-  /** Whether a call may begin; if so, {@link #succeeded} or {@link #failed} must follow. */
+  /** Whether a call may start; if so, {@link #succeeded} or {@link #failed} must follow. */
   synchronized boolean enter() {
     if (broken && (running > 0 || isResting())) {
       return false;
@@ -33,14 +33,14 @@ final class CircuitBreaker {
 
   private boolean isResting() {
     long rested = clock.millis() - brokenAtMillis;
-    // A clock set back must not prolong the rest.
+    // A clock that was set back must not prolong the rest.
     return rested >= 0 && rested < restMillis;
   }
 
   /**
-   * A call succeeded.
+   * Records a successful call.
    *
-   * @return whether that is news
+   * @return whether this changed the state
    */
   synchronized boolean succeeded() {
     running--;
@@ -50,9 +50,9 @@ final class CircuitBreaker {
   }
 
   /**
-   * A call failed.
+   * Records a failed call.
    *
-   * @return whether that is news
+   * @return whether this changed the state
    */
   synchronized boolean failed() {
     running--;

@@ -7,12 +7,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A member as the others of the organization see them.
  *
- * @param email as the directory has it, else as stored here
- * @param name for people to read, as the directory has it, else as stored here
- * @param suspended here or in the directory
- * @param createdAtMillis since when they are a member
- * @param lastLoginAtMillis their last sign-in, null for none that is known
- * @param liveTokens how many live API tokens they minted, which go when they go
+ * @param email from the directory, else as stored here
+ * @param name the display name from the directory, else as stored here
+ * @param suspended whether suspended here or in the directory
+ * @param createdAtMillis when they became a member
+ * @param lastLoginAtMillis their last known sign-in, null for none
+ * @param liveTokens the number of live API tokens they minted, which are revoked when the member is
+ *     removed
  */
 public record Colleague(
     String username,
@@ -23,9 +24,9 @@ public record Colleague(
     @Nullable Long lastLoginAtMillis,
     long liveTokens) {
   /**
-   * A member together with what a directory knows of them.
+   * A member combined with the directory's data.
    *
-   * @param person empty while the directory does not tell
+   * @param person empty if the directory has no data on them
    */
   static Colleague of(Member member, Optional<Person> person, long liveTokens) {
     return new Colleague(

@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The port to who people are. Our own rows say who is a member; a directory says what is known of
- * them besides.
+ * The port to a directory of people. The service's own rows say who is a member; a directory adds
+ * personal data such as names.
  */
 public interface Directory {
   /**
@@ -16,18 +16,18 @@ public interface Directory {
    * @param email empty when there is none
    * @param name the full name, empty when there is none
    * @param active false when the account is suspended
-   * @param lastLoginAtMillis null when the directory cannot tell
+   * @param lastLoginAtMillis null if the directory does not record it
    */
   record Person(String email, String name, boolean active, @Nullable Long lastLoginAtMillis) {}
 
   /**
-   * What is known of these members, by username. Those the directory does not know, or cannot tell
-   * of in time, are left out. Never fails, and never takes much longer than the directory's
-   * time-out.
+   * Returns the directory's data on these members, by username. Members that the directory does not
+   * know, or does not answer for in time, are left out. Never fails, and never takes much longer
+   * than the directory's time-out.
    */
   Future<Map<String, Person>> find(List<Member> members);
 
-  /** Gives up what is held for calls; later ones find nobody. */
+  /** Closes the connections; later calls find nobody. */
   default Future<Void> close() {
     return Future.succeededFuture();
   }

@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks up the DNS TXT record that proves that a domain is an organization's. The record has a name
- * of its own, so that its answer fits into one datagram whatever else the domain publishes. Its
- * value names the rule, whose id is random and never used again, so that no other organization and
- * no later rule is proven by it.
+ * Looks up the DNS TXT record that proves that a domain belongs to an organization. The record has
+ * a name of its own, so that its answer fits into one datagram regardless of the domain's other
+ * records. Its value names the rule, whose id is random and never reused, so that the record proves
+ * nothing for another organization or a later rule.
  */
 public final class DomainProof {
   private static final Logger LOG = LoggerFactory.getLogger(DomainProof.class);
@@ -26,10 +26,10 @@ public final class DomainProof {
   private static final String NAME_PREFIX = "_bourse-challenge.";
   private static final String VALUE_PREFIX = "bourse-domain-verification=";
 
-  /** A resolver that has to ask others answers within it; a person waits for the answer. */
+  /** Enough for a resolver that has to ask others; a person waits for the answer. */
   public static final long TIMEOUT_MILLIS = 5_000;
 
-  /** Each look-up is one datagram and a timer; more at once would be no person's clicks. */
+  /** Each look-up costs one datagram and a timer; people clicking do not cause more at once. */
   private static final int AT_ONCE = 32;
 
   private static final int AT_ONCE_OF_ORG = 2;
@@ -49,7 +49,7 @@ public final class DomainProof {
    * Uses a DNS server.
    *
    * @param server the server to ask; empty for the system's
-   * @param timeoutMillis how long one look-up takes at most
+   * @param timeoutMillis the longest time for one look-up, in milliseconds
    */
   public DomainProof(Vertx vertx, Optional<InetSocketAddress> server, long timeoutMillis) {
     DnsClientOptions options = new DnsClientOptions().setQueryTimeout(timeoutMillis);
@@ -73,7 +73,7 @@ public final class DomainProof {
    * Looks the record for a rule up, once.
    *
    * @return whether it is published; fails with {@code overloaded} if the DNS server does not
-   *     answer, or answers that it cannot tell
+   *     answer or reports a failure
    */
   Future<Boolean> isPublished(JoinRule rule) {
     String name = recordName(rule.value());
@@ -87,7 +87,7 @@ public final class DomainProof {
               if (e instanceof DnsException answer && answer.code() == DnsResponseCode.NXDOMAIN) {
                 return Future.succeededFuture(false);
               }
-              LOG.warn("TXT record {} could not be looked up: {}", name, e.toString());
+              LOG.warn("look-up of TXT record {} failed: {}", name, e.toString());
               return Future.failedFuture(
                   ApiError.retryLater(
                       ErrorCode.OVERLOADED,
@@ -97,7 +97,7 @@ public final class DomainProof {
         .onComplete(done -> place.close());
   }
 
-  /** Gives the socket back. */
+  /** Closes the socket. */
   public Future<Void> close() {
     return client.close();
   }

@@ -2,7 +2,7 @@ package dev.bourse.org;
 
 import io.vertx.core.Future;
 
-/** Tells people that they are invited. */
+/** Sends invitations by mail. */
 public interface Invitations {
   /**
    * Counts an invitation that is about to be sent.
@@ -17,7 +17,7 @@ public interface Invitations {
    * Sends an invitation's sign-in link.
    *
    * @param email in lower case
-   * @param expiresAtMillis until when the link is to work
+   * @param expiresAtMillis when the link expires
    */
   Future<Void> send(String orgId, String email, long expiresAtMillis);
 }

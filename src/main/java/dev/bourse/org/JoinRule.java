@@ -9,15 +9,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ruleId {@code jr_…}
  * @param orgId the organization they join
- * @param kind whom the rule admits
+ * @param kind the kind of people the rule admits
  * @param value the domain or the address, in lower case
  * @param createdAtMillis when it was added
- * @param createdBy who added it, as audit rows name actors
- * @param linkExpiresAtMillis until when the invitation's sign-in link works, null when none was
- *     sent
- * @param provenAtMillis when it was proven that the domain is the organization's; null for a rule
- *     that waits for that, and for one of kind email
- * @param provenBy who had it proven or approved it, as audit rows name actors
+ * @param createdBy the actor who added it, as in audit rows
+ * @param linkExpiresAtMillis when the invitation's sign-in link expires, null if none was sent
+ * @param provenAtMillis when the organization's ownership of the domain was proven; null for a
+ *     pending rule and for one of kind email
+ * @param provenBy the actor who had it proven or approved it, as in audit rows
  */
 public record JoinRule(
     String ruleId,
@@ -29,9 +28,9 @@ public record JoinRule(
     @Nullable Long linkExpiresAtMillis,
     @Nullable Long provenAtMillis,
     @Nullable String provenBy) {
-  /** Whom a rule admits. */
+  /** The kind of people a rule admits. */
   public enum Kind {
-    /** Anybody who signs in with an address of this domain, once it is proven. */
+    /** Everybody who signs in with an address of this domain, once it is proven. */
     DOMAIN("domain"),
     /** The person who signs in with this address. */
     EMAIL("email");
@@ -42,12 +41,12 @@ public record JoinRule(
       this.label = label;
     }
 
-    /** The kind as contracts and the store spell it. */
+    /** The kind's name in contracts and the store. */
     public String label() {
       return label;
     }
 
-    /** The kind that contracts and the store spell so. */
+    /** The kind with this name in contracts and the store. */
     public static Kind of(String label) {
       for (Kind kind : values()) {
         if (kind.label.equals(label)) {
@@ -65,7 +64,7 @@ public record JoinRule(
     }
   }
 
-  /** Whether it waits for a proof and admits nobody. */
+  /** Whether the rule waits for a proof and admits nobody yet. */
   boolean isPending() {
     return kind == Kind.DOMAIN && provenAtMillis == null;
   }
@@ -75,12 +74,12 @@ public record JoinRule(
     return provenBy != null && provenBy.startsWith("operator:");
   }
 
-  /** The state as contracts spell it. */
+  /** The state's name in contracts. */
   String state() {
     return isPending() ? "pending" : "active";
   }
 
-  /** The rule as answers spell it. */
+  /** The rule in JSON, for answers. */
   public JsonObject json() {
     return new JsonObject()
         .put("rule_id", ruleId)

@@ -16,15 +16,18 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
 
-/** What operators and members do to the rules by which people join an organization. */
+/**
+ * Adds, proves, approves and removes the rules by which people join an organization, for operators
+ * and members.
+ */
 public final class JoinRuleService {
   /**
-   * Rules of one organization that no member consumes; each member consumes one more at most. The
-   * roster is read in one piece.
+   * Rules of one organization that no member has used; each member can add one more to the total.
+   * The roster is read in one piece.
    */
   static final int MAX_RULES = 1_000;
 
-  /** Members a preview names: enough to see that it is the right domain. */
+  /** Members that a preview names: enough to recognize a wrong domain. */
   static final int MAX_PREVIEWED = 100;
 
   /** How long an invitation's sign-in link works. */
@@ -45,7 +48,7 @@ public final class JoinRuleService {
   private final DomainProof proof;
 
   /**
-   * @param invitations told whom to send a link
+   * @param invitations sends the mails with links
    * @param proof looks up the DNS records of domains
    */
   public JoinRuleService(
@@ -63,13 +66,14 @@ public final class JoinRuleService {
     this.random = random;
   }
 
-  /** A page of an organization's rules, by id; of a retired one, too. */
+  /** A page of the rules of an organization, retired or not, by id. */
   public Future<Page<JoinRule>> list(String orgId, int limit, Optional<String> after) {
     return orgs.get(orgId).compose(known -> store.list(orgId, limit, after));
   }
 
   /**
-   * Adds a rule; {@code conflict} when there is the same already. A rule of kind domain is pending.
+   * Adds a rule; {@code conflict} if the organization has it already. A rule of kind domain is
+   * pending.
    *
    * @param value a domain or an address, in any case
    */
@@ -89,7 +93,7 @@ public final class JoinRuleService {
   }
 
   /**
-   * As {@link #add}, by an operator, who thereby approves a domain; {@code conflict} when another
+   * Like {@link #add}, by an operator, who thereby approves a domain; {@code conflict} when another
    * organization owns it.
    */
   public Future<JoinRule> addByOperator(
@@ -137,8 +141,8 @@ public final class JoinRuleService {
   }
 
   /**
-   * Makes a pending rule of kind domain admit, if the DNS record of the domain proves that it is
-   * the organization's. A rule that is proven is returned as it is.
+   * Activates a pending rule of kind domain if the DNS record proves that the domain belongs to the
+   * organization. A rule that is proven already is returned unchanged.
    *
    * @return fails with {@code conflict} if the record is not published, or another organization
    *     owns the domain; with {@code not-found} if there is no such rule
@@ -159,9 +163,9 @@ public final class JoinRuleService {
   }
 
   /**
-   * As {@link #verify}, without the DNS record: an operator knows whose the domain is. The approval
-   * of a rule that a member had proven is recorded too; a rule that an operator approved before is
-   * returned as it is.
+   * Like {@link #verify}, without the DNS record, because an operator knows the owner of the
+   * domain. The approval of a rule that a member had proven is recorded too; a rule that an
+   * operator approved before is returned unchanged.
    */
   public Future<JoinRule> approve(String actor, String orgId, String ruleId) {
     return orgs.get(orgId)
@@ -177,7 +181,7 @@ public final class JoinRuleService {
                     : prove(actor, rule, "rule_approve", JoinRuleStore::approve));
   }
 
-  /** A write that makes a rule of kind domain admit. */
+  /** A write that activates a rule of kind domain. */
   @FunctionalInterface
   private interface Proving {
     Statement of(String orgId, String ruleId, String actor, long nowMillis);
@@ -214,9 +218,8 @@ public final class JoinRuleService {
   }
 
   /**
-   * Explains a commit that lost against another organization's in the same moment. The store's
-   * index refuses the second owner of a domain, because writes to two organizations do not wait for
-   * each other.
+   * Explains a commit that lost a race against another organization's. The store's index refuses
+   * the second owner of a domain, because writes to two organizations do not wait for each other.
    */
   private <T> Future<T> ownedOnce(JoinRule rule, Future<T> commit) {
     return commit.recover(
@@ -231,7 +234,7 @@ public final class JoinRuleService {
                                 found.succeeded() && found.result() ? ownedByAnother(rule) : e)));
   }
 
-  /** It does not tell which one: that is nobody else's business. */
+  /** The detail does not name the owner, because other organizations are confidential. */
   private static ApiError ownedByAnother(JoinRule rule) {
     return OrgWrite.conflict(
         "owned",
@@ -256,7 +259,7 @@ public final class JoinRuleService {
         .map(found -> found.orElseThrow(() -> ApiError.notFound("join rule", ruleId)));
   }
 
-  /** A rule's value in lower case; refused when it is not an address or not an ownable domain. */
+  /** A rule's value in lower case; refused if it is neither an address nor an ownable domain. */
   private static String folded(JoinRule.Kind kind, String value) {
     String folded = Text.folded(value);
     if (kind == JoinRule.Kind.EMAIL) {
@@ -272,20 +275,22 @@ public final class JoinRuleService {
     return store.listAll(orgId);
   }
 
-  /** Invitations that no member has taken up, the oldest first. */
+  /** Invitations that no member has accepted, the oldest first. */
   public Future<List<JoinRule>> listInvitations(String orgId) {
     return store.listInvitations(orgId);
   }
 
   /**
-   * Whom a rule is about, as far as anybody here knows.
+   * The people a rule affects, as far as the service knows them.
    *
    * @param value in lower case
-   * @param isThere whether there is the same rule already
-   * @param members who carry such an address; they need no rule. At most {@link #MAX_PREVIEWED}
-   * @param memberCount how many there are of them
-   * @param invited addresses that are invited already
-   * @param removedCount addresses of removed members, whom a rule of a domain does not let back in
+   * @param isThere whether the organization has the same rule already
+   * @param members members with a matching address, who need no rule; at most {@link
+   *     #MAX_PREVIEWED}
+   * @param memberCount the number of such members
+   * @param invited matching addresses that are invited already
+   * @param removedCount the number of removed members with a matching address, whom a domain rule
+   *     does not readmit
    */
   public record Preview(
       JoinRule.Kind kind,
@@ -296,7 +301,7 @@ public final class JoinRuleService {
       List<String> invited,
       long removedCount) {}
 
-  /** What is known of the people a rule would admit; nothing is stored. */
+  /** Returns the known people that a rule would affect; nothing is stored. */
   public Future<Preview> preview(String orgId, JoinRule.Kind kind, String value) {
     String folded = folded(kind, value);
     Future<Boolean> isThere = store.find(orgId, kind, folded).map(Optional::isPresent);
@@ -317,7 +322,7 @@ public final class JoinRuleService {
                     removed.result()));
   }
 
-  /** Removes a rule; {@code not-found} when there is none of that id. */
+  /** Removes a rule; {@code not-found} if there is none with this id. */
   public Future<Void> remove(String actor, String orgId, String ruleId) {
     AuditRow row = new AuditRow(clock.millis(), orgId, actor, "rule_remove", orgId, "");
     return new OrgWrite(database, orgId, actor)
@@ -340,17 +345,17 @@ public final class JoinRuleService {
   /**
    * An invitation.
    *
-   * @param rule the rule of kind email it stands for
+   * @param rule its rule of kind email
    * @param isNew false when the address was invited before and its link was renewed
    */
-  public record Invited(JoinRule rule, boolean isNew) {}
+  public record InvitationResult(JoinRule rule, boolean isNew) {}
 
   /**
-   * Invites an address: a rule of kind email whose sign-in link works for {@link #LINK_VALIDITY}
-   * from now and is mailed. Inviting it again renews the link; {@code conflict} when a member
-   * carries it already, {@code rate-limited} as {@link Invitations#count}.
+   * Invites an address: adds a rule of kind email and mails a sign-in link that works for {@link
+   * #LINK_VALIDITY} from now. Inviting the address again renews the link; {@code conflict} when a
+   * member has it already, {@code rate-limited} like {@link Invitations#count}.
    */
-  public Future<Invited> invite(String actor, String orgId, String email) {
+  public Future<InvitationResult> invite(String actor, String orgId, String email) {
     requireAddress("email", email);
     return invite(actor, orgId, Text.folded(email), new OrgWrite(database, orgId, actor));
   }
@@ -366,7 +371,7 @@ public final class JoinRuleService {
                   actor,
                   orgId,
                   rule.value(),
-                  // Else one that is withdrawn meanwhile would be there again.
+                  // Without this condition an invitation withdrawn meanwhile would reappear.
                   new OrgWrite(database, orgId, actor)
                       .demand(
                           () -> noInvitation(ruleId),
@@ -374,12 +379,12 @@ public final class JoinRuleService {
                           orgId,
                           ruleId));
             })
-        .map(Invited::rule);
+        .map(InvitationResult::rule);
   }
 
   /**
-   * Takes an invitation back, and the links that were mailed with it; {@code not-found} when there
-   * is no such invitation.
+   * Withdraws an invitation and ends its mailed links; {@code not-found} when there is no such
+   * invitation.
    */
   public Future<Void> withdraw(String actor, String orgId, String ruleId) {
     AuditRow row = new AuditRow(clock.millis(), orgId, actor, "invitation_withdraw", orgId, "");
@@ -407,7 +412,8 @@ public final class JoinRuleService {
     return ApiError.notFound("invitation", ruleId);
   }
 
-  private Future<Invited> invite(String actor, String orgId, String address, OrgWrite write) {
+  private Future<InvitationResult> invite(
+      String actor, String orgId, String address, OrgWrite write) {
     invitations.count(orgId, address);
     long now = clock.millis();
     JoinRule rule =
@@ -443,18 +449,20 @@ public final class JoinRuleService {
         .record(now, actor, "member_invite", "email=" + Text.shown(address))
         .commit()
         .compose(stored -> OrgWrite.inForce(store.find(orgId, JoinRule.Kind.EMAIL, address)))
-        // Somebody has removed it since: then the caller is told of it as it was.
+        // If the rule was removed since, the caller gets it as it was written.
         .map(found -> found.orElse(rule))
         .compose(
             kept ->
                 OrgWrite.inForce(
                     invitations
                         .send(orgId, address, now + LINK_VALIDITY.toMillis())
-                        .map(sent -> new Invited(kept, kept.ruleId().equals(rule.ruleId())))));
+                        .map(
+                            sent ->
+                                new InvitationResult(kept, kept.ruleId().equals(rule.ruleId())))));
   }
 
   /**
-   * Refuses what is no e-mail address.
+   * Rejects a text that is not an e-mail address.
    *
    * @throws ApiError {@code bad-request} naming the field
    */

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /** Rows of the rules by which people join an organization. */
 final class JoinRuleStore {
-  /** The most rules that are read at once; no organization may have as many. */
+  /** The most rules read at once, beyond the maximum of an organization. */
   private static final int MAX_RULES = 10_000;
 
   private static final Columns<JoinRule> RULE =
@@ -42,7 +42,7 @@ final class JoinRuleStore {
     return RULE.insert(rule);
   }
 
-  /** Stores an invitation, or renews the link of the one that the address has already. */
+  /** Stores an invitation, or renews the link of the existing one for the address. */
   static Statement insertOrRenew(JoinRule rule) {
     return RULE.insert(
         rule,
@@ -52,18 +52,18 @@ final class JoinRuleStore {
         """);
   }
 
-  /** A rule that a member's address does not consume, as SQL. */
+  /** A rule that no member's address has used, as SQL. */
   static final String UNCONSUMED =
       """
       NOT (kind = 'email' AND EXISTS (SELECT 1 FROM member m
       WHERE m.org_id = join_rule.org_id AND lower(m.email) = join_rule.value))\
       """;
 
-  /** Invitations that a member sent and nobody has taken up, as SQL. */
+  /** Invitations sent by a member that nobody has accepted, as SQL. */
   static final String SENT =
       "join_rule WHERE org_id = ? AND kind = 'email' AND created_by = ? AND " + UNCONSUMED;
 
-  /** Makes a pending rule of kind domain admit; does nothing to one that does already. */
+  /** Activates a pending rule of kind domain; does nothing to an active one. */
   static Statement prove(String orgId, String ruleId, String actor, long nowMillis) {
     return Statement.of(
         """
@@ -77,8 +77,8 @@ final class JoinRuleStore {
   }
 
   /**
-   * Records that an operator approves a domain, whose rule admits from now on if it was pending.
-   * Does nothing to a rule that an operator approved before.
+   * Records that an operator approves a domain, and activates its rule if it was pending. Does
+   * nothing to a rule that an operator approved before.
    */
   static Statement approve(String orgId, String ruleId, String actor, long nowMillis) {
     return Statement.of(
@@ -90,7 +90,7 @@ final class JoinRuleStore {
         nowMillis, actor, orgId, ruleId);
   }
 
-  /** Gives a retired organization's domains back. */
+  /** Releases the domains of a retired organization. */
   static Statement release(String orgId) {
     return Statement.of(
         """
@@ -100,7 +100,7 @@ final class JoinRuleStore {
         orgId);
   }
 
-  /** What {@link #suspend} changes, as SQL. */
+  /** The rules that {@link #suspend} changes, as SQL. */
   private static final String VOUCHED_FOR =
       """
       join_rule WHERE org_id = ? AND kind = 'domain' AND created_by = ? AND proven_at IS NOT NULL
@@ -109,8 +109,8 @@ final class JoinRuleStore {
 
   /**
    * Makes the domain rules pending that a leaving member added and no operator approved, with an
-   * audit row for each: the domain may be the member's own. A member who stays can have it proven
-   * again.
+   * audit row for each, because the domain may be the member's own. A remaining member can have the
+   * rule proven again.
    */
   static List<Statement> suspend(String orgId, String username, long nowMillis) {
     String actor = "member:" + username;
@@ -178,7 +178,7 @@ final class JoinRuleStore {
         JoinRuleStore::rule);
   }
 
-  /** Addresses of the invitations that a member sent and nobody has taken up, the oldest first. */
+  /** Addresses of the invitations a member sent that nobody has accepted, the oldest first. */
   Future<List<String>> listInvitedBy(String orgId, String username) {
     return database.read(
         """
@@ -196,12 +196,12 @@ final class JoinRuleStore {
         JoinRuleStore::rule);
   }
 
-  /** Whether a column holds an address that a rule of this kind is about, as SQL. */
+  /** Whether the address in a column matches a rule of this kind, as SQL. */
   private static String isOf(JoinRule.Kind kind, String column) {
     return column + (kind == JoinRule.Kind.DOMAIN ? " LIKE '%@' || ?" : " = ?");
   }
 
-  /** Members whose address a rule is about, by username. */
+  /** Members whose address matches a rule, by username. */
   Future<List<Member>> listMembers(String orgId, JoinRule.Kind kind, String value, int limit) {
     return database.read(
         RosterStore.SELECT
@@ -217,7 +217,7 @@ final class JoinRuleStore {
     return count("member WHERE org_id = ? AND " + isOf(kind, "lower(email)"), orgId, value);
   }
 
-  /** Invited addresses that a rule is about. */
+  /** Invited addresses that match a rule. */
   Future<List<String>> listInvited(String orgId, JoinRule.Kind kind, String value) {
     return listInvitations(orgId)
         .map(
@@ -232,7 +232,7 @@ final class JoinRuleStore {
                     .toList());
   }
 
-  /** Addresses of removed members that a rule is about. */
+  /** The number of removed members whose address matches a rule. */
   Future<Long> countRemoved(String orgId, JoinRule.Kind kind, String value) {
     return count("removed_member WHERE org_id = ? AND " + isOf(kind, "email"), orgId, value);
   }

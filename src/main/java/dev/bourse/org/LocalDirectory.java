@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Members' own rows as the directory, where no identity provider is connected. */
+/** A directory backed by the members' own rows, for services without an identity provider. */
 public final class LocalDirectory implements Directory {
   @Override
   public Future<Map<String, Person>> find(List<Member> members) {

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param orgId the organization
  * @param username unique within the organization
- * @param email where mail reaches them
- * @param name for people to read
- * @param createdAtMillis since when they are a member
+ * @param email the member's mail address
+ * @param name the display name
+ * @param createdAtMillis when they became a member
  * @param lastLoginAtMillis their last sign-in to this service, null before the first
- * @param suspendedAtMillis since when they may not sign in, null while they may
+ * @param suspendedAtMillis since when sign-ins are blocked, null if they are not
  */
 public record Member(
     String orgId,
@@ -29,7 +29,7 @@ public record Member(
     }
   }
 
-  /** A member who has just joined. */
+  /** A new member. */
   public static Member joining(
       String orgId, String username, String email, String name, long nowMillis) {
     return new Member(orgId, username, email, name, nowMillis, null, null);

@@ -18,23 +18,27 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who comes in with an e-mail address that is proven to be theirs: members who carry it, and whom a
- * join rule admits. Who is suspended or was removed does not, whatever the rules of domains say.
+ * Resolves a proven e-mail address to the organizations it may sign in to: those with a member of
+ * that address, and those with a join rule that admits it. Suspended and removed members are
+ * excluded even if a domain rule matches.
  */
 public final class Memberships {
-  /** Organizations one address can choose from; the rest of them is not shown. */
+  /** Organizations offered to one address; further ones are not shown. */
   static final int MAX_PLACES = 50;
 
-  /** Longest username made of an address, which leaves room for a number. */
+  /** The longest username derived from an address, which leaves room for a number. */
   private static final int MAX_NAME = 32;
 
-  /** Names looked up in one statement: more than an organization has of one. */
+  /** Candidate names per look-up: more than an organization has of one base name. */
   private static final int NAMES_AT_A_TIME = 100;
 
-  /** How often another name is tried, or another process's commit waited for. */
+  /** Attempts with further names, or after another process's commit. */
   private static final int MAX_TRIES = 5;
 
-  /** Admits an address by a rule: its own, or its proven domain's unless it was removed. */
+  /**
+   * Conditions that admit an address, as SQL: its own rule, or that of its proven domain unless the
+   * address was removed.
+   */
   private static final String ADMITTED =
       """
       ((r.kind = 'email' AND r.value = ?) OR (r.kind = 'domain' AND r.value = ?
@@ -53,9 +57,9 @@ public final class Memberships {
       """
           .formatted(ADMITTED, MAX_PLACES);
 
-  /** Somebody else took the username or joined with the address in the same moment. */
-  private static final class NameTaken extends RuntimeException {
-    NameTaken() {
+  /** Another process took the username, or let the address join, at the same moment. */
+  private static final class UsernameTakenException extends RuntimeException {
+    UsernameTakenException() {
       super("the username or the address is taken", null, false, false);
     }
   }
@@ -65,7 +69,7 @@ public final class Memberships {
   private final Clock clock;
 
   /**
-   * @param members told who joins
+   * @param members notified when somebody joins
    */
   public Memberships(Database database, Members members, Clock clock) {
     this.database = database;
@@ -74,13 +78,13 @@ public final class Memberships {
   }
 
   /**
-   * An organization that an address comes into.
+   * An organization that an address may sign in to.
    *
-   * @param username whose account it is; null for who joins by coming in
+   * @param username the member's username; null if signing in creates the member
    */
   public record Membership(String orgId, String display, @Nullable String username) {}
 
-  /** Where an address comes in, by organization; empty for nowhere. */
+  /** The organizations an address may sign in to, by id; empty if there are none. */
   public Future<List<Membership>> find(String email) {
     String address = Text.folded(email);
     return database.read(
@@ -90,10 +94,10 @@ public final class Memberships {
   }
 
   /**
-   * Lets an address into an organization; makes it a member when a rule admits it.
+   * Signs an address in to an organization; creates the member when a rule admits the address.
    *
-   * @param name what the person is called; empty when that is not known
-   * @return the username; fails with {@code forbidden} when the address does not come in
+   * @param name the person's name; empty when unknown
+   * @return the username; fails with {@code forbidden} when no rule admits the address
    */
   public Future<String> admit(String orgId, String email, String name) {
     return admit(orgId, Text.folded(email), name, 1);
@@ -125,10 +129,10 @@ public final class Memberships {
                     .map(loaded -> username))
         .recover(
             e -> {
-              if (!(e instanceof NameTaken)) {
+              if (!(e instanceof UsernameTakenException)) {
                 return Future.failedFuture(e);
               }
-              // The next try finds who joined, or takes the next name.
+              // The next attempt finds the member who joined, or takes the next name.
               return tries < MAX_TRIES
                   ? admit(orgId, address, name, tries + 1)
                   : Future.failedFuture(
@@ -141,7 +145,7 @@ public final class Memberships {
     long now = clock.millis();
     return new OrgWrite(database, orgId)
         .demand(
-            NameTaken::new,
+            UsernameTakenException::new,
             """
             NOT EXISTS (SELECT 1 FROM member WHERE org_id = ?
             AND (username = ? OR lower(email) = ?)) AND %s\
@@ -175,9 +179,9 @@ public final class Memberships {
   }
 
   /**
-   * A name no member has or had: of the address, with a number when need be.
+   * A username without a present or past owner, derived from the address and numbered if necessary.
    *
-   * @param from the first number tried; without one for 1
+   * @param from the first number tried; 1 stands for no number
    */
   private Future<String> freeName(String orgId, String base, int from) {
     List<String> names =

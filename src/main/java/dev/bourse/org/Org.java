@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * An organization as operators see it.
  *
- * @param orgId its identifier, which is never used again
- * @param display its name for people
+ * @param orgId its identifier, which is never reused
+ * @param display its display name
  * @param kind {@code standard} or {@code public_research}
- * @param maxClusters how many clusters its members may bring it to; null for the service's own
- * @param createdAtMillis since when it exists
- * @param retiredAtMillis since when it is retired, null while it is not
+ * @param maxClusters the most clusters its members may create; null for the service's default
+ * @param createdAtMillis when it was created
+ * @param retiredAtMillis when it was retired, null if it was not
  */
 public record Org(
     String orgId,

@@ -21,7 +21,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What operators do to organizations: make, name, retire. */
+/** Creates, renames and retires organizations, for operators. */
 public final class OrgAdminService {
   private static final Logger LOG = LoggerFactory.getLogger(OrgAdminService.class);
 
@@ -34,9 +34,9 @@ public final class OrgAdminService {
   private final Clock clock;
 
   /**
-   * @param offboardings what ends when the organization is retired
-   * @param release has a cluster disarm its writes, declare nothing more and give back all it
-   *     holds; doing so again changes nothing
+   * @param offboardings end the items of other packages when the organization is retired
+   * @param release disarms a cluster's writes, ends its declaration and releases all its nodes;
+   *     idempotent
    */
   public OrgAdminService(
       Database database,
@@ -59,17 +59,17 @@ public final class OrgAdminService {
     return store.list(limit, after);
   }
 
-  /** Of these organizations those that exist, by id. */
+  /** The existing ones among these organizations, by id. */
   public Future<List<Org>> list(List<String> ids) {
     return store.list(ids);
   }
 
-  /** One organization; {@code not-found} when there is none. */
+  /** One organization; {@code not-found} if it does not exist. */
   public Future<Org> read(String orgId) {
     return store.get(orgId);
   }
 
-  /** Makes one; {@code conflict} when the id is taken, by a retired one too. */
+  /** Creates an organization; {@code conflict} when its id belongs to another, retired or not. */
   public Future<Org> create(
       String actor, String orgId, String display, String kind, Optional<Integer> maxClusters) {
     Org org = new Org(orgId, display, kind, maxClusters.orElse(null), clock.millis(), null);
@@ -97,15 +97,16 @@ public final class OrgAdminService {
         .compose(stored -> OrgWrite.inForce(tokens.refreshOrganization(orgId)))
         .map(
             loaded -> {
-              LOG.info("organization {} is created", orgId);
+              LOG.info("organization {} created", orgId);
               return org;
             });
   }
 
   /**
-   * Changes its name for people, its kind or its quota; what is left empty stays.
+   * Changes an organization's display name, kind or quota; empty parameters leave their value
+   * unchanged.
    *
-   * @param maxClusters how many clusters its members may bring it to
+   * @param maxClusters the most clusters its members may create
    */
   public Future<Org> update(
       String actor,
@@ -138,10 +139,10 @@ public final class OrgAdminService {
   }
 
   /**
-   * Retires one, for good. The same commit ends its tokens, its members' sessions, what
-   * applications hold, its ownership of domains, and what each {@link Offboarding} ends; its
-   * members, rules and clusters stay as rows nothing can change. Its clusters then give back all
-   * they hold; what a crash or a fault leaves of that is done by {@link #releaseRetired}.
+   * Retires an organization for good. The same commit ends its tokens, its members' sessions, the
+   * grants of applications, its ownership of domains, and the items of each {@link Offboarding};
+   * its members, rules and clusters stay as immutable rows. Its clusters then release their nodes;
+   * {@link #releaseRetired} completes this after a crash or a failure.
    */
   public Future<Org> retire(String actor, String orgId) {
     long now = clock.millis();
@@ -163,7 +164,7 @@ public final class OrgAdminService {
         .add(Statement.of("UPDATE org SET retired_at = ? WHERE org_id = ?", now, orgId))
         .record(now, actor, "org_retire", "")
         .commit(changes.toArray(new Change[0]))
-        .onSuccess(stored -> LOG.info("organization {} is retired", orgId))
+        .onSuccess(stored -> LOG.info("organization {} retired", orgId))
         .compose(stored -> OrgWrite.inForce(refresh(orgId)))
         .compose(loaded -> releaseRetired())
         .compose(released -> OrgWrite.inForce(store.get(orgId)));
@@ -177,8 +178,8 @@ public final class OrgAdminService {
   }
 
   /**
-   * Has every cluster of a retired organization give back what it still holds. What cannot be done
-   * now is logged and left to the next call, so this never fails.
+   * Makes every cluster of a retired organization release its remaining nodes. Failures are logged
+   * and left to the next call, so this never fails.
    */
   public Future<Void> releaseRetired() {
     return store
@@ -198,8 +199,8 @@ public final class OrgAdminService {
             e -> {
               LOG.warn(
                   """
-                  cluster {} of a retired organization has not given back everything; this is \
-                  tried again: {}\
+                  cluster {} of a retired organization still holds nodes or a declaration; this is \
+                  retried: {}\
                   """,
                   cluster,
                   e.toString());

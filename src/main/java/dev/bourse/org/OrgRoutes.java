@@ -49,13 +49,13 @@ public final class OrgRoutes {
 
   private JsonObject whoami(
       Principal caller, List<AddressableCluster> clusters, TokenLimits limits) {
-    JsonObject told =
+    JsonObject answer =
         whoami
             .json(caller, clusters, limits)
             .put("subject", caller.actor())
             .put("token_id", caller.member() == null ? caller.tokenId() : null)
             .put("cluster", caller.cluster());
-    return caller.member() == null ? told : told.put("username", caller.member());
+    return caller.member() == null ? answer : answer.put("username", caller.member());
   }
 
   private Future<Answer> listMembers(Call call) {

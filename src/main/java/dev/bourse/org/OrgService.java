@@ -22,9 +22,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What an organization's tokens may know of it, and how one ends itself. */
+/**
+ * Answers the questions of an organization's tokens about the organization, and lets a token revoke
+ * itself.
+ */
 public final class OrgService {
-  /** In the place of a token's id: the calling token. No id has its length. */
+  /** Stands for the calling token in place of its id. No id has this length. */
   static final String SELF = "self";
 
   private final Database database;
@@ -55,7 +58,7 @@ public final class OrgService {
     return orgs.listClusters(caller.org().orgId(), caller.cluster());
   }
 
-  /** How far the caller's declarations may go. */
+  /** The limits of the caller's declarations. */
   public Future<TokenLimits> readLimits(Principal caller) {
     return new LimitStore(database).limitsOf(caller);
   }
@@ -71,7 +74,7 @@ public final class OrgService {
                     .map(both -> Roster.of(members, both.resultAt(0), rules.result())));
   }
 
-  /** A page of members as the others see them, by username. */
+  /** A page of members as other members see them, by username. */
   public Future<Page<Colleague>> listColleagues(String orgId, int limit, Optional<String> after) {
     Future<Map<String, Long>> liveTokens = tokenStore.countLive(orgId, clock.millis());
     return roster
@@ -113,14 +116,15 @@ public final class OrgService {
   }
 
   /**
-   * A page of what one token did.
+   * A page of one token's activity.
    *
    * @param tokenId {@code self} for the caller's own
-   * @throws ApiError {@code not-found} alike for a token of another organization and for none
+   * @throws ApiError {@code not-found}, worded alike for another organization's token and for one
+   *     that does not exist
    */
   Future<Page<TrailEntry>> listTokenActivity(Principal caller, String tokenId, TrailQuery query) {
     String orgId = caller.org().orgId();
-    // A member has no token that self could name.
+    // A member has no token that self could refer to.
     if (tokenId.equals(SELF) && caller.member() == null) {
       return trails.listEntries(orgId, Optional.of(caller.actor()), query);
     }
@@ -134,9 +138,9 @@ public final class OrgService {
   }
 
   /**
-   * Revokes the caller's own token. When this succeeds, no later request gets in with it: here at
-   * once, on other replicas within a second. Of two calls at a time the second fails with {@code
-   * unauthorized}, as one that had come later.
+   * Revokes the caller's own token. When this succeeds, later requests with the token are refused:
+   * here at once, on other replicas within a second. The second of two concurrent calls fails with
+   * {@code unauthorized}, as if it had come later.
    *
    * @return when it was revoked
    */
@@ -149,25 +153,28 @@ public final class OrgService {
     return database
         .commit(
             List.of(
-                TokenStore.revokeOwn(orgId, caller.tokenId(), now).orElse(RevokedAlready::new),
+                TokenStore.revokeOwn(orgId, caller.tokenId(), now)
+                    .orElse(TokenRevokedException::new),
                 AuditStore.insert(row)),
             List.of(new Change(Tokens.CHANGED, caller.tokenId())))
         .recover(
             e ->
-                e instanceof RevokedAlready
-                    ? tokens.drop(caller.tokenId()).compose(dropped -> Future.failedFuture(gone()))
+                e instanceof TokenRevokedException
+                    ? tokens
+                        .drop(caller.tokenId())
+                        .compose(dropped -> Future.failedFuture(unauthorized()))
                     : Future.failedFuture(e))
         .compose(stored -> tokens.drop(caller.tokenId()))
         .map(dropped -> now);
   }
 
-  private static ApiError gone() {
+  private static ApiError unauthorized() {
     return ApiError.of(ErrorCode.UNAUTHORIZED, "the token is unknown or revoked");
   }
 
   /** Another call revoked the token first. */
-  private static final class RevokedAlready extends RuntimeException {
-    RevokedAlready() {
+  private static final class TokenRevokedException extends RuntimeException {
+    TokenRevokedException() {
       super("the token is revoked already", null, false, false);
     }
   }

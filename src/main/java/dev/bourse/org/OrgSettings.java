@@ -9,7 +9,7 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
 
-/** What members decide for their whole organization. */
+/** The settings that members choose for their whole organization. */
 public final class OrgSettings {
   private static final String SSH_KEYS_NEED_WRITE = "ssh_keys_need_write";
 
@@ -34,11 +34,11 @@ public final class OrgSettings {
   }
 
   /**
-   * Decides whether API tokens need {@code capacity:write} to add and revoke ssh keys: from the
-   * answer on here, and within a second on other processes. Fails with {@link ApiError} {@code
-   * conflict} when the organization is retired.
+   * Sets whether API tokens need {@code capacity:write} to add and revoke ssh keys. The change
+   * takes effect here with the answer, and within a second in other processes. Fails with {@link
+   * ApiError} {@code conflict} when the organization is retired.
    *
-   * @return what is in force
+   * @return the value in force
    */
   public Future<Boolean> setSshKeysNeedWrite(String actor, String orgId, boolean needed) {
     return new OrgWrite(database, orgId, actor)

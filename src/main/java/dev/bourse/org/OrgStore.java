@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Reads of organizations, the retired ones too, and of their clusters. */
+/** Reads organizations, including retired ones, and their clusters. */
 final class OrgStore {
   static final Columns<Org> ORG =
       Columns.<Org>of("org")
@@ -40,7 +40,7 @@ final class OrgStore {
         .map(found -> Page.of(found, limit));
   }
 
-  /** Of these organizations those that exist, by id. */
+  /** The existing ones among these organizations, by id. */
   Future<List<Org>> list(List<String> ids) {
     if (ids.isEmpty()) {
       return Future.succeededFuture(List.of());
@@ -50,7 +50,7 @@ final class OrgStore {
         SELECT + " WHERE org_id IN " + InList.marks(all) + " ORDER BY org_id", all, OrgStore::org);
   }
 
-  /** One of them; fails with {@code not-found} when there is none. */
+  /** One organization; fails with {@code not-found} if it does not exist. */
   Future<Org> get(String orgId) {
     return database
         .read(SELECT + " WHERE org_id = ?", List.of(orgId), OrgStore::org)
@@ -60,7 +60,7 @@ final class OrgStore {
   /**
    * An organization's clusters that are not retired, by name.
    *
-   * @param only the one a token is bound to, null for all
+   * @param only the cluster that a token is bound to, null for all clusters
    */
   Future<List<AddressableCluster>> listClusters(String orgId, @Nullable String only) {
     List<String> parameters = new ArrayList<>(List.of(orgId));
@@ -83,8 +83,8 @@ final class OrgStore {
   }
 
   /**
-   * Clusters of retired organizations that have not given everything back yet: their writes are
-   * armed, or they declare capacity, or they hold nodes.
+   * Clusters of retired organizations with something left to release: armed writes, a declaration,
+   * or nodes.
    */
   Future<List<String>> listClustersOfRetired() {
     return database.read(

@@ -17,19 +17,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One write to an organization that is not retired. All of it is stored in one commit, or nothing.
+ * An atomic write to an organization that is not retired.
  *
- * <p>The commit begins by locking the organization's row, so that writes to one organization come
- * one after the other, whichever processes they come from, and a condition that held still holds
- * when the commit ends.
+ * <p>The commit first locks the organization's row. So writes to one organization from all
+ * processes are serialized, and a condition that held when it was checked still holds when the
+ * commit ends.
  */
 final class OrgWrite {
   private static final String LOCK =
       "UPDATE org SET retired_at = NULL WHERE org_id = ? AND retired_at IS NULL";
 
-  /** There is no such organization, or it is retired. */
-  private static final class NotLive extends RuntimeException {
-    NotLive() {
+  /** The organization does not exist, or is retired. */
+  private static final class OrganizationNotLiveException extends RuntimeException {
+    OrganizationNotLiveException() {
       super("the organization is unknown or retired", null, false, false);
     }
   }
@@ -41,13 +41,13 @@ final class OrgWrite {
   OrgWrite(Database database, String orgId) {
     this.database = database;
     this.orgId = orgId;
-    statements.add(Statement.guarded(NotLive::new, LOCK, orgId));
+    statements.add(Statement.guarded(OrganizationNotLiveException::new, LOCK, orgId));
   }
 
   /**
-   * A write of a caller who must still have access when the write commits, see {@link CallerGuard}.
+   * A write by a caller who must still have access when the write commits, see {@link CallerGuard}.
    *
-   * @param actor as audit rows name them
+   * @param actor the caller, as named in audit rows
    */
   OrgWrite(Database database, String orgId, String actor) {
     this(database, orgId);
@@ -55,9 +55,9 @@ final class OrgWrite {
   }
 
   /**
-   * Demands a condition in SQL on what is stored when the write's turn comes.
+   * Adds a condition in SQL on the state of the store under the lock.
    *
-   * @param refusal what the write fails with when the condition does not hold
+   * @param refusal the failure of the write when the condition does not hold
    */
   OrgWrite demand(
       Supplier<? extends RuntimeException> refusal,
@@ -78,18 +78,23 @@ final class OrgWrite {
     return this;
   }
 
-  /** Adds the row that records the write. */
+  /** Adds the audit row of the write. */
   OrgWrite record(long atMillis, String actor, String action, String detail) {
     return add(AuditStore.insert(new AuditRow(atMillis, orgId, actor, action, orgId, detail)));
   }
 
   /**
-   * Fails with the refusal of the first demand that does not hold, or as {@link Database#commit}.
+   * Commits. Fails with the refusal of the first condition that does not hold, or like {@link
+   * Database#commit}.
    */
   Future<Void> commit(Change... changes) {
     return database
         .commit(statements, List.of(changes))
-        .recover(e -> e instanceof NotLive ? refuseOrganization() : Future.failedFuture(e));
+        .recover(
+            e ->
+                e instanceof OrganizationNotLiveException
+                    ? refuseOrganization()
+                    : Future.failedFuture(e));
   }
 
   private Future<Void> refuseOrganization() {
@@ -109,16 +114,17 @@ final class OrgWrite {
     return ApiError.notFound("organization", orgId);
   }
 
-  /** 409 with the reason that programs read. */
-  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
+  /** 409 with a reason for programs. */
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation needs another library.
   static ApiError conflict(String reason, String template, @Nullable Object... arguments) {
     return ApiError.of(ErrorCode.CONFLICT, template.formatted(arguments)).with("reason", reason);
   }
 
   /**
-   * Follows a commit. When that fails, the answer must not read as if nothing had been stored.
+   * Runs a step after a commit. If the step fails, the answer must not suggest that nothing was
+   * stored.
    *
-   * @param following brings the change into force in this process, or reads what was stored
+   * @param following applies the change in this process, or reads the stored state
    */
   static <T> Future<T> inForce(Future<T> following) {
     return following.recover(e -> Future.failedFuture(ApiError.storedOnly()));

@@ -14,11 +14,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Decides which domains one organization can own: those that are neither a public suffix, under
- * which anybody registers names, nor of a public mail provider.
+ * Decides which domains an organization can own: those that are neither a public suffix, under
+ * which anybody can register names, nor a public mail provider's.
  */
 final class OwnableDomain {
-  /** Labels of letters, digits and hyphens (RFC 1035), at least two; others come in punycode. */
+  /** Labels of letters, digits and hyphens (RFC 1035), at least two; other scripts use punycode. */
   static final String PATTERN =
       "(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.){1,126}[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 
@@ -51,7 +51,7 @@ final class OwnableDomain {
    * @throws ApiError {@code bad-request} naming the field
    */
   static void require(String field, String domain) {
-    // The name of the DNS record must fit into the 253 characters of a name, too.
+    // The name of the DNS record must also fit into the 253 characters of a name.
     if (!NAME.matcher(domain).matches() || DomainProof.recordName(domain).length() > 253) {
       throw ApiError.badField(field, domain, "a domain name such as acme.example");
     }

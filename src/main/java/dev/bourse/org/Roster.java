@@ -10,13 +10,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An organization's members as its directory tells of them, who may join, and who is invited.
+ * An organization's members with their directory data, its join rules, and its open invitations.
  *
- * @param invited rules of kind email that no member has consumed
+ * @param invited rules of kind email that no member has used
  */
 record Roster(List<ShownMember> members, List<JoinRule> rules, List<JoinRule> invited) {
 
-  /** A member, with empty texts where the directory does not tell. */
+  /** A member, with empty texts for data that the directory does not have. */
   record ShownMember(
       String username,
       String email,
@@ -31,7 +31,7 @@ record Roster(List<ShownMember> members, List<JoinRule> rules, List<JoinRule> in
       String username = member.username();
       Person person = people.get(username);
       if (person == null) {
-        // Nothing is known of the account now, and nobody is shown as suspended on no evidence.
+        // No data on the account is available, and missing data is no evidence of a suspension.
         entries.add(new ShownMember(username, "", "", true, null));
       } else {
         entries.add(
@@ -55,9 +55,9 @@ record Roster(List<ShownMember> members, List<JoinRule> rules, List<JoinRule> in
   }
 
   /**
-   * Whether a member carries the address: the addresses that members joined with, those that the
-   * directory tells and, of members of whom it tells none, usernames, which are an address or the
-   * part of one before its {@code @}.
+   * Whether a member has the address. Compares it with the addresses that members joined with,
+   * those in the directory and, for members without directory data, usernames, which are an address
+   * or its part before the {@code @}.
    */
   private static boolean isConsumed(String address, Set<String> carried) {
     int at = address.lastIndexOf('@');

@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What operators, and members themselves, do to an organization's members. */
+/** Adds, changes and removes an organization's members, for operators and members. */
 public final class RosterService {
-  /** Members of one organization: its roster is read in one piece. */
+  /** The most members of one organization, because its roster is read in one piece. */
   static final int MAX_MEMBERS = 2_000;
 
   private static final String SAME_ADDRESS =
@@ -38,10 +38,10 @@ public final class RosterService {
   private final Clock clock;
 
   /**
-   * @param tokens told of revokes
-   * @param members told who may act
-   * @param revocations told whose tokens are refused
-   * @param offboardings what ends with its author
+   * @param tokens refreshed after revocations
+   * @param members refreshed after changes of members
+   * @param revocations refreshed after removals, which end members' tokens
+   * @param offboardings end the items of other packages with their author
    */
   public RosterService(
       Database database,
@@ -62,14 +62,14 @@ public final class RosterService {
     this.clock = clock;
   }
 
-  /** A page of an organization's members, by username; of a retired one, too. */
+  /** A page of the members of an organization, retired or not, by username. */
   public Future<Page<Member>> list(String orgId, int limit, Optional<String> after) {
     return orgs.get(orgId).compose(known -> store.list(orgId, limit, after));
   }
 
   /**
-   * Adds one; {@code conflict} when the name or the address is a member's already, or the name was
-   * one's.
+   * Adds a member; {@code conflict} if the username belongs or belonged to a member, or the address
+   * belongs to one.
    */
   public Future<Member> add(
       String actor, String orgId, String username, String email, String name) {
@@ -119,9 +119,9 @@ public final class RosterService {
   }
 
   /**
-   * Changes one; what is left empty stays. A suspended member may not sign in, and what browsers
-   * and applications hold of theirs ends for good, in the same commit; the tokens they minted go
-   * on, for the organization's work may hang on them.
+   * Changes a member; empty parameters leave their value unchanged. A suspension blocks sign-ins
+   * and, in the same commit, permanently ends the member's browser sessions and application grants.
+   * The API tokens they minted remain valid, because the organization's work may depend on them.
    */
   public Future<Member> update(
       String actor,
@@ -156,13 +156,13 @@ public final class RosterService {
         });
     suspended.ifPresent(
         on -> {
-          // Suspending again keeps the time of the first.
+          // A repeated suspension keeps the time of the first.
           write.add(
               on
                   ? set("suspended_at = COALESCE(suspended_at, ?)", now, orgId, username)
                   : set("suspended_at = ?", null, orgId, username));
           if (on) {
-            // Else they would be in force again once the suspension ends.
+            // Otherwise they would be valid again when the suspension ends.
             write.add(RosterStore.endSessions(orgId, username));
             write.addAll(revocations.ending(orgId, username));
           }
@@ -180,13 +180,13 @@ public final class RosterService {
   }
 
   /**
-   * What a removal ends.
+   * The effects of a removal.
    *
    * @param tokens the member's API tokens, oldest first
-   * @param invitations addresses the member invited that nobody has taken up
-   * @param domains domains whose rules the member added, which wait for a proof again
-   * @param sessions how many sessions the member has
-   * @param things what each {@link Offboarding} describes
+   * @param invitations addresses the member invited that have not accepted
+   * @param domains domains whose rules the member added and which become pending again
+   * @param sessions the number of the member's sessions
+   * @param things the descriptions by each {@link Offboarding}
    */
   public record Removal(
       List<TokenView> tokens,
@@ -195,7 +195,7 @@ public final class RosterService {
       long sessions,
       JsonObject things) {}
 
-  /** Returns what the removal of a member would end. Nothing is stored. */
+  /** Returns the effects that the removal of a member would have. Nothing is stored. */
   public Future<Removal> previewRemoval(String orgId, String username) {
     long now = clock.millis();
     Future<List<TokenView>> live = tokenStore.listLive(orgId, username, now);
@@ -235,27 +235,27 @@ public final class RosterService {
   }
 
   /**
-   * What a removal ended.
+   * The effects of a completed removal.
    *
    * @param tokens ids of the tokens revoked, oldest first
-   * @param things what each {@link Offboarding} describes
+   * @param things the descriptions by each {@link Offboarding}
    */
-  public record Removed(List<String> tokens, JsonObject things) {}
+  public record RemovalResult(List<String> tokens, JsonObject things) {}
 
   /**
-   * Removes one. The same commit ends what they leave: API tokens, ssh keys and other things of
-   * theirs, each with an audit row by {@link Offboarding#ACTOR}; sessions, and what applications
-   * hold. Their address joins again by an invitation only.
+   * Removes a member. The same commit ends their API tokens, ssh keys and other items, each with an
+   * audit row by {@link Offboarding#ACTOR}, as well as their sessions and application grants. The
+   * address can join again only by an invitation.
    */
-  public Future<Removed> remove(String actor, String orgId, String username) {
+  public Future<RemovalResult> remove(String actor, String orgId, String username) {
     return remove(actor, orgId, username, new OrgWrite(database, orgId, actor));
   }
 
   /**
-   * As {@link #remove}, by a member: {@code conflict} for the last who may sign in, after whom only
-   * an operator could let anybody in again.
+   * Like {@link #remove}, by a member; {@code conflict} for the last member who can sign in,
+   * because afterwards only an operator could restore access.
    */
-  public Future<Removed> removeByMember(String actor, String orgId, String username) {
+  public Future<RemovalResult> removeByMember(String actor, String orgId, String username) {
     return remove(
         actor,
         orgId,
@@ -281,7 +281,8 @@ public final class RosterService {
                 username));
   }
 
-  private Future<Removed> remove(String actor, String orgId, String username, OrgWrite write) {
+  private Future<RemovalResult> remove(
+      String actor, String orgId, String username, OrgWrite write) {
     long now = clock.millis();
     Offboarding.Author author = new Offboarding.Author(orgId, username);
     List<Change> changes =
@@ -316,7 +317,7 @@ public final class RosterService {
                     Future.all(
                         tokenStore.listRevoked(orgId, username, now),
                         describe(orgId, username, Optional.of(now)))))
-        .map(read -> new Removed(read.resultAt(0), read.resultAt(1)));
+        .map(read -> new RemovalResult(read.resultAt(0), read.resultAt(1)));
   }
 
   private Future<Void> refresh(String orgId, String username) {

@@ -13,9 +13,9 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Optional;
 
-/** Rows of members, of the usernames that were given, and of the addresses that were removed. */
+/** Reads and writes the rows of members, of usernames ever given, and of removed addresses. */
 public final class RosterStore {
-  /** The longest roster that is read at once: far over any organization's, and a few MB. */
+  /** The longest roster read at once, far beyond any organization's: a few MB. */
   private static final int MAX_MEMBERS = 10_000;
 
   private static final Columns<Member> MEMBER =
@@ -32,9 +32,9 @@ public final class RosterStore {
   static final String SELECT = "SELECT %s FROM member WHERE org_id = ?".formatted(MEMBER.names());
 
   /**
-   * Holds when nobody of the organization has or had a username; its parameters are the
-   * organization and the username. No name is given twice: what a removed member did and made
-   * stands under it for good, in trails, in lists of tokens and at files.
+   * A condition, as SQL, that a username has no present or past owner in the organization; its
+   * parameters are the organization and the username. Usernames are never reused, because the
+   * activity of a removed member stays under the name in trails, in lists of tokens and on files.
    */
   static final String IS_NEW_USERNAME =
       "NOT EXISTS (SELECT 1 FROM given_username WHERE org_id = ? AND username = ?)";
@@ -50,7 +50,10 @@ public final class RosterStore {
     return MEMBER.insert(member);
   }
 
-  /** What is stored of somebody who joins: the member, the username for good, and no removal. */
+  /**
+   * Stores the rows of a new member: the member, the username for good, and no removal of the
+   * address.
+   */
   static List<Statement> join(Member member) {
     return List.of(
         insert(member),
@@ -69,13 +72,13 @@ public final class RosterStore {
   }
 
   /**
-   * What is stored before a member is removed: that the address was removed, so that no rule of a
-   * domain lets it in again, and that the username was given. It also takes back invitations of the
-   * address. There are as many rows as removed addresses.
+   * Stores, before a member is removed, the removed address, so that no domain rule readmits it,
+   * and the given username. Also withdraws invitations of the address. There is one row per removed
+   * address.
    */
   static List<Statement> remember(String orgId, String username, long nowMillis) {
     return List.of(
-        // A member that an earlier version of this program stored may have no row for the name.
+        // A member stored by an earlier version of this program may have no row for the name.
         Statement.of(
             """
             INSERT INTO given_username (org_id, username, given_at) SELECT org_id, username,
@@ -95,7 +98,9 @@ public final class RosterStore {
         removeRule(orgId, username));
   }
 
-  /** Removes the rule that a member's address consumes; else it would invite that address again. */
+  /**
+   * Removes the rule that the member's address uses; otherwise it would invite the address again.
+   */
   static Statement removeRule(String orgId, String username) {
     return Statement.of(
         """
@@ -108,9 +113,9 @@ public final class RosterStore {
   }
 
   /**
-   * Withdraws the invitations that a member sent and nobody has taken up, and the links mailed with
-   * them, with an audit row for each invitation. One of them may be for another address of the
-   * member's own. The rules that other members consumed stay.
+   * Withdraws the open invitations that a member sent, with their mailed links and an audit row for
+   * each, because one of them may be for another address of the member. Rules that other members
+   * used stay.
    */
   static List<Statement> withdrawInvitations(String orgId, String username, long nowMillis) {
     String actor = "member:" + username;

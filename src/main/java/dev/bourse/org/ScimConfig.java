@@ -10,13 +10,13 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * How to reach a directory that speaks SCIM 2.0.
+ * The connection settings of a SCIM 2.0 directory.
  *
  * @param url the service's base, without a slash at its end: {@code /Users} is added
  * @param token sent as a bearer token; empty for none
- * @param timeoutMillis how long one answer of ours waits for it at most
- * @param lastLogin the attribute that tells the last sign-in, with its schema's URN before it when
- *     it is not a core one; empty when the directory has none
+ * @param timeoutMillis the longest wait of one answer for the directory, in milliseconds
+ * @param lastLogin the attribute with the last sign-in, prefixed with its schema's URN if it is not
+ *     a core one; empty when the directory has none
  */
 public record ScimConfig(String url, String token, long timeoutMillis, String lastLogin) {
   private static final Pattern ATTRIBUTE = Pattern.compile("([A-Za-z0-9:._-]*:)?[A-Za-z$_-]\\w*");
@@ -25,7 +25,7 @@ public record ScimConfig(String url, String token, long timeoutMillis, String la
   /**
    * Maps settings {@code directory.*}. Reads the token's file. Faults are recorded in the settings.
    *
-   * @return empty when our own rows are the directory, or the settings are faulty
+   * @return empty when the service uses its own rows as the directory, or the settings are faulty
    */
   public static Optional<ScimConfig> from(Settings settings) {
     String kind = settings.text("directory.kind", "local");
@@ -67,7 +67,7 @@ public record ScimConfig(String url, String token, long timeoutMillis, String la
     return Optional.of(new ScimConfig(url, token, timeout, lastLogin));
   }
 
-  /** The token travels in each request, so it must not leave this machine in the clear. */
+  /** Whether the address protects the token, which travels in each request, on the network. */
   private static boolean isBase(String url) {
     try {
       URI uri = new URI(url);
@@ -83,7 +83,7 @@ public record ScimConfig(String url, String token, long timeoutMillis, String la
     }
   }
 
-  /** Without the token. */
+  /** Omits the token. */
   @Override
   public String toString() {
     return "ScimConfig[" + url + "]";

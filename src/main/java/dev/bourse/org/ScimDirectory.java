@@ -22,33 +22,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An identity provider that speaks SCIM 2.0 (RFC 7644), asked for the members by user name, which
- * is the member's username. Who it names so is taken for the member when the member's address is
- * one of theirs, too, and is nobody otherwise: two organizations may each have an alice.
+ * A SCIM 2.0 (RFC 7644) identity provider that looks members up by user name, which is the member's
+ * username. A person counts as the member only if the member's address is one of theirs too,
+ * because two organizations may each have an alice.
  *
- * <p>Slow or away, it costs one answer of ours the time-out and the next ones nothing: after a
- * failure it is left alone for a while. What it told is kept a moment, so that a reader of the
- * roster does not become a reader of the directory.
+ * <p>A slow or unreachable directory costs one answer the time-out and the next ones nothing: after
+ * a failure it is not called for a while. Answers are cached briefly, so that frequent reads of the
+ * roster do not become as many reads of the directory.
  */
 public final class ScimDirectory implements Directory {
   private static final Logger LOG = LoggerFactory.getLogger(ScimDirectory.class);
 
-  /** How long an answer counts: who looks twice sees no stale roster, who polls asks rarely. */
+  /**
+   * How long a cached answer is used: long enough to spare the directory pollers, short enough for
+   * readers to see changes.
+   */
   private static final Duration KEPT = Duration.ofSeconds(30);
 
-  /** Some 300 bytes each: 3 MB. */
+  /** Entries of some 300 bytes: 3 MB. */
   private static final int MAX_KEPT = 10_000;
 
-  /** How long it is left alone after a failure. */
+  /** Milliseconds without calls after a failure. */
   private static final long REST_MILLIS = 10_000;
 
   /**
-   * Look-ups at a time, each with {@link ScimLookup#LANES} requests at most. An organization may
-   * have as many as are free; beyond that its roster is shown without what the directory knows.
+   * Concurrent look-ups, each with at most {@link ScimLookup#LANES} requests. An organization may
+   * use as many as are free; beyond that its roster is shown without directory data.
    */
   private static final int MAX_LOOKUPS = 8;
 
-  /** Connections to the directory: polite to it, and enough for its pages of 20 users. */
+  /**
+   * Connections to the directory: few enough to be polite, and enough for its pages of 20 users.
+   */
   private static final int MAX_CONNECTIONS = 16;
 
   private final Limit lookups = Limit.of("look-ups", MAX_LOOKUPS).sharingFairly();
@@ -57,8 +62,8 @@ public final class ScimDirectory implements Directory {
   private final HttpClient client;
   private final CircuitBreaker circuit;
 
-  /** Empty for who is not in the directory. */
-  private final Cache<ScimLookup.Asked, Optional<Person>> kept;
+  /** Holds an empty value for people who are not in the directory. */
+  private final Cache<ScimLookup.PersonKey, Optional<Person>> kept;
 
   private final Clock clock;
   private long latestMillis;
@@ -85,7 +90,7 @@ public final class ScimDirectory implements Directory {
             .setMaxWaitQueueSize(MAX_LOOKUPS * ScimLookup.LANES));
   }
 
-  /** A clock set back must not keep answers for as long as it was ahead. */
+  /** Clears the cache after the clock was set back, so that its entries do not live too long. */
   private synchronized void forgetWhenSetBack() {
     long now = clock.millis();
     if (now < latestMillis - KEPT.toMillis()) {
@@ -100,7 +105,7 @@ public final class ScimDirectory implements Directory {
     Map<String, Person> people = new HashMap<>();
     List<Member> unknown = new ArrayList<>();
     for (Member member : members) {
-      Optional<Person> known = kept.getIfPresent(ScimLookup.Asked.about(member));
+      Optional<Person> known = kept.getIfPresent(ScimLookup.PersonKey.about(member));
       if (known == null) {
         unknown.add(member);
       } else {
@@ -143,7 +148,7 @@ public final class ScimDirectory implements Directory {
     }
   }
 
-  /** A warning for each roster that is read would drown the log; only a change is news. */
+  /** Logs only changes of the state: a warning for each read of a roster would flood the log. */
   private void settle(@Nullable Throwable failure) {
     if (failure == null) {
       if (circuit.succeeded()) {

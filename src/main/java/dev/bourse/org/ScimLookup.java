@@ -28,29 +28,31 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * One look-up of users in a SCIM directory: its requests share one deadline, and all end when it
- * passes or one of them fails. Lives on one context.
+ * One look-up of users in a SCIM directory. Its requests share one deadline, and all end when it
+ * passes or one of them fails. Confined to one context.
  */
 final class ScimLookup {
-  /** Requests at a time. */
+  /** Concurrent requests. */
   static final int LANES = 4;
 
-  /** Users of one request: a filter of some 2 KB once encoded, within any server's bound. */
+  /** Users of one request: a filter of some 2 KB when encoded, within any server's bound. */
   private static final int USERS_PER_REQUEST = 20;
 
-  /** Users of one look-up; of a larger roster the others are asked for when it is read again. */
+  /**
+   * Users of one look-up; the rest of a larger roster is looked up when the roster is read again.
+   */
   private static final int MAX_USERS = 1_000;
 
-  /** Pages followed of one filter: user names are unique, so a server has no reason for more. */
+  /** Pages followed for one filter: user names are unique, so a server has no reason for more. */
   private static final int MAX_PAGES = 4;
 
-  /** Longest answer: 20 users at 10 KB each, far over what their few attributes need. */
+  /** Longest answer: 20 users at 10 KB each, far more than their few attributes need. */
   private static final int MAX_BYTES = 200 * 1_024;
 
-  /** Whom a directory is asked about: what it says of one is said of nobody of another address. */
-  record Asked(String username, String email) {
-    static Asked about(Member member) {
-      return new Asked(member.username(), member.email());
+  /** The key of a look-up: data is used only for a member with both this name and this address. */
+  record PersonKey(String username, String email) {
+    static PersonKey about(Member member) {
+      return new PersonKey(member.username(), member.email());
     }
   }
 
@@ -59,7 +61,7 @@ final class ScimLookup {
   private final ScimConfig config;
   private final Deque<List<Member>> waiting = new ArrayDeque<>();
   private final Set<HttpClientRequest> open = new HashSet<>();
-  private final Map<Asked, Optional<Person>> found = new HashMap<>();
+  private final Map<PersonKey, Optional<Person>> found = new HashMap<>();
   private final Promise<Void> ended = Promise.promise();
 
   ScimLookup(Vertx vertx, HttpClient client, ScimConfig config, List<Member> members) {
@@ -70,13 +72,16 @@ final class ScimLookup {
         Slices.of(members.subList(0, Math.min(members.size(), MAX_USERS)), USERS_PER_REQUEST));
   }
 
-  /** Succeeds when all were asked for, fails when the directory does; either way in time. */
+  /**
+   * Succeeds when all users were looked up, fails with the directory's failure; in both cases
+   * within the deadline.
+   */
   Future<Void> ended() {
     return ended.future();
   }
 
-  /** What was learned by the end: of each member the person, or that there is none. */
-  Map<Asked, Optional<Person>> found() {
+  /** The results so far: for each member the person, or empty if the directory has none. */
+  Map<PersonKey, Optional<Person>> found() {
     return found;
   }
 
@@ -111,10 +116,10 @@ final class ScimLookup {
   }
 
   /**
-   * Asks for some users and follows the answer's pages.
+   * Requests some users and follows the answer's pages.
    *
    * @param startIndex the first result wanted, from 1
-   * @param users what earlier pages told, by user name in small letters
+   * @param users the users of earlier pages, by user name in lower case
    */
   private Future<Void> ask(
       List<Member> members, int startIndex, int page, Map<String, List<User>> users) {
@@ -135,7 +140,7 @@ final class ScimLookup {
               }
               for (Member member : members) {
                 found.put(
-                    Asked.about(member),
+                    PersonKey.about(member),
                     theirs(member, users.getOrDefault(Text.folded(member.username()), List.of())));
               }
               return Future.succeededFuture();
@@ -143,10 +148,9 @@ final class ScimLookup {
   }
 
   /**
-   * The one among users of a member's name who is the member: a username is unique in its
-   * organization alone, and a directory has the users of several, so an address must be the
-   * member's, too. Empty when none is, and when several are who differ, as nobody can tell then
-   * which.
+   * The user who is the member, among the users with the member's name. A username is unique only
+   * within its organization, and a directory serves several organizations, so an address must match
+   * too. Empty if no user matches, or several that differ.
    */
   private static Optional<Person> theirs(Member member, List<User> sameName) {
     String address = Text.folded(member.email());
@@ -203,7 +207,7 @@ final class ScimLookup {
             received -> {
               open.remove(request);
               if (received.failed()) {
-                // Whatever it still sends is not read.
+                // Discards the rest of the answer.
                 request.reset();
               }
             });

@@ -18,10 +18,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page of users as of RFC 7644, section 3.4.2, and RFC 7643, section 4.1.
+ * A page of users according to RFC 7644, section 3.4.2, and RFC 7643, section 4.1.
  *
- * @param users by user name in small letters, the standard's one of a name or several; what is no
- *     user as the standard has it is left out
+ * @param users by user name in lower case, for which the standard allows several; resources that
+ *     are not valid users are left out
  * @param resources how many resources the page holds, users or not
  * @param total how many there are on all pages
  */
@@ -29,33 +29,31 @@ record ScimPage(Map<String, List<User>> users, int resources, long total) {
   /**
    * A user.
    *
-   * @param addresses what proves who it is: every e-mail address and the user name, which is one in
-   *     many directories, in small letters
+   * @param addresses identifies the user: every e-mail address, and the user name, which many
+   *     directories fill with an address; in lower case
    */
   record User(Set<String> addresses, Directory.Person person) {}
 
-  /** Addresses of one user that are looked at; nobody has more. */
+  /** Addresses of one user that are read, more than people have. */
   private static final int MAX_ADDRESSES = 100;
 
-  /**
-   * The longest address there can be, and more than any name has; longer ones are no such thing.
-   */
+  /** The longest possible address, and longer than any name; longer texts are ignored. */
   private static final int MAX_TEXT = 320;
 
   /**
    * Reads the body of an answer.
    *
-   * @param lastLogin the attribute that tells the last sign-in, empty for none
+   * @param lastLogin the attribute with the last sign-in, empty for none
    * @throws RuntimeException when it is not a list of resources
    */
   static ScimPage parse(Buffer body, String lastLogin) {
     JsonObject list = new JsonObject(body);
     if (!(list.getValue("totalResults") instanceof Number total)) {
-      throw new IllegalArgumentException("the answer is no list: totalResults is missing");
+      throw new IllegalArgumentException("the answer is not a list: totalResults is missing");
     }
     Object resources = list.getValue("Resources", new JsonArray());
     if (!(resources instanceof JsonArray array)) {
-      throw new IllegalArgumentException("the answer is no list: Resources is no array");
+      throw new IllegalArgumentException("the answer is not a list: Resources is not an array");
     }
     Map<String, List<User>> users = new LinkedHashMap<>();
     for (Object resource : array) {
@@ -74,7 +72,7 @@ record ScimPage(Map<String, List<User>> users, int resources, long total) {
 
   private static Optional<Directory.Person> person(JsonObject user, String lastLogin) {
     Object active = user.getValue("active", true);
-    // Some directories write truth values as text.
+    // Some directories write booleans as text.
     String text = Text.folded(String.valueOf(active));
     if (!text.equals("true") && !text.equals("false")) {
       return Optional.empty();
@@ -141,7 +139,7 @@ record ScimPage(Map<String, List<User>> users, int resources, long total) {
     }
   }
 
-  /** A field's text; empty when it is anything else. */
+  /** A field's text; empty if it is missing or of another type. */
   private static String text(JsonObject fields, String name) {
     return fields.getValue(name) instanceof String text && text.length() <= MAX_TEXT ? text : "";
   }

@@ -6,16 +6,21 @@ import io.vertx.core.http.HttpClient;
 import java.io.IOException;
 import java.util.List;
 
-/** Asks the directory about one member who is not there, as it is asked for a roster. Blocks. */
+/**
+ * Checks the directory by looking up one nonexistent member in the same way as a roster. Blocks.
+ */
 public final class ScimProbe {
-  /** By this name only chance finds somebody, whose answer would do as well. */
+  /**
+   * A name that is unlikely to exist; an answer with a user would also prove that the directory
+   * works.
+   */
   private static final Member NOBODY =
       Member.joining("bourse", "bourse-doctor", "doctor@bourse.invalid", "", 0);
 
   private ScimProbe() {}
 
   /**
-   * Asks a directory, within its own time-out.
+   * Queries a directory within its own time-out.
    *
    * @throws IOException that says why it cannot be used
    */
@@ -30,7 +35,7 @@ public final class ScimProbe {
     } catch (RuntimeException e) {
       throw failed(config, e);
     } catch (Exception e) {
-      // The failures of a socket come as they are, which no signature tells.
+      // Socket failures arrive undeclared.
       throw failed(config, e);
     } finally {
       vertx.close().await();

@@ -21,11 +21,11 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What operators and members do to an organization's tokens. */
+/** Mints, renames, narrows and revokes an organization's tokens, for operators and members. */
 public final class TokenService {
   /**
-   * Live tokens of one organization: far more than people and programs need, and every process
-   * holds them all in memory.
+   * Live tokens of one organization: far more than people and programs need. Every process holds
+   * all live tokens in memory.
    */
   static final int MAX_LIVE_TOKENS = 500;
 
@@ -48,20 +48,20 @@ public final class TokenService {
     this.random = random;
   }
 
-  /** A page of an organization's tokens, the newest first, dead ones too. */
+  /** A page of an organization's tokens, revoked and expired ones included, the newest first. */
   public Future<Page<TokenView>> list(String orgId, int limit, Optional<String> after) {
     return orgs.get(orgId).compose(known -> store.list(orgId, limit, after));
   }
 
   /**
-   * What to mint.
+   * The properties of a token to mint.
    *
    * @param name a label for people
-   * @param scopes what it may do
+   * @param scopes the token's scopes
    * @param cluster the one cluster to bind it to, null for all
-   * @param expiresAtMillis when it stops working, null for never
-   * @param member the member on whose behalf it is minted: it goes when they go
-   * @param limits how far its declarations may go
+   * @param expiresAtMillis when it expires, null for never
+   * @param member the member on whose behalf it is minted; removing the member revokes it
+   * @param limits the limits of its declarations
    */
   public record Order(
       String name,
@@ -71,7 +71,7 @@ public final class TokenService {
       @Nullable String member,
       TokenLimits limits) {
 
-    /** One whose declarations may go as far as anybody's. */
+    /** An order for a token without limits of its own. */
     public Order(
         String name,
         Set<Scope> scopes,
@@ -83,18 +83,18 @@ public final class TokenService {
   }
 
   /**
-   * A token just minted.
+   * A newly minted token.
    *
-   * @param token what is stored of it
-   * @param secret all of it; shown once, kept nowhere
+   * @param token the stored part
+   * @param secret the whole token; shown once, never stored
    */
-  public record Minted(Token token, TokenSecret secret) {}
+  public record MintedToken(Token token, TokenSecret secret) {}
 
   /**
    * Mints a token. Refused with {@code bad-request} for an unknown cluster or member or a time not
    * in the future, with {@code conflict} past {@link #MAX_LIVE_TOKENS}.
    */
-  public Future<Minted> mint(String actor, String orgId, Order order) {
+  public Future<MintedToken> mint(String actor, String orgId, Order order) {
     long now = clock.millis();
     TokenSecret secret = TokenSecret.mint(random);
     Token token =
@@ -143,22 +143,22 @@ public final class TokenService {
         orgId,
         now);
     return write
-        .addAll(TokenStore.minted(token, actor))
+        .addAll(TokenStore.mintStatements(token, actor))
         .commit(new Change(Tokens.CHANGED, token.tokenId()))
         .compose(stored -> OrgWrite.inForce(tokens.refresh(token.tokenId())))
-        .map(known -> new Minted(token, secret));
+        .map(known -> new MintedToken(token, secret));
   }
 
   /**
-   * Gives a live token another name for people; {@code not-found} when it is not live.
+   * Changes a live token's label; {@code not-found} when it is not live.
    *
-   * @return the token as it is now
+   * @return the changed token
    */
   public Future<TokenView> rename(String actor, String orgId, String tokenId, String name) {
     long now = clock.millis();
     AuditRow row = new AuditRow(now, orgId, actor, "vm_token_rename", orgId, "");
     return new OrgWrite(database, orgId, actor)
-        .add(TokenStore.renaming(row, tokenId, name))
+        .add(TokenStore.renameRow(row, tokenId, name))
         .add(
             Statement.guarded(
                 () -> ApiError.notFound("live token", tokenId),
@@ -177,16 +177,17 @@ public final class TokenService {
   }
 
   /**
-   * Narrows how far a live token's declarations may go, from this answer on here and within a
-   * second elsewhere. What is null in {@code asked} stays. Refused with {@code not-found} when the
-   * token is not live, with {@code token-limit} when a limit would be wider.
+   * Narrows the limits of a live token's declarations, with effect from this answer on here and
+   * within a second in other processes. Null values in {@code asked} leave the limit unchanged.
+   * Refused with {@code not-found} when the token is not live, with {@code token-limit} when a
+   * limit would be wider.
    *
-   * @return the token as it is now
+   * @return the changed token
    */
   public Future<TokenView> narrow(String actor, String orgId, String tokenId, TokenLimits asked) {
     long now = clock.millis();
     return live(orgId, tokenId, now)
-        // Of a retired organization no token is live, which says less than that it is retired.
+        // A retired organization has no live token, but the refusal should name the retirement.
         .recover(
             e ->
                 new OrgWrite(database, orgId, actor)
@@ -206,7 +207,7 @@ public final class TokenService {
     String tokenId = token.tokenId();
     return new OrgWrite(database, orgId, actor)
         .add(
-            TokenStore.narrowing(
+            TokenStore.narrowRow(
                 new AuditRow(now, orgId, actor, "vm_token_narrow", orgId, ""), tokenId, next))
         .add(
             LimitStore.narrow(
@@ -225,7 +226,7 @@ public final class TokenService {
         .compose(known -> OrgWrite.inForce(live(orgId, tokenId, now)));
   }
 
-  /** Fails with {@code not-found} when it is not live. */
+  /** Returns a live token; fails with {@code not-found} when it is not live. */
   private Future<TokenView> live(String orgId, String tokenId, long now) {
     return store
         .find(orgId, tokenId)
@@ -239,7 +240,8 @@ public final class TokenService {
   }
 
   /**
-   * Revokes a token; when this succeeds it is refused here, and within a second elsewhere.
+   * Revokes a token. When this succeeds, the token is refused here, and within a second in other
+   * processes.
    *
    * @return when it was revoked
    */
@@ -247,7 +249,7 @@ public final class TokenService {
     long now = clock.millis();
     return new OrgWrite(database, orgId, actor)
         .add(
-            TokenStore.revoking(
+            TokenStore.revokeRow(
                 new AuditRow(now, orgId, actor, "vm_token_revoke", orgId, ""), tokenId))
         .add(
             Statement.guarded(

@@ -24,9 +24,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of an organization's tokens, and the audit rows of their mints and revokes. */
+/**
+ * Reads and writes the rows of an organization's tokens, and the audit rows of mints and revokes.
+ */
 public final class TokenStore {
-  /** What audit rows tell of a token, as SQL. */
+  /** The detail of a token's audit rows, as SQL. */
   private static final String NAMED = "'token_id=' || token_id || ' name=' || name";
 
   private static final String SELECT =
@@ -47,8 +49,8 @@ public final class TokenStore {
     this.database = database;
   }
 
-  /** A new token, and the row that records who minted it. */
-  public static List<Statement> minted(Token token, String actor) {
+  /** A new token, and the audit row of its mint. */
+  public static List<Statement> mintStatements(Token token, String actor) {
     return List.of(
         AccessStore.insert(token),
         AuditStore.insert(
@@ -74,14 +76,14 @@ public final class TokenStore {
             token.createdBy());
   }
 
-  /** The row that records a revoke; goes before the revoke itself, whose name it reads. */
-  static Statement revoking(AuditRow row, String tokenId) {
+  /** The audit row of a revoke; it precedes the revoke because it reads the token's name. */
+  static Statement revokeRow(AuditRow row, String tokenId) {
     return AuditStore.insertEach(
         row, NAMED, "token WHERE token_id = ? AND org_id = ?", tokenId, row.orgId());
   }
 
-  /** The row that records a renaming; goes before it, and reads the name of before. */
-  static Statement renaming(AuditRow row, String tokenId, String name) {
+  /** The audit row of a renaming; it precedes the renaming because it reads the old name. */
+  static Statement renameRow(AuditRow row, String tokenId, String name) {
     return AuditStore.insertEach(
         row,
         NAMED + " || ' new_name=' || CAST(? AS TEXT)",
@@ -91,8 +93,12 @@ public final class TokenStore {
         row.orgId());
   }
 
-  /** The row that records that limits were narrowed; its detail has a space in front. */
-  static Statement narrowing(AuditRow row, String tokenId, TokenLimits next) {
+  /**
+   * The audit row of narrowed limits.
+   *
+   * @param next the new limits
+   */
+  static Statement narrowRow(AuditRow row, String tokenId, TokenLimits next) {
     return AuditStore.insertEach(
         row,
         NAMED + " || CAST(? AS TEXT)",
@@ -130,7 +136,7 @@ public final class TokenStore {
   }
 
   /**
-   * Revokes a live token of an organization that uses itself for the last time.
+   * Revokes the token that makes this call, and records the call as its last use.
    *
    * @return changes no row when the token is revoked already
    */
@@ -154,8 +160,8 @@ public final class TokenStore {
   /**
    * A page of an organization's tokens, the newest first.
    *
-   * @param after the token the page goes on after; fails with {@code bad-request} when the
-   *     organization has none such
+   * @param after the token before the page; fails with {@code bad-request} if the organization has
+   *     no such token
    */
   Future<Page<TokenView>> list(String orgId, int limit, Optional<String> after) {
     List<Object> parameters = new ArrayList<>(List.of(orgId));
@@ -183,7 +189,7 @@ public final class TokenStore {
                     ? Future.succeededFuture()
                     : Future.failedFuture(
                         ApiError.badField(
-                            "after", after.get(), "the token_id that ended the page before")));
+                            "after", after.get(), "the last token_id of the previous page")));
   }
 
   /** A token of the organization's, live or not. */
@@ -192,7 +198,9 @@ public final class TokenStore {
         SELECT + " AND token_id = ?", List.of(orgId, tokenId), TokenStore::view);
   }
 
-  /** How many live tokens each member minted, by username; who has none is left out. */
+  /**
+   * The number of live tokens each member minted, by username; members without any are left out.
+   */
   Future<Map<String, Long>> countLive(String orgId, long nowMillis) {
     return database
         .read(

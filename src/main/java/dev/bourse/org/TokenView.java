@@ -10,18 +10,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is shown of an API token: everything but its secret.
+ * The visible part of an API token: everything but its secret.
  *
  * @param tokenId its public part
  * @param name a label for people
- * @param scopes what it may do, as recorded when it was minted
+ * @param scopes its scopes, as recorded when it was minted
  * @param cluster the one cluster it is bound to, null for all of the organization's
  * @param createdBy the actor who minted it
  * @param createdAtMillis when it was minted
- * @param expiresAtMillis when it stops working, null for never
+ * @param expiresAtMillis when it expires, null for never
  * @param lastUsedAtMillis when it was last used, to the minute; null for never
  * @param revokedAtMillis when it was revoked, null when it was not
- * @param limits how far its declarations may go
+ * @param limits the limits of its declarations
  */
 public record TokenView(
     String tokenId,
@@ -38,7 +38,7 @@ public record TokenView(
     scopes = List.copyOf(scopes);
   }
 
-  /** A token that was minted just now. */
+  /** A newly minted token. */
   public static TokenView of(Token token) {
     return new TokenView(
         token.tokenId(),
@@ -53,7 +53,7 @@ public record TokenView(
         token.limits());
   }
 
-  /** The token as answers spell it. */
+  /** The token in JSON, for answers. */
   public JsonObject json() {
     return new JsonObject()
         .put("token_id", tokenId())

@@ -12,20 +12,20 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What every kind of caller is told of itself.
+ * The answer to whoami, for every kind of caller.
  *
  * @param requestsPerMinute the caller's budget; 0 for none
- * @param served what answers
- * @param pools a cluster's pool and its prices, as its capacity state shows them; empty while this
- *     process has not seen the cluster
+ * @param served the serving program and store
+ * @param pools a cluster's pool and its prices, like those in its capacity state; empty while this
+ *     process has not loaded the cluster
  */
 public record WhoamiView(
     int requestsPerMinute, Served served, Function<String, Optional<JsonObject>> pools) {
   /**
-   * What answers.
+   * The program and store that serve the answer.
    *
-   * @param version of the program
-   * @param schema the version of its store's schema
+   * @param version the program's version
+   * @param schema the version of the store's schema
    */
   public record Served(String version, long schema) {}
 

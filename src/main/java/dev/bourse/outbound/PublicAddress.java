@@ -3,13 +3,14 @@ package dev.bourse.outbound;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 
-/** Which addresses anybody on the internet could reach as well as we can. */
+/** Decides which addresses are reachable from anywhere on the internet. */
 public final class PublicAddress {
   private PublicAddress() {}
 
   /**
-   * Whether an address is none of this machine, of a private network, or of a special purpose (the
-   * registries of RFC 6890), so that fetching from it tells nobody what only we can see.
+   * Returns true if the address is publicly routable: not this machine, not a private network and
+   * not a special-purpose range (the registries of RFC 6890). A request to such an address reveals
+   * nothing that only this machine can reach.
    */
   public static boolean isPublic(InetAddress address) {
     if (address.isLoopbackAddress()
@@ -46,10 +47,10 @@ public final class PublicAddress {
   }
 
   /**
-   * Public by the registries, and answered by the cloud a machine is in: Azure's platform address
-   * (metadata and keys of the agent) and IBM Cloud's private endpoints. The metadata addresses of
-   * the others are link-local (169.254.0.0/16), shared (Alibaba's 100.100.100.200), of 192.0.0.0/24
-   * (Oracle) or unique local (fd00:ec2::254, fd20:ce::254).
+   * Addresses that the registries list as public but that a cloud serves to its own machines:
+   * Azure's platform address (metadata and the agent's keys) and IBM Cloud's private endpoints. The
+   * metadata addresses of other clouds are link-local (169.254.0.0/16), shared (Alibaba's
+   * 100.100.100.200), in 192.0.0.0/24 (Oracle) or unique local (fd00:ec2::254, fd20:ce::254).
    */
   private static boolean isOfCloud(int a, int b, int c, int d) {
     return (a == 168 && b == 63 && c == 129 && d == 16)
@@ -57,7 +58,10 @@ public final class PublicAddress {
         || (a == 166 && b >= 8 && b < 12);
   }
 
-  /** Global unicast alone, but for what carries an IPv4 address within or is for documents. */
+  /**
+   * Accepts global unicast only, without documentation ranges and ranges that embed an IPv4
+   * address.
+   */
   private static boolean isPublic6(byte[] bytes) {
     int first = ((bytes[0] & 0xff) << 8) | (bytes[1] & 0xff);
     int second = ((bytes[2] & 0xff) << 8) | (bytes[3] & 0xff);

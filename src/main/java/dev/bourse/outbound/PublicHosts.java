@@ -13,45 +13,49 @@ import java.util.TreeSet;
 import java.util.concurrent.Semaphore;
 
 /**
- * Finds the address to connect to for a URL that anybody may have named. The host is looked up
- * once; unless it is one of those an operator listed, all its addresses must be public and the port
- * must be that of https.
+ * Resolves the host of a URL that a user entered to the address to connect to. The host is looked
+ * up once. All its addresses must be public and the port must be 443, unless an operator listed the
+ * host.
  */
 public final class PublicHosts {
-  /** The port of https. */
   public static final int HTTPS = 443;
 
   private static final int HTTP = 80;
 
   /**
-   * One sentence for both: whoever names hosts must not learn which of them only this network
-   * knows.
+   * One message for both cases: a user who enters host names must not learn which of them resolve
+   * only inside this network.
    */
   private static final String NOT_PUBLIC =
       "its host is not known, or has an address that is not public";
 
-  /** How a host's addresses are found. */
+  /** Looks up the addresses of a host. */
   @FunctionalInterface
   public interface Resolver {
     InetAddress[] resolve(String host) throws UnknownHostException;
   }
 
-  /** Why there is no address to connect to, in words for whoever named the URL. */
-  public static final class Refused extends RuntimeException {
+  /**
+   * Thrown when a URL has no permitted address; the message is for the user who entered the URL.
+   */
+  public static final class HostRejectedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final boolean isBusy;
 
-    Refused(String why) {
+    HostRejectedException(String why) {
       this(why, false);
     }
 
-    Refused(String why, boolean isBusy) {
+    HostRejectedException(String why, boolean isBusy) {
       super(why, null, false, false);
       this.isBusy = isBusy;
     }
 
-    /** Whether it was not even looked up, as too many others are, and may be so a little later. */
+    /**
+     * Returns true if the host was not looked up because too many look-ups are in progress; the
+     * caller may retry.
+     */
     public boolean isBusy() {
       return isBusy;
     }
@@ -63,11 +67,11 @@ public final class PublicHosts {
   private final Set<String> privateHosts;
 
   /**
-   * @param name of its threads. Nothing else uses them: the platform waits for a name server for as
-   *     long as it likes, and whoever names a host may own its name server
-   * @param threads hosts that are looked up at once
-   * @param waiting hosts that are looked up or wait for it
-   * @param privateHosts those that may have an address that is not public, and name a port
+   * @param name of the worker threads. They serve nothing else, because a look-up may block for as
+   *     long as the name server likes and a user may control the name server of a host
+   * @param threads look-ups that run at once
+   * @param waiting look-ups that run or wait, at most
+   * @param privateHosts hosts that may have private addresses and name a port
    */
   public PublicHosts(
       Vertx vertx,
@@ -82,9 +86,7 @@ public final class PublicHosts {
     this.privateHosts = Set.copyOf(privateHosts);
   }
 
-  /**
-   * The host names of a setting, with commas between them; a fault is recorded for what is none.
-   */
+  /** Parses a comma-separated setting of host names; records a fault for each invalid one. */
   public static Set<String> hosts(Settings settings, String key) {
     Set<String> hosts = new TreeSet<>();
     for (String host : settings.text(key, "").split("[, ]+", -1)) {
@@ -97,48 +99,47 @@ public final class PublicHosts {
     return hosts;
   }
 
-  /** Whether an operator listed the host, so that its addresses need not be public. */
+  /** Returns true if an operator listed the host, so that it may have private addresses. */
   public boolean isPrivate(String host) {
     return privateHosts.contains(host);
   }
 
-  /** The address to connect to; fails with {@link Refused}. */
+  /** Returns the address to connect to; fails with {@link HostRejectedException}. */
   public Future<SocketAddress> resolve(URI address) {
     String host = address.getHost();
     if (host == null) {
-      return Future.failedFuture(new Refused("its address names no host"));
+      return Future.failedFuture(new HostRejectedException("its address names no host"));
     }
     int usual = "http".equals(address.getScheme()) ? HTTP : HTTPS;
     int port = address.getPort() < 0 ? usual : address.getPort();
     if (!isPrivate(host) && port != HTTPS) {
-      return Future.failedFuture(new Refused("its address must not name a port"));
+      return Future.failedFuture(new HostRejectedException("its address must not name a port"));
     }
     if (!resolving.tryAcquire()) {
       return Future.failedFuture(
-          new Refused("too many hosts are being looked up; try again", true));
+          new HostRejectedException("too many hosts are being looked up; try again", true));
     }
     return threads
         .executeBlocking(() -> SocketAddress.inetSocketAddress(port, checked(host)), false)
         .onComplete(done -> resolving.release());
   }
 
-  /** The address to connect to, looked up once. */
   private String checked(String host) {
     InetAddress[] found;
     try {
       found = resolver.resolve(host);
     } catch (UnknownHostException unknown) {
-      throw new Refused(NOT_PUBLIC);
+      throw new HostRejectedException(NOT_PUBLIC);
     }
     for (InetAddress one : found) {
       if (!isPrivate(host) && !PublicAddress.isPublic(one)) {
-        throw new Refused(NOT_PUBLIC);
+        throw new HostRejectedException(NOT_PUBLIC);
       }
     }
     return found[0].getHostAddress();
   }
 
-  /** Looks nothing up any more. */
+  /** Ends the worker threads; no look-up is possible afterwards. */
   public Future<Void> close() {
     return threads.close();
   }

@@ -1,8 +1,8 @@
 /**
- * Requests to addresses that strangers name. {@link dev.bourse.outbound.PublicHosts} is the guard
- * they pass: a host is resolved once, all its addresses must be public, and the connection goes to
- * the very address that was checked, so that nobody has us fetch from, or write to, what only this
- * machine can reach.
+ * Guards requests to addresses that users enter (server-side request forgery). {@link
+ * dev.bourse.outbound.PublicHosts} resolves a host once, requires all its addresses to be public,
+ * and returns the very address that was checked for the connection. So nobody can make the service
+ * read from, or write to, a host that only this machine can reach.
  */
 @NullMarked
 package dev.bourse.outbound;

@@ -29,22 +29,23 @@ import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The build's step from the console's scripts as people write them to what {@link Assets} serves:
- * they, Lit, the style sheet and a table of the contracts' operations, each with its compressed
- * forms, under an address that has a digest of all of them. Browsers load the modules as they are.
+ * The build step that turns the console's source files into the files that {@link Assets} serves:
+ * the scripts, Lit, the style sheet and a table of the contracts' operations, each with compressed
+ * forms, under an address that contains a digest of all of them. Browsers load the modules
+ * unbundled.
  */
 public final class AssetFiles {
   private static final String CONSOLE = "console/";
   private static final String ENTRY = "console/app.js";
   private static final String CLIENT = "console/lib/client.js";
 
-  /** Where the client has the contracts' operations. */
+  /** The placeholder for the contracts' operations in the client module. */
   private static final String TABLE = "const operations = {};";
 
   private static final String WEBJARS = "META-INF/resources/webjars/";
   private static final String SCRIPT = "text/javascript; charset=utf-8";
 
-  /** Lit's modules by their names here and in the webjars; its own imports need these names. */
+  /** Lit's modules by their names here and in the webjars; Lit's own imports need these names. */
   private static final Map<String, List<String>> LIT =
       Map.of(
           "lit/lit-element/", List.of("lit-element", "lit-element.js"),
@@ -65,7 +66,8 @@ public final class AssetFiles {
                   "directives/repeat.js"));
 
   /**
-   * What modules call Lit, and where it is. What ends in a slash stands for all that is under it.
+   * The import map: the names under which modules import Lit, and the files. A name that ends in a
+   * slash covers everything under it.
    */
   private static final Map<String, String> IMPORTS =
       new TreeMap<>(
@@ -77,15 +79,15 @@ public final class AssetFiles {
               "lit-html/", "lit/lit-html/",
               "@lit/reactive-element", "lit/reactive-element/reactive-element.js"));
 
-  /** An import that a module cannot do without; {@code import(…)} is loaded when it is called. */
+  /** A static import, which a module needs to load; {@code import(…)} is loaded on call. */
   private static final Pattern STATIC_IMPORT =
       Pattern.compile(
           "(?:^|[;}\\s])(?:import|export)(?:[\\s\\w{},*$]*?from)?\\s*[\"']([^\"']+)[\"']");
 
-  /** Comments import types, of which browsers know nothing. */
+  /** Comments that import types, which browsers ignore. */
   private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
 
-  /** An import of a module when something needs it. */
+  /** A dynamic import. */
   private static final Pattern LATE_IMPORT = Pattern.compile("\\bimport\\(\\s*[\"']([^\"']+)[\"']");
 
   private final Map<String, byte[]> files = new TreeMap<>();
@@ -96,10 +98,10 @@ public final class AssetFiles {
   }
 
   /**
-   * Lays the files down.
+   * Writes the files.
    *
-   * @param args the folder of the resources, the one of the contracts in JSON, and the one to write
-   *     to, which is emptied
+   * @param args the folder of the resources, the folder of the contracts in JSON, and the output
+   *     folder, which is emptied first
    */
   public static void main(String[] args) throws IOException {
     AssetFiles assets = new AssetFiles(Path.of(args[2]));
@@ -108,7 +110,7 @@ public final class AssetFiles {
     assets.write(Files.readString(Path.of(args[0], CONSOLE, Assets.SHELL)));
   }
 
-  /** Puts the contracts' operations into the module that calls them. */
+  /** Inserts the contracts' operations into the client module. */
   private void fillClient(String table) {
     String client = new String(Objects.requireNonNull(files.get(CLIENT)), UTF_8);
     if (!client.contains(TABLE)) {
@@ -138,7 +140,7 @@ public final class AssetFiles {
     }
   }
 
-  /** A module of a webjar, of which there is one version on the class path. */
+  /** A module of a webjar, of which one version must be on the class path. */
   private static byte[] lit(String webjar, String name) throws IOException {
     ClassLoader loader = AssetFiles.class.getClassLoader();
     String path = WEBJARS + webjar + '/' + version(loader, webjar) + '/' + name;
@@ -146,7 +148,7 @@ public final class AssetFiles {
       if (in == null) {
         throw new IllegalStateException(path + " is not on the class path");
       }
-      // What the last line points to is for Lit's authors and not served.
+      // The last line points to a source map, which is not served.
       return new String(in.readAllBytes(), UTF_8)
           .replaceAll("//# sourceMappingURL=.*\\s*$", "")
           .getBytes(UTF_8);
@@ -190,7 +192,10 @@ public final class AssetFiles {
     Files.writeString(target.resolve(Assets.INDEX), index.encode());
   }
 
-  /** A module that names one that is not there would fail in browsers only when it is loaded. */
+  /**
+   * Fails the build on an import of a missing module, which browsers would notice only on loading
+   * it.
+   */
   private void requireWholeness() {
     files.forEach(
         (name, script) -> {
@@ -214,7 +219,7 @@ public final class AssetFiles {
     }
   }
 
-  /** Of all names and contents, so that a change of any changes the address of all. */
+  /** A digest of all names and contents, so that each change gives all files a new address. */
   private String digest() {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     files.forEach(
@@ -232,7 +237,9 @@ public final class AssetFiles {
         : name.endsWith(".css") ? "text/css; charset=utf-8" : "image/svg+xml";
   }
 
-  /** Writes a file and its compressed forms where they are smaller; tells what to serve. */
+  /**
+   * Writes a file, and its compressed forms if they are smaller; returns its entry in the index.
+   */
   private JsonObject write(String name, String type, byte[] bytes) throws IOException {
     Path file = target.resolve(name);
     Files.createDirectories(file.getParent());
@@ -249,7 +256,7 @@ public final class AssetFiles {
         .put("encodings", encodings);
   }
 
-  /** Where the build's machine has no native code for it, gzip is all there is. */
+  /** Whether the build's machine has native code for Brotli; otherwise there is only gzip. */
   private static boolean hasBrotli() {
     return Brotli4jLoader.isAvailable();
   }
@@ -284,7 +291,10 @@ public final class AssetFiles {
     return new JsonObject().put("imports", imports).encode();
   }
 
-  /** Tells browsers at once of all that the first script will ask for, one after the other. */
+  /**
+   * Preload links for all modules of the first script, which browsers would otherwise discover one
+   * after the other.
+   */
   private String preloads(String base) {
     Set<String> needed = new LinkedHashSet<>();
     need(ENTRY, needed);
@@ -300,7 +310,7 @@ public final class AssetFiles {
     return links.toString();
   }
 
-  /** A script without its comments, whose types name what is no module. */
+  /** A script without its comments, in which type imports could name files that are not modules. */
   private static String code(byte[] script) {
     return COMMENT.matcher(new String(script, UTF_8)).replaceAll("");
   }
@@ -308,7 +318,8 @@ public final class AssetFiles {
   private void need(String name, Set<String> needed) {
     byte[] script = files.get(name);
     if (script == null) {
-      throw new IllegalStateException("there is no module " + name + ", but another imports it");
+      throw new IllegalStateException(
+          "module " + name + " is missing, but another module imports it");
     }
     if (needed.add(name)) {
       Matcher imports = STATIC_IMPORT.matcher(code(script));

@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What pages load: scripts, the style sheet, the icon, as {@link AssetFiles} laid them down at the
- * build. Their address has a digest of all of them, so that browsers keep them for good and never
- * mix those of two versions.
+ * The files that pages load, such as scripts, the style sheet and the icon, as {@link AssetFiles}
+ * wrote them at the build. Their address contains a digest of all of them, so that browsers can
+ * keep them for good and never mix those of two versions.
  */
 public final class Assets {
   static final String FOLDER = "assets/";
@@ -21,7 +21,7 @@ public final class Assets {
   /** The page that loads the console's scripts. */
   static final String SHELL = "shell.html";
 
-  /** A year is as good as for ever, and the most that some caches heed. */
+  /** A year, the longest time that some caches accept. */
   private static final Map<String, String> FOR_GOOD =
       Map.of(
           "cache-control",
@@ -35,12 +35,12 @@ public final class Assets {
     this.index = index;
   }
 
-  /** Reads what there is from the class path, so call it off the event loop. */
+  /** Loads the index from the class path. Blocks: call it off the event loop. */
   public static Assets load() {
     return new Assets(bytes(INDEX).toJsonObject());
   }
 
-  /** Where all of them are, such as {@code /assets/4f1c…}. */
+  /** The path of all files, such as {@code /assets/4f1c…}. */
   public String base() {
     return index.getString("base");
   }
@@ -54,17 +54,20 @@ public final class Assets {
     return index.getJsonObject("files");
   }
 
-  /** A file under the address of all, to be kept for good. Reads it: call it off the event loop. */
+  /**
+   * A file under the digest's address, which may be cached for good. Blocks: call it off the event
+   * loop.
+   */
   public ServedPage file(String name) {
     return read(name, files().getJsonObject(name), FOR_GOOD);
   }
 
-  /** The style sheet or the icon under an address that stays, to be kept for a while. */
+  /** The style sheet or the icon under a permanent address, which may be cached briefly. */
   public ServedPage keptBriefly(String name) {
     return file(name).with(Map.of("cache-control", "public, max-age=300"));
   }
 
-  /** The page that loads the console's scripts, with the headers that keep it safe. */
+  /** The page that loads the console's scripts, with its security headers. */
   public ServedPage shell() {
     JsonObject shell = index.getJsonObject("shell");
     return read(SHELL, shell, PageHeaders.scripted(shell.getString("import_map")));

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The contracts' operations as the console's client has them: a table. */
+/** The table of the contracts' operations for the console's client. */
 final class OperationTable {
-  /** Those that pages of another kind call: they sign people in, or serve language models. */
+  /** Contracts for other pages: they sign people in, or serve language models. */
   private static final Set<String> LEFT_OUT = Set.of("oauth.json", "mcp.json");
 
   private static final List<String> METHODS = List.of("get", "put", "post", "patch", "delete");
@@ -23,7 +23,7 @@ final class OperationTable {
 
   /**
    * The table's text: method, path, names in the query, kind of body, security schemes, noun. Each
-   * line is an operation, so that a difference can be read.
+   * operation has a line of its own, for readable diffs.
    */
   static String script(Path contracts) throws IOException {
     Map<String, JsonArray> rows = new TreeMap<>();

@@ -4,21 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Headers of pages. */
+/** The security and caching headers of pages. */
 public final class PageHeaders {
   private PageHeaders() {}
 
   /**
-   * Nothing may be loaded but the style sheet and images of ours, no script runs, forms lead to
-   * pages of ours alone, nobody frames the page, keeps it, or shares its process.
+   * Headers for pages without scripts: only the service's own style sheet and images load, forms go
+   * only to its own pages, and nothing may frame the page, cache it, or share its process.
    */
   public static List<Map.Entry<String, String>> strict() {
     return with(List.of(Map.entry("cache-control", "no-store")));
   }
 
   /**
-   * Those of a page that is the same for everybody: whoever kept it asks whether it is still so,
-   * for what it shows can be taken back at any time.
+   * Headers for pages that are the same for everybody. Caches must revalidate them, because the
+   * content can be withdrawn at any time.
    *
    * @param etag a strong validator in quoted form
    */
@@ -34,7 +34,7 @@ public final class PageHeaders {
                     "content-security-policy",
                     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';"
                         + " frame-ancestors 'none'; base-uri 'none'"),
-                // Not no-referrer, which makes browsers send forms of ours with "Origin: null".
+                // Not no-referrer, which makes browsers send our forms with "Origin: null".
                 Map.entry("referrer-policy", "same-origin"),
                 Map.entry("cross-origin-opener-policy", "same-origin"),
                 Map.entry("x-frame-options", "DENY")));
@@ -43,10 +43,11 @@ public final class PageHeaders {
   }
 
   /**
-   * For a page that scripts of ours fill. Nothing comes from anywhere else, no script stands in the
-   * page but its import map, and text becomes markup through Lit's templates alone.
+   * Headers for a page that the service's own scripts fill. Nothing loads from elsewhere, the page
+   * has no inline script except its import map, and text becomes markup only through Lit's
+   * templates.
    *
-   * @param importMap the digest of the import map, as the policy writes it
+   * @param importMap the digest of the import map in the form of the policy
    */
   public static Map<String, String> scripted(String importMap) {
     return Map.of(
@@ -68,7 +69,7 @@ public final class PageHeaders {
         "DENY");
   }
 
-  /** The same as for pages without scripts, and further headers, such as cookies. */
+  /** The headers of {@link #strict()} and further ones, such as cookies. */
   public static List<Map.Entry<String, String>> strict(List<Map.Entry<String, String>> further) {
     List<Map.Entry<String, String>> all = new ArrayList<>(strict());
     all.addAll(further);

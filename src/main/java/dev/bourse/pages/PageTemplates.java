@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The templates of all pages: {@code resources/pages/<name>.peb}. What they are given is escaped
- * for the place it stands in; a variable that is not given is a fault. May be used from any thread.
+ * The templates of all pages: {@code resources/pages/<name>.peb}. Values are escaped for their
+ * context; a missing variable is an error. Thread-safe.
  */
 public final class PageTemplates {
   /** The media type of a page. */
@@ -50,9 +50,9 @@ public final class PageTemplates {
   }
 
   /**
-   * A page.
+   * Renders a page.
    *
-   * @param model values by name; text, numbers, truths, lists and maps of them
+   * @param model values by name; text, numbers, booleans, lists and maps of them
    * @throws IllegalStateException when the template is missing or lacks a value
    */
   public Buffer render(String template, Map<String, Object> model) {

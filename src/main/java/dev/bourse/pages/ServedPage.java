@@ -8,11 +8,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Something served to anyone: a contract, a text, a piece of the documentation, a file of the
- * console.
+ * A public resource: a contract, a text, a page of the documentation, a file of the console.
  *
  * @param etag the strong validator of {@code body}, in quoted form
- * @param encodings the same body as compressed before, by the name of the content coding; the best
+ * @param encodings precompressed forms of the body, by the name of the content coding; the best
  *     first
  */
 public record ServedPage(
@@ -23,7 +22,7 @@ public record ServedPage(
     Map<String, String> headers,
     Map<String, Buffer> encodings) {
 
-  /** A body that has this validator. */
+  /** A body with the validator computed from it. */
   public static ServedPage of(String contentType, Buffer body, Map<String, String> headers) {
     return new ServedPage(200, contentType, body, etag(body.getBytes()), headers, Map.of());
   }
@@ -38,17 +37,20 @@ public record ServedPage(
     return '"' + digest.substring(0, 22) + '"';
   }
 
-  /** The validator of the body in a content coding: each has its own, for their bytes differ. */
+  /**
+   * The validator of the body in a content coding. Each coding has its own, because the bytes
+   * differ.
+   */
   public String etag(String encoding) {
     return etag.substring(0, etag.length() - 1) + '-' + encoding + '"';
   }
 
-  /** The same with other headers. */
+  /** The same resource with other headers. */
   public ServedPage with(Map<String, String> others) {
     return new ServedPage(status, contentType, body, etag, others, encodings);
   }
 
-  /** Its text. */
+  /** The text of the body. */
   public Optional<String> text() {
     return status == 200 ? Optional.of(body.toString()) : Optional.empty();
   }

@@ -1,22 +1,22 @@
 /**
- * What people see in a browser: pages rendered from the templates in {@code resources/pages}, their
- * one style sheet and icon, the console's scripts, and the headers that keep them safe.
+ * The pages people see in a browser: pages rendered from the templates in {@code resources/pages},
+ * their one style sheet and icon, the console's scripts, and the security headers.
  *
- * <p>The server renders whole pages wherever somebody signs in, allows an application or reads.
- * Those that take forms have no script at all, so that the content security policy can forbid every
- * script, and a page works on a phone, with a keyboard and with a screen reader as plain HTML does.
- * Templates are compiled once and escape all they are given.
+ * <p>The server renders whole pages for signing in, granting access to an application and reading.
+ * Those with forms have no script at all, so that the content security policy can forbid every
+ * script, and they work on a phone, with a keyboard and with a screen reader as plain HTML does.
+ * Templates are compiled once and escape all their values.
  *
- * <p>The console shows state that moves, so scripts make its pages: the modules in {@code
- * resources/console}, over the interface that everybody uses. {@link dev.bourse.pages.AssetFiles}
- * is a step of the build; it lays them down as they are, compressed, with Lit's modules, under an
- * address that has a digest of all, and refuses a module that imports what is not there. {@link
- * dev.bourse.pages.Assets} serves what it laid down.
+ * <p>The console shows changing state, so scripts make its pages: the modules in {@code
+ * resources/console}, over the public API. {@link dev.bourse.pages.AssetFiles} is a build step that
+ * writes them unbundled and compressed, with Lit's modules, under an address that contains a digest
+ * of all, and refuses a module that imports a missing one. {@link dev.bourse.pages.Assets} serves
+ * these files.
  *
- * <p>Pebble, because its templates inherit (one layout) and escape by default; Lit, because its
- * templates update in place, never make markup of text, and need no step of translation. Rejected:
- * text blocks in Java, where one forgotten escape is a hole; a bundler, which would take a second
- * kind of build to save requests that browsers make at once.
+ * <p>Pebble was chosen because its templates inherit (one layout) and escape by default; Lit
+ * because its templates update in place, never turn text into markup, and need no build. Rejected:
+ * text blocks in Java, where one forgotten escape is a hole; a bundler, which would need a second
+ * build tool to save requests that browsers make in parallel.
  */
 @NullMarked
 package dev.bourse.pages;

@@ -25,17 +25,20 @@ import javax.net.ssl.X509KeyManager;
 /**
  * A certificate and its private key.
  *
- * @param chain the certificate, then each the issuer of the one before it
- * @param key that of the first
+ * @param chain the certificate, then each certificate's issuer in turn
+ * @param key the private key of the first certificate
  */
 public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
-  /** A chain has two or three. */
+  /** Usual chains have two or three. */
   private static final int MOST_CERTIFICATES = 16;
 
   private static final Pattern PRIVATE_KEY =
       Pattern.compile("-----BEGIN ((?:RSA |EC )?)PRIVATE KEY-----([^-]*+)-----END");
 
-  /** What a key of each kind signs with, to see whether it is the certificate's. */
+  /**
+   * The signature algorithm for each kind of key, used to check that the key belongs to the
+   * certificate.
+   */
   private static final Map<String, String> SIGNATURES =
       Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA");
 
@@ -45,8 +48,8 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     chain = List.copyOf(chain);
   }
 
-  /** Reads both files and tries whether they belong together. Blocks. */
-  public static CertificatePair read(PemFile certificate, PemFile key) throws PemFault {
+  /** Reads both files and checks that they belong together. Blocks. */
+  public static CertificatePair read(PemFile certificate, PemFile key) throws PemException {
     List<X509Certificate> chain = certificate.certificates(MOST_CERTIFICATES);
     PublicKey certified = chain.get(0).getPublicKey();
     String signature = SIGNATURES.get(certified.getAlgorithm());
@@ -66,7 +69,7 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     return pair;
   }
 
-  private static PrivateKey readKey(PemFile file, PublicKey certified) throws PemFault {
+  private static PrivateKey readKey(PemFile file, PublicKey certified) throws PemException {
     Matcher block = PRIVATE_KEY.matcher(file.text());
     if (!block.find()) {
       throw file.fault(KEYS);
@@ -83,9 +86,9 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
   }
 
   /**
-   * A key in the older form of its own algorithm, as PKCS #8 (RFC 5208) has it: version 0, the
-   * algorithm, the key. The algorithm and its curve are those of the key that is certified, which
-   * tells them in the same way.
+   * Wraps a key in the older form of its algorithm into PKCS #8 (RFC 5208): version 0, the
+   * algorithm, the key. The algorithm and its curve are copied from the certified public key, which
+   * encodes them in the same way.
    */
   private static byte[] wrapped(byte[] key, PublicKey certified) {
     byte[] publicKey = certified.getEncoded();
@@ -100,7 +103,7 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     return element(0x30, content.toByteArray());
   }
 
-  /** Of an element, its tag and its length in bytes. */
+  /** The length of an element's tag and length, in bytes. */
   private static int headerBytes(byte[] encoded, int at) {
     int length = encoded[at + 1] & 0xff;
     return length < 0x80 ? 2 : 2 + (length & 0x7f);
@@ -123,7 +126,7 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     return element.toByteArray();
   }
 
-  /** Whether what the key signs is what the certificate says it signed. */
+  /** Whether the certificate's public key verifies a signature made by the private key. */
   private boolean isOne(String signature) {
     try {
       byte[] text = "any".getBytes(StandardCharsets.US_ASCII);
@@ -139,7 +142,10 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     }
   }
 
-  /** What shows it in a handshake. Encrypts the key on the way, which takes some milliseconds. */
+  /**
+   * The key manager that presents the pair in a handshake. Encrypts the key in between, which takes
+   * some milliseconds.
+   */
   public X509KeyManager keyManager() throws GeneralSecurityException, IOException {
     char[] none = new char[0];
     KeyStore store = KeyStore.getInstance("PKCS12");
@@ -151,7 +157,7 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
     return (X509KeyManager) factory.getKeyManagers()[0];
   }
 
-  /** When the first of the chain ends. */
+  /** The expiry of the chain's first certificate. */
   public Instant end() {
     return chain.stream()
         .map(certificate -> certificate.getNotAfter().toInstant())
@@ -159,13 +165,13 @@ public record CertificatePair(List<X509Certificate> chain, PrivateKey key) {
         .orElseThrow();
   }
 
-  /** Whether another is the same. */
+  /** Whether another pair has the same chain and key. */
   public boolean isSame(CertificatePair other) {
     return chain.equals(other.chain)
         && MessageDigest.isEqual(key.getEncoded(), other.key.getEncoded());
   }
 
-  /** Whom it certifies and until when; never the key. */
+  /** Shows the subject and the expiry; never the key. */
   @Override
   public String toString() {
     return "%s, which ends %s".formatted(chain.get(0).getSubjectX500Principal().getName(), end());

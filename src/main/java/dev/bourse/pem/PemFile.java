@@ -18,19 +18,23 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A file in PEM.
+ * A PEM file.
  *
- * @param named the setting or option that names it, for whoever has to mend it
+ * @param named the setting or option that names it, for error messages
  */
 public record PemFile(String named, Path path) {
-  /** A chain has some 10 KiB, and a key 3. */
+  /** A chain takes some 10 KiB, and a key 3. */
   private static final int MOST_BYTES = 256 * 1_024;
 
   private static final Pattern CERTIFICATE =
       Pattern.compile("-----BEGIN CERTIFICATE-----([^-]*+)-----END CERTIFICATE-----");
 
-  /** The certificates in it, in their order: one at least, and at most so many. Blocks. */
-  public List<X509Certificate> certificates(int most) throws PemFault {
+  /**
+   * The certificates in the file, in order. Blocks.
+   *
+   * @param most the most certificates allowed; at least one is required
+   */
+  public List<X509Certificate> certificates(int most) throws PemException {
     List<X509Certificate> found = new ArrayList<>();
     Matcher block = CERTIFICATE.matcher(text());
     try {
@@ -48,7 +52,7 @@ public record PemFile(String named, Path path) {
     return found;
   }
 
-  String text() throws PemFault {
+  String text() throws PemException {
     try (InputStream in = Files.newInputStream(path)) {
       byte[] bytes = in.readNBytes(MOST_BYTES + 1);
       if (bytes.length > MOST_BYTES) {
@@ -64,9 +68,9 @@ public record PemFile(String named, Path path) {
     }
   }
 
-  /** It is not what was expected. */
-  @SuppressWarnings("AnnotateFormatMethod") // The annotation would be one more library.
-  public PemFault fault(String accepted, Object... parts) {
-    return new PemFault(named, path, accepted.formatted(parts));
+  /** The exception for a file with other content than expected. */
+  @SuppressWarnings("AnnotateFormatMethod") // The annotation needs another library.
+  public PemException fault(String accepted, Object... parts) {
+    return new PemException(named, path, accepted.formatted(parts));
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Certificates and their keys as operators and members have them: files in PEM.
+ * Certificates and their keys in PEM files of operators and members.
  *
  * <p>{@link dev.bourse.pem.PemFile} is one file; {@link dev.bourse.pem.CertificatePair} is a
- * certificate with its key, out of two. What is wrong with a file is a {@link
- * dev.bourse.pem.PemFault}, which names it and never shows what is in it.
+ * certificate with its key, from two files. A fault of a file is a {@link
+ * dev.bourse.pem.PemException}, which names the file and never shows its content.
  */
 @NullMarked
 package dev.bourse.pem;

@@ -1,5 +1,6 @@
 package dev.bourse.pools;
 
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param detectorArmed whether {@code capacity_unavailable} is judged here
  * @param swapsEnabled whether nodes can be swapped here
  * @param selfService whether members may make clusters here
+ * @param tenants what rights tenants have on its machines
  * @param noticeMillis how long before nodes are taken back for a rival their holders are told, from
  *     0 to an hour; null for as long as the service's setting says
  * @param pause why its market grants and takes nothing; null while it goes on
@@ -32,6 +34,7 @@ public record Pool(
     boolean detectorArmed,
     boolean swapsEnabled,
     boolean selfService,
+    Tenants tenants,
     @Nullable Long noticeMillis,
     @Nullable Pause pause,
     Environment environment) {
@@ -45,6 +48,63 @@ public record Pool(
     if (noticeMillis != null && noticeMillis < 0) {
       throw new IllegalArgumentException(
           "pool %s has a notice of %s ms: must not be negative".formatted(name, noticeMillis));
+    }
+  }
+
+  /** A pool whose tenants have a login without root rights. */
+  public Pool(
+      String name,
+      String site,
+      String provider,
+      String gpuVendor,
+      @Nullable String gpuModel,
+      int gpusPerNode,
+      long reserveCents,
+      long capCents,
+      boolean detectorArmed,
+      boolean swapsEnabled,
+      boolean selfService,
+      @Nullable Long noticeMillis,
+      @Nullable Pause pause,
+      Environment environment) {
+    this(
+        name,
+        site,
+        provider,
+        gpuVendor,
+        gpuModel,
+        gpusPerNode,
+        reserveCents,
+        capCents,
+        detectorArmed,
+        swapsEnabled,
+        selfService,
+        Tenants.LOGIN,
+        noticeMillis,
+        pause,
+        environment);
+  }
+
+  /** What rights tenants have on a machine. */
+  public enum Tenants {
+    /** A login without root rights; a machine on which it could become root is refused. */
+    LOGIN,
+    /** Root rights; each machine gets a new image after each tenant. */
+    ROOT;
+
+    /** As contracts and files spell it. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The one that contracts spell so. */
+    public static Tenants of(String label) {
+      for (Tenants tenants : values()) {
+        if (tenants.label().equals(label)) {
+          return tenants;
+        }
+      }
+      throw new IllegalArgumentException("expected login or root");
     }
   }
 

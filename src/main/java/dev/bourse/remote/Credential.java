@@ -1,31 +1,31 @@
 package dev.bourse.remote;
 
-/** What lets a command in. */
+/** The credential of a command. */
 public interface Credential {
   /**
-   * The token to show now. It is shown to the service and to nobody else, and never printed.
+   * Returns the token to send. It is sent to the service only, and never printed.
    *
    * @throws Refused when there is none, saying how to get one
    */
   String token() throws Refused;
 
   /**
-   * The service did not take this token; gets another if that can be.
+   * Replaces a token that the service rejected, if possible.
    *
-   * @return whether {@link #token} now gives another
-   * @throws Refused when it might be got, but not now
+   * @return whether {@link #token} now returns another
+   * @throws Refused when a new token is temporarily unavailable
    */
   default boolean renew(String refused) throws Refused {
     return false;
   }
 
-  /** What a person can do when the token is not taken. */
+  /** Returns advice for a person whose token was rejected. */
   String advice();
 
-  /** That of whoever has none: requests go without a token. */
+  /** No credential: requests are sent without a token. */
   Credential NONE = of("", "sign in first: bourse login");
 
-  /** A token that stays what it is. */
+  /** Returns a fixed token. */
   static Credential of(String token, String advice) {
     return new Credential() {
       @Override

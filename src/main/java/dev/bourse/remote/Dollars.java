@@ -4,8 +4,7 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Micro-dollars as people read them: {@code amount_micros} 2500500000 is {@code amount_usd}
- * 2500.50.
+ * Formats micro-dollars for people: {@code amount_micros} 2500500000 is {@code amount_usd} 2500.50.
  */
 final class Dollars {
   private static final String MICROS = "_micros";
@@ -14,14 +13,17 @@ final class Dollars {
 
   private Dollars() {}
 
-  /** What a field is called where its value is {@link #value}. */
+  /** Returns the name of a field whose value is {@link #value}. */
   static String name(String field) {
     return field.endsWith(MICROS)
         ? field.substring(0, field.length() - MICROS.length()) + "_usd"
         : field;
   }
 
-  /** A field's value; of micro-dollars in dollars, with all their digits and two at least. */
+  /**
+   * Returns a field's value; micro-dollars are converted to dollars, with all their digits and at
+   * least two.
+   */
   static @Nullable Object value(String field, @Nullable Object value) {
     if (!field.endsWith(MICROS) || !(value instanceof Long || value instanceof Integer)) {
       return value;

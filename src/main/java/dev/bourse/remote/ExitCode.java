@@ -1,15 +1,15 @@
 package dev.bourse.remote;
 
-/** What the command line ends with. */
+/** Exit codes of the command line. */
 public enum ExitCode {
   OK(0),
-  /** The service understood and said no; the same command will be refused again. */
+  /** The service rejected the command; the same command will be rejected again. */
   REFUSED(1),
-  /** The command line is wrong. */
+  /** The command line is wrong, or a confirmation is needed and there is no terminal. */
   USAGE(2),
-  /** The service cannot be reached or cannot serve now; the same command may do later. */
+  /** The service cannot be reached or cannot serve now; the same command may succeed later. */
   UNAVAILABLE(3),
-  /** A trail or a file was verified and is not whole. */
+  /** A trail or a file failed verification. */
   NOT_WHOLE(4);
 
   private final int code;
@@ -18,7 +18,7 @@ public enum ExitCode {
     this.code = code;
   }
 
-  /** What the process ends with, 0 to 4. */
+  /** The code, 0 to 4. */
   public int code() {
     return code;
   }

@@ -12,11 +12,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import javax.net.ssl.SSLException;
 
-/** What went wrong with a file or a connection, for people to read. */
+/** Describes failures of files and connections for people. */
 public final class IoWords {
   private IoWords() {}
 
-  /** The words; without the path, which whoever tells it has already. */
+  /** Returns the description, without the path, which the caller prints itself. */
   public static String of(IOException failure) {
     if (failure instanceof FileSystemException file) {
       return ofFile(file);

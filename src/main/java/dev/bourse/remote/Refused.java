@@ -3,7 +3,7 @@ package dev.bourse.remote;
 import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
-/** The service did not do what was asked; the message says why and what to do about it. */
+/** A command failed; the message says why and what to do about it. */
 public final class Refused extends Exception {
   private static final long serialVersionUID = 1;
 
@@ -13,14 +13,14 @@ public final class Refused extends Exception {
   private final String reason;
   private final long retryAfterSeconds;
 
-  /** A refusal that is not an answer of the service. */
+  /** A failure that is not an answer of the service. */
   public Refused(ExitCode exitCode, String message) {
     this(exitCode, message, 0, null);
   }
 
   /**
-   * @param status of the answer; 0 when there was none
-   * @param answer its JSON; null when it has none
+   * @param status of the answer; 0 if there was none
+   * @param answer its JSON; null if it has none
    */
   public Refused(ExitCode exitCode, String message, int status, @Nullable JsonObject answer) {
     super(message);
@@ -46,32 +46,32 @@ public final class Refused extends Exception {
     return exitCode;
   }
 
-  /** Whether the same request may do later. */
+  /** Returns true if the same request may succeed later. */
   public boolean isTransient() {
     return exitCode == ExitCode.UNAVAILABLE;
   }
 
-  /** The status of the answer; 0 when there was none. */
+  /** Returns the status of the answer; 0 if there was none. */
   public int status() {
     return status;
   }
 
-  /** The error code of the answer; empty when there was none. */
+  /** Returns the error code of the answer; empty if there was none. */
   public String error() {
     return error;
   }
 
-  /** The kind of a conflict; empty when none was told. */
+  /** Returns the reason of a conflict; empty if the answer has none. */
   public String reason() {
     return reason;
   }
 
-  /** Seconds after which the service wants to be asked again; 0 when it did not say. */
+  /** Returns the seconds after which to try again; 0 if the answer does not say. */
   public long retryAfterSeconds() {
     return retryAfterSeconds;
   }
 
-  /** Whether this is the service's answer of an error code. */
+  /** Returns true if the service answered with this error code. */
   public boolean is(String code) {
     return error.equals(code);
   }

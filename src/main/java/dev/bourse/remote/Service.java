@@ -24,7 +24,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The service as one person or program calls it. Redirects are not followed. */
+/** An HTTP client of the service for one credential. It does not follow redirects. */
 public final class Service {
   /** Long enough for the slowest operation, a verification of some fifty batches. */
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -40,29 +40,29 @@ public final class Service {
     this.credential = credential;
   }
 
-  /** Whether it is called without a token. */
+  /** Returns true if requests carry no token. */
   public boolean isAnonymous() {
     return credential == Credential.NONE;
   }
 
-  /** Where it is, without a slash at the end. */
+  /** Returns the address, without a slash at the end. */
   public String baseUrl() {
     return baseUrl;
   }
 
-  /** A piece of a path or a query, percent-encoded. */
+  /** Percent-encodes a part of a path or a query. */
   public static String encoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  /** A request to be made, perhaps more than once: its body must be one that can be sent again. */
+  /** A request that may be sent more than once, so its body must be repeatable. */
   public record Request(
       String method, String url, Map<String, String> headers, BodyPublisher body) {
     public Request {
       headers = Map.copyOf(headers);
     }
 
-    /** One without a body. */
+    /** Returns a request without a body. */
     public static Request of(String method, String url, Map<String, String> headers) {
       return new Request(method, url, headers, BodyPublishers.noBody());
     }
@@ -86,7 +86,7 @@ public final class Service {
     return answer(let(request, BodyHandlers.ofString(), TIMEOUT));
   }
 
-  /** The answer's JSON; a status from 300 on is thrown as what it says. */
+  /** Returns the answer's JSON; throws {@link Refused} for a status from 300 on. */
   public JsonObject answer(HttpResponse<String> response) throws Refused {
     if (response.statusCode() >= 300) {
       throw refusal(response.statusCode(), response.headers(), response.body());
@@ -100,10 +100,10 @@ public final class Service {
   }
 
   /**
-   * Makes a request with the token, once more with another token where this one has run out.
+   * Sends a request with the token, and once more with a new token if this one has expired.
    *
-   * @param timeout until the answer is there; of one that is read as it comes, its head
-   * @return the answer, whatever it says
+   * @param timeout until the answer is complete; of a streamed answer, until its head
+   * @return the answer, of any status
    * @throws Refused when there is no answer
    */
   public <T> HttpResponse<T> let(Request request, BodyHandler<T> handler, Duration timeout)
@@ -124,17 +124,17 @@ public final class Service {
   }
 
   /**
-   * Makes a request without a token: to an address that is a permission by itself, or of those that
-   * take none.
+   * Sends a request without a token: to an address that contains its own permission, or to an open
+   * one.
    *
-   * @param timeout until the answer is there; of one that is read as it comes, its head
+   * @param timeout until the answer is complete; of a streamed answer, until its head
    */
   public <T> HttpResponse<T> open(Request request, BodyHandler<T> handler, Duration timeout)
       throws Refused {
     return send(request, null, handler, timeout);
   }
 
-  /** Sends a form without a token (RFC 6749); the answer as it came. */
+  /** Sends a form without a token (RFC 6749); returns the answer, of any status. */
   public HttpResponse<String> form(String url, Map<String, String> fields) throws Refused {
     String body =
         fields.entrySet().stream()
@@ -150,7 +150,7 @@ public final class Service {
         TIMEOUT);
   }
 
-  /** The JSON an address without protection answers with. */
+  /** Returns the JSON of an address that needs no token. */
   public JsonObject read(String url) throws Refused {
     return answer(
         open(
@@ -173,9 +173,9 @@ public final class Service {
     if (token != null) {
       built.header("Authorization", "Bearer " + token);
     }
-    // The request's own limit ends with the answer's head; a body may stand still after it.
+    // The request's own time-out ends with the answer's head; the body may stall after it.
     CompletableFuture<HttpResponse<T>> answer =
-        Connections.client().sendAsync(built.build(), handler);
+        SharedHttpClient.client().sendAsync(built.build(), handler);
     try {
       return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
@@ -194,7 +194,7 @@ public final class Service {
     return e.getCause() instanceof IOException failure ? failure : new IOException(e.getCause());
   }
 
-  /** What a connection that failed is to whoever asked. */
+  /** Returns the failure of a connection. */
   public Refused lost(IOException failure) {
     return new Refused(
         ExitCode.UNAVAILABLE,
@@ -202,26 +202,27 @@ public final class Service {
             .formatted(baseUrl, IoWords.of(failure)));
   }
 
-  /** What an answer of a status from 300 on says. */
+  /** Returns the failure of an answer with a status from 300 on. */
   public Refused refusal(int status, HttpHeaders headers, String body) {
     JsonObject json;
     try {
       json = new JsonObject(body);
     } catch (DecodeException e) {
-      // What stands before a service speaks so, when it cannot reach it among others.
+      // A proxy in front of the service answers like this, for example when it cannot reach the
+      // service.
       return new Refused(
           status >= 500 || status == 429 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
           baseUrl + " answers with status " + status + ", but it is not a Bourse; check --url");
     }
     String error = String.valueOf(json.getValue("error"));
-    // Neither names nor values it repeats may steer the terminal.
+    // Control characters of names and values must not reach the terminal.
     String detail =
         (error + ": " + json.getValue("detail", "no detail")).replaceAll("\\p{Cc}", "?");
     return switch (status) {
       case 401 -> new Refused(ExitCode.REFUSED, detail + '\n' + credential.advice(), status, json);
       case 429, 503 ->
           error.equals("org-cap")
-              // Waiting makes no room in an organization's storage.
+              // Waiting does not free space in an organization's storage.
               ? new Refused(ExitCode.REFUSED, detail, status, json)
               : new Refused(
                   ExitCode.UNAVAILABLE,

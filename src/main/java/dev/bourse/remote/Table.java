@@ -13,25 +13,25 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers as text for people: a list as rows under a heading, a single thing as name and value.
- * Micro-dollars are shown in dollars, under a name that says so.
+ * Formats answers as text for people: a list as rows under a heading, a single object as names and
+ * values. Micro-dollars are shown in dollars, under a name that says so.
  */
 public final class Table {
   private static final String GAP = "  ";
 
-  /** The longest cell but for a last column's: every scope there is, but not a machine's key. */
+  /** The longest cell outside the last column: all scopes fit, a node's host key does not. */
   private static final int MAX_CELL = 64;
 
-  /** A time to the millisecond; nobody reads these off a table. */
+  /** A time to the millisecond, which a table shortens to the second. */
   private static final Pattern MILLIS =
       Pattern.compile("(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d)\\.\\d{3}Z");
 
   private Table() {}
 
   /**
-   * The rows of a list, with a dash where an item has nothing. So that a row fits a line, columns
-   * of nested things and such as are empty in every row are left out, and long values but the last
-   * are cut; JSON has everything.
+   * Formats a list as rows, with a dash for an absent value. To fit a line, columns of nested
+   * objects and columns without any value are left out, and long values outside the last column are
+   * cut; JSON output has everything.
    */
   public static String rows(List<JsonObject> items) {
     Set<String> fields = new LinkedHashSet<>();
@@ -40,7 +40,7 @@ public final class Table {
           .filter(field -> isPlain(item.getValue(field)))
           .forEach(fields::add);
     }
-    // In the order of the answer: the key is first there.
+    // Columns keep the order of the answer, which starts with the key.
     Set<String> columns = new LinkedHashSet<>();
     items.forEach(item -> columns.addAll(item.fieldNames()));
     columns.retainAll(fields);
@@ -70,7 +70,7 @@ public final class Table {
     return aligned(lines);
   }
 
-  /** A single thing, a line for each of its fields; lists of things below, as rows. */
+  /** Formats a single object, one line for each field; lists of objects follow as rows. */
   public static String fields(JsonObject thing) {
     List<List<String>> lines = new ArrayList<>();
     StringBuilder lists = new StringBuilder();
@@ -109,7 +109,7 @@ public final class Table {
     return text.toString();
   }
 
-  /** A value as a cell has it. */
+  /** Formats the value of a cell. */
   public static String cell(@Nullable Object value) {
     if (value == null) {
       return "-";
@@ -130,7 +130,7 @@ public final class Table {
                           + cell(Dollars.value(field, object.getValue(field))))
               .collect(Collectors.joining(" "));
     }
-    // A control character of a name or an address must not reach the terminal.
+    // Control characters of a name or an address must not reach the terminal.
     String text = String.valueOf(value).replaceAll("\\p{Cc}", "?");
     Matcher time = MILLIS.matcher(text);
     return time.matches() ? time.group(1) + 'Z' : text;

@@ -17,9 +17,9 @@ import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JVM's default TLS, with a certificate to be shown where there is one, made at the first
- * connection that takes it. An HttpClient makes it when it is built, which reads all trusted
- * certificates: a third of the time that a command takes which speaks plainly to this machine.
+ * The JVM's default TLS, with an optional client certificate, initialized at the first TLS
+ * connection. An HttpClient would initialize it when it is built, which reads all trusted
+ * certificates: a third of the time of a command that speaks plain HTTP to this machine.
  */
 final class TlsOnDemand extends SSLContextSpi {
   private final @Nullable CertificatePair shown;
@@ -30,7 +30,7 @@ final class TlsOnDemand extends SSLContextSpi {
   }
 
   /**
-   * @param shown to whoever asks for a certificate; null for none
+   * @param shown the client certificate, sent to servers that request one; null for none
    */
   static SSLContext context(@Nullable CertificatePair shown) {
     return new SSLContext(new TlsOnDemand(shown), null, "TLS") {};
@@ -62,7 +62,7 @@ final class TlsOnDemand extends SSLContextSpi {
   protected void engineInit(
       KeyManager @Nullable [] keys, TrustManager @Nullable [] trust, @Nullable SecureRandom random)
       throws KeyManagementException {
-    throw new KeyManagementException("it is the default, as the JVM has it");
+    throw new KeyManagementException("the JVM's default context cannot be initialized again");
   }
 
   @Override
@@ -95,7 +95,7 @@ final class TlsOnDemand extends SSLContextSpi {
     return made().getClientSessionContext();
   }
 
-  /** Nothing is asked for, so each engine keeps what the JVM gives it. */
+  /** Returns empty parameters, so each engine keeps the JVM's defaults. */
   @Override
   protected SSLParameters engineGetDefaultSSLParameters() {
     return new SSLParameters();

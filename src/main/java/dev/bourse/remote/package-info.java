@@ -1,10 +1,10 @@
 /**
- * A service as a command line calls it: what {@code bourse admin} and the members' commands share.
+ * The service as a command line calls it; shared by {@code bourse admin} and the members' commands.
  *
- * <p>{@link dev.bourse.remote.Service} is the one HTTP client of both; what it cannot do it says as
- * {@link dev.bourse.remote.Refused}, which tells the exit code and whether trying again may help.
- * Whose token goes along is a {@link dev.bourse.remote.Credential}'s business. {@link
- * dev.bourse.remote.Table} prints answers.
+ * <p>{@link dev.bourse.remote.Service} is the HTTP client of both. Failures are {@link
+ * dev.bourse.remote.Refused}, which carries the exit code and whether a retry may help. A {@link
+ * dev.bourse.remote.Credential} supplies the token. {@link dev.bourse.remote.Table} formats
+ * answers.
  */
 @NullMarked
 package dev.bourse.remote;

@@ -16,18 +16,18 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Reads a blob from its beginning to its end and compares it with what is known of it. After each
- * piece comes a pause as long as the piece took, so that readers and uploads have at least half of
- * the store and of a core.
+ * Reads a whole blob and compares its length and digest with the records. It pauses after each
+ * piece for as long as the piece took, so that readers and uploads have at least half of the store
+ * and of a core.
  */
 final class BlobCheck {
-  private static final Optional<Fault> WHOLE = Optional.empty();
+  private static final Optional<BlobFault> WHOLE = Optional.empty();
 
-  /** Somebody said that nobody waits for the result any more. */
-  static final class Stopped extends RuntimeException {
+  /** The check was cancelled. */
+  static final class CheckStoppedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Stopped() {
+    CheckStoppedException() {
       super("the check was stopped", null, false, false);
     }
   }
@@ -53,12 +53,12 @@ final class BlobCheck {
   }
 
   /**
-   * What is wrong with the blob; empty when it is whole. Fails when the store does not answer, and
-   * with {@link Stopped}.
+   * Checks the blob; empty if it is intact. Fails if the store does not answer, and with {@link
+   * CheckStoppedException}.
    *
-   * @param isStopped asked before each piece
+   * @param isStopped checked before each piece
    */
-  static Future<Optional<Fault>> run(
+  static Future<Optional<BlobFault>> run(
       Vertx vertx,
       LongSupplier nanoTime,
       BlobStore blobs,
@@ -74,18 +74,18 @@ final class BlobCheck {
         .recover(
             e ->
                 e instanceof BlobGone
-                    ? fault(Fault.Kind.MISSING, "the store has no such blob")
+                    ? fault(BlobFault.Kind.MISSING, "the store has no such blob")
                     : Future.failedFuture(e));
   }
 
-  private static Future<Optional<Fault>> fault(Fault.Kind kind, String detail) {
-    return Future.succeededFuture(Optional.of(new Fault(kind, detail)));
+  private static Future<Optional<BlobFault>> fault(BlobFault.Kind kind, String detail) {
+    return Future.succeededFuture(Optional.of(new BlobFault(kind, detail)));
   }
 
-  private Future<Optional<Fault>> compare() {
+  private Future<Optional<BlobFault>> compare() {
     if (reading.length() != blob.bytes()) {
       return fault(
-          Fault.Kind.LENGTH,
+          BlobFault.Kind.LENGTH,
           "it has %d bytes instead of %d".formatted(reading.length(), blob.bytes()));
     }
     Promise<Void> read = Promise.promise();
@@ -97,14 +97,14 @@ final class BlobCheck {
               return found.equals(blob.sha256())
                   ? Future.succeededFuture(WHOLE)
                   : fault(
-                      Fault.Kind.DIGEST,
+                      BlobFault.Kind.DIGEST,
                       "its bytes have the digest %s instead of %s".formatted(found, blob.sha256()));
             });
   }
 
   private void readFrom(long offset, Promise<Void> read) {
     if (isStopped.getAsBoolean()) {
-      read.fail(new Stopped());
+      read.fail(new CheckStoppedException());
       return;
     }
     if (offset == blob.bytes()) {

@@ -14,56 +14,56 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Checks one blob after the other, at the pace of its setting. Steps must not overlap. */
+/** Checks one blob after the other, at the configured rate. Steps must not overlap. */
 public final class Scrub {
   private static final Logger LOG = LoggerFactory.getLogger(Scrub.class);
 
-  /** How often whoever reads a blob says so. */
-  private static final long TELL_MILLIS = 60_000;
+  /** Interval at which a process renews its claim on a blob. */
+  private static final long RENEW_MILLIS = 60_000;
 
   /**
-   * When a claim counts as left, and when a store that did not answer is asked again: a process
-   * that stood still for a few minutes, or a store that is being restarted, is waited for.
+   * When a claim expires, and when a failed store is tried again: long enough for a process that
+   * stalls for a few minutes, or a store that restarts.
    */
-  static final long LEFT_MILLIS = 10 * TELL_MILLIS;
+  static final long LEFT_MILLIS = 10 * RENEW_MILLIS;
 
-  /** How often a blob is tried that the store has and does not give. */
+  /** Attempts at a blob that the store has but does not return. */
   static final int ATTEMPTS = 3;
 
-  /** For how long the number of stored bytes is taken for known: counting reads every revision. */
+  /** How long the total of stored bytes is cached, because counting reads every revision. */
   private static final long TOTAL_MILLIS = 3_600_000;
 
-  /** How soon the number of faults tells what other processes found. */
+  /** How long the number of faults is cached, which other processes change. */
   private static final long COUNT_MILLIS = 60_000;
 
   private final Vertx vertx;
   private final ScrubStore store;
   private final StoredBlobs stored;
   private final BlobStore blobs;
-  private final Optional<OwnFolder> own;
+  private final Optional<FolderRegistry> own;
   private final ScrubConfig config;
   private final LongSupplier nanoTime;
   private final AtomicLong checkedBytes = new AtomicLong();
   private volatile long faults;
   private volatile boolean isStopped;
 
-  // Of the step under way alone.
+  // Used by one step at a time.
   private StoredBlobs.@Nullable Total total;
   private long totalAtMillis;
   private long countedAtMillis = Long.MIN_VALUE / 2;
   private long restUntilMillis = Long.MIN_VALUE;
 
   /**
-   * @param own where each process of the database has blobs of its own; empty where all see the
-   *     same
-   * @param nanoTime a clock that nobody sets
+   * @param own the registry of folders where each process of the database has its own blobs; empty
+   *     if all see the same
+   * @param nanoTime the monotonic clock
    */
   public Scrub(
       Vertx vertx,
       ScrubStore store,
       StoredBlobs stored,
       BlobStore blobs,
-      Optional<OwnFolder> own,
+      Optional<FolderRegistry> own,
       ScrubConfig config,
       LongSupplier nanoTime) {
     this.vertx = vertx;
@@ -75,31 +75,31 @@ public final class Scrub {
     this.nanoTime = nanoTime;
   }
 
-  /** How many faults are known, of all processes. */
+  /** Returns the number of known faults, of all processes. */
   public long faults() {
     return faults;
   }
 
-  /** How many bytes this process has checked. */
+  /** Returns the bytes that this process has checked. */
   public long checkedBytes() {
     return checkedBytes.get();
   }
 
-  /** Breaks off the check under way, which another process then takes up; no other begins. */
+  /** Cancels the check in progress, which another process then repeats; starts no other. */
   public Future<Void> stop() {
     isStopped = true;
     return Future.succeededFuture();
   }
 
   /**
-   * Checks the next blob if one is due; tells whether one was. What somebody asked for, and what
-   * another process left, goes first.
+   * Checks the next blob if one is due; returns whether one was. Requested checks and expired
+   * claims of other processes come first.
    */
   public Future<Boolean> step(long nowMillis) {
     if (isStopped || (nowMillis < restUntilMillis && nowMillis >= restUntilMillis - LEFT_MILLIS)) {
       return Future.succeededFuture(false);
     }
-    return own.map(folder -> folder.tell().compose(told -> folder.id()))
+    return own.map(folder -> folder.announce().compose(told -> folder.id()))
         .orElse(Future.succeededFuture(""))
         .compose(
             folder ->
@@ -114,7 +114,11 @@ public final class Scrub {
                 claim.isPresent()
                     ? check(claim.get(), nowMillis).map(true)
                     : Future.succeededFuture(false))
-        .recover(e -> e instanceof ScrubStore.LostRace ? Future.succeededFuture(false) : fail(e))
+        .recover(
+            e ->
+                e instanceof ScrubStore.ClaimLostException
+                    ? Future.succeededFuture(false)
+                    : fail(e))
         .compose(done -> countFaults(nowMillis, done).map(done));
   }
 
@@ -141,7 +145,7 @@ public final class Scrub {
             });
   }
 
-  /** The claim on the next blob of the round; empty when it is not due yet. */
+  /** Claims the next blob of the round; empty if it is not due yet. */
   private Future<Optional<ScrubStore.Claim>> takeNext(long nowMillis) {
     int share = config.share();
     if (share == 0) {
@@ -178,7 +182,8 @@ public final class Scrub {
                     .map(Optional.empty());
               }
               StoredBlobs.Blob blob = next.get(0);
-              Pace pace = mark.pace().next(nowMillis, blob.bytes(), storedBytes, config.share());
+              ReadThrottle pace =
+                  mark.pace().next(nowMillis, blob.bytes(), storedBytes, config.share());
               return store.advance(mark, blob.key(), pace, nowMillis).map(Optional::of);
             });
   }
@@ -197,7 +202,10 @@ public final class Scrub {
             });
   }
 
-  /** What is not published yet may still be on its way into the store; a later round meets it. */
+  /**
+   * Skips unpublished blobs, which may still be on their way into the store; a later round checks
+   * them.
+   */
   private Future<Void> check(ScrubStore.Claim claim, long nowMillis) {
     return stored
         .find(claim.key())
@@ -213,17 +221,18 @@ public final class Scrub {
     return BlobCheck.run(vertx, nanoTime, blobs, blob, () -> isStopped || holding.isLost)
         .onComplete(done -> holding.end())
         .onSuccess(result -> checkedBytes.addAndGet(result.isEmpty() ? blob.bytes() : 0))
-        .recover(e -> unanswered(claim, e, now.getAsLong()))
+        .recover(e -> postpone(claim, e, now.getAsLong()))
         .compose(result -> settle(claim, blob, result, now.getAsLong()));
   }
 
-  /** Leaves to the others what is not here and may be on a disk of theirs. */
+  /** Leaves a blob that is missing here to other processes whose disks may have it. */
   private Future<Void> settle(
-      ScrubStore.Claim claim, StoredBlobs.Blob blob, Optional<Fault> result, long nowMillis) {
-    boolean isMissing = result.map(Fault::kind).filter(Fault.Kind.MISSING::equals).isPresent();
+      ScrubStore.Claim claim, StoredBlobs.Blob blob, Optional<BlobFault> result, long nowMillis) {
+    boolean isMissing =
+        result.map(BlobFault::kind).filter(BlobFault.Kind.MISSING::equals).isPresent();
     Future<Boolean> isKnown =
         own.filter(folder -> isMissing)
-            .map(folder -> folder.lacks(blob.key(), nowMillis))
+            .map(folder -> folder.recordAbsence(blob.key(), nowMillis))
             .orElse(Future.succeededFuture(true));
     return isKnown.compose(
         known ->
@@ -231,10 +240,10 @@ public final class Scrub {
                 ? store
                     .settle(claim, blob, result, nowMillis)
                     .compose(settled -> report(blob, result))
-                : store.tell(claim, 0));
+                : store.renew(claim, 0));
   }
 
-  /** Says at a claim that somebody is at it, for as long as that is so. */
+  /** Renews a claim while the check runs. */
   private final class Holding {
     private final long timer;
     private volatile boolean isLost;
@@ -242,11 +251,11 @@ public final class Scrub {
     Holding(ScrubStore.Claim claim, LongSupplier now) {
       timer =
           vertx.setPeriodic(
-              TELL_MILLIS,
+              RENEW_MILLIS,
               id ->
                   store
-                      .tell(claim, now.getAsLong())
-                      .onFailure(e -> isLost |= e instanceof ScrubStore.LostRace));
+                      .renew(claim, now.getAsLong())
+                      .onFailure(e -> isLost |= e instanceof ScrubStore.ClaimLostException));
     }
 
     void end() {
@@ -255,24 +264,25 @@ public final class Scrub {
   }
 
   /**
-   * Leaves a blob for later that the store did not give, to whoever comes first; at the last
-   * attempt that is the result.
+   * Leaves a blob that the store did not return to a later attempt of any process; after the last
+   * attempt that is a fault.
    */
-  private Future<Optional<Fault>> unanswered(
+  private Future<Optional<BlobFault>> postpone(
       ScrubStore.Claim claim, Throwable cause, long nowMillis) {
-    if (cause instanceof BlobCheck.Stopped) {
-      return store.tell(claim, 0).compose(told -> fail(new ScrubStore.LostRace()));
+    if (cause instanceof BlobCheck.CheckStoppedException) {
+      return store.renew(claim, 0).compose(told -> fail(new ScrubStore.ClaimLostException()));
     }
     if (cause instanceof StorageFault && claim.attempts() >= ATTEMPTS) {
       return Future.succeededFuture(
-          Optional.of(new Fault(Fault.Kind.UNREADABLE, String.valueOf(cause.getMessage()))));
+          Optional.of(
+              new BlobFault(BlobFault.Kind.UNREADABLE, String.valueOf(cause.getMessage()))));
     }
     restUntilMillis = nowMillis + LEFT_MILLIS;
-    return store.tell(claim, nowMillis).compose(told -> fail(cause));
+    return store.renew(claim, nowMillis).compose(told -> fail(cause));
   }
 
-  /** What was deleted while it was read is no loss, and no fault of it was kept. */
-  private Future<Void> report(StoredBlobs.Blob blob, Optional<Fault> result) {
+  /** A blob that was deleted during the check is not a loss, and no fault was stored. */
+  private Future<Void> report(StoredBlobs.Blob blob, Optional<BlobFault> result) {
     if (result.isEmpty()) {
       return Future.succeededFuture();
     }
@@ -281,27 +291,27 @@ public final class Scrub {
         .map(
             isKept -> {
               if (isKept) {
-                tell(blob, result.get());
+                log(blob, result.get());
               }
               return null;
             });
   }
 
-  private static void tell(StoredBlobs.Blob blob, Fault fault) {
+  private static void log(StoredBlobs.Blob blob, BlobFault fault) {
     LOG.error(
         "the bytes of revision {} of {} are {}: {} (blob {})",
         blob.revision(),
         blob.item(),
         switch (fault.kind()) {
           case MISSING -> "lost";
-          case LENGTH, DIGEST -> "not what was published";
-          case UNREADABLE -> "not given by the store";
+          case LENGTH, DIGEST -> "different from those that were published";
+          case UNREADABLE -> "not returned by the store";
         },
         fault.detail(),
         blob.key());
   }
 
-  /** Has all blobs of an item checked next, by whichever process; tells how many. */
+  /** Schedules a check of all blobs of an item by any process; returns their number. */
   public Future<Integer> ask(String item) {
     return stored
         .listOf(item)
@@ -311,11 +321,11 @@ public final class Scrub {
   }
 
   /**
-   * How far the scrub is.
+   * The progress of the scrub.
    *
    * @param round the number of the round, from 1; 0 before the first
    * @param roundSinceMillis null before the first round
-   * @param waiting blobs that are being checked or will be next
+   * @param waiting blobs that are being checked or come next
    */
   public record Progress(
       double share,
@@ -328,9 +338,9 @@ public final class Scrub {
       List<ScrubStore.Found> faults) {}
 
   /**
-   * Tells how far it is, with faults in the order of their keys.
+   * Returns the progress, with faults in the order of their keys.
    *
-   * @param after the key behind which the faults begin; empty for the first
+   * @param after the key after which the faults begin; empty to start
    */
   public Future<Progress> progress(String after, int limit) {
     Future<Optional<ScrubStore.Mark>> mark = store.findMark();

@@ -9,22 +9,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The scrub's rows: its mark, what is being checked, and what was found. */
+/** Rows of the scrub: its mark, the claims on blobs, and the faults. */
 public final class ScrubStore {
   private static final String NAME = "all";
 
-  /** That a file of some set is read from the blob of the fault {@code s}. */
+  /** Condition that the blob of the fault {@code s} is a file of a set. */
   private static final String IS_OF_FILES =
       "EXISTS (SELECT 1 FROM checkpoint_blob b WHERE b.blob_key = s.blob_key)";
 
-  /** That the fault {@code s} is of the blob of the revision {@code r} itself. */
+  /** Condition that the fault {@code s} is of the blob of the revision {@code r} itself. */
   private static final String IS_OF_REVISION =
       "s.blob_key = r.item_id || '.' || r.revision || '.' || r.sha256";
 
   /**
-   * A column of a set that has the blob of the fault {@code s} now: sets share files, and a fault
-   * outlives the one it was noted under, which goes first as long as it is there. Null for a blob
-   * that is of no file.
+   * A column of a set that has the blob of the fault {@code s} now. Sets share files, and a fault
+   * outlives the set under which it was recorded, which is preferred while it exists. Null for a
+   * blob that is not a file of a set.
    */
   private static final String REFERRER =
       """
@@ -39,51 +39,51 @@ public final class ScrubStore {
     this.database = database;
   }
 
-  /** Another process has done the step meanwhile. */
-  static final class LostRace extends RuntimeException {
+  /** Another process did this step first. */
+  static final class ClaimLostException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    LostRace() {
+    ClaimLostException() {
       super("another process did this step of the scrub", null, false, false);
     }
   }
 
   /**
-   * Where the scrub is.
+   * The position of the scrub.
    *
-   * @param position the key of the blob that was taken up last; empty at a round's beginning
+   * @param position the key of the last blob that was started; empty at the start of a round
    * @param round the number of the round, from 1
-   * @param checkedBlobs how many were checked in this round
+   * @param checkedBlobs blobs checked in this round
    */
   record Mark(
       String position,
       int round,
       long roundSinceMillis,
-      Pace pace,
+      ReadThrottle pace,
       long checkedBlobs,
       long checkedBytes,
       long version) {}
 
   /**
-   * A blob that is being checked or is to be.
+   * A claim on a blob, held or waiting.
    *
-   * @param toldAtMillis when whoever is at it said so last; 0 for nobody
-   * @param attempts how often it was taken, by which the present holder is known
+   * @param renewedAtMillis when its holder last renewed it; 0 if it has none
+   * @param attempts how often it was claimed, which identifies the holder
    */
-  record Claim(String key, long toldAtMillis, int attempts) {
+  record Claim(String key, long renewedAtMillis, int attempts) {
     Claim taken(long nowMillis) {
       return new Claim(key, nowMillis, attempts + 1);
     }
   }
 
-  /** A fault of an item, as operators are told of it. */
+  /** A fault of an item, as operators see it. */
   public record Found(
       String key,
       String item,
       String orgId,
       int revision,
       String fileName,
-      Fault fault,
+      BlobFault fault,
       long foundAtMillis,
       long checkedAtMillis) {}
 
@@ -97,13 +97,13 @@ public final class ScrubStore {
         row.text("position"),
         row.smallInteger("round"),
         row.integer("round_since"),
-        new Pace(row.integer("paced_from"), row.integer("paced_bytes")),
+        new ReadThrottle(row.integer("paced_from"), row.integer("paced_bytes")),
         row.integer("checked_blobs"),
         row.integer("checked_bytes"),
         row.integer("version"));
   }
 
-  /** Begins the first round; nothing to do when it has begun. */
+  /** Starts the first round, unless it has started. */
   Future<Void> begin(long nowMillis) {
     return database.commit(
         List.of(
@@ -118,12 +118,12 @@ public final class ScrubStore {
                 nowMillis)));
   }
 
-  /** Begins the next round. */
+  /** Starts the next round. */
   Future<Void> beginRound(Mark mark, long nowMillis) {
     return database.commit(
         List.of(
             Statement.guarded(
-                LostRace::new,
+                ClaimLostException::new,
                 """
                 UPDATE scrub_mark SET position = '', round = round + 1, round_since = ?, \
                 checked_blobs = 0, checked_bytes = 0, version = version + 1 \
@@ -134,14 +134,14 @@ public final class ScrubStore {
                 mark.version())));
   }
 
-  /** Takes up the next blob. Fails with {@link LostRace} when another process took up one. */
-  Future<Claim> advance(Mark mark, String key, Pace pace, long nowMillis) {
+  /** Starts the next blob. Fails with {@link ClaimLostException} if another process did. */
+  Future<Claim> advance(Mark mark, String key, ReadThrottle pace, long nowMillis) {
     Claim claim = new Claim(key, nowMillis, 1);
     return database
         .commit(
             List.of(
                 Statement.guarded(
-                    LostRace::new,
+                    ClaimLostException::new,
                     """
                     UPDATE scrub_mark SET position = ?, paced_from = ?, paced_bytes = ?, \
                     version = version + 1 WHERE name = ? AND version = ?\
@@ -152,7 +152,7 @@ public final class ScrubStore {
                     NAME,
                     mark.version()),
                 Statement.guarded(
-                    LostRace::new,
+                    ClaimLostException::new,
                     """
                     INSERT INTO scrub_claim (blob_key, told_at, attempts) VALUES (?, ?, 1) \
                     ON CONFLICT (blob_key) DO NOTHING\
@@ -163,10 +163,10 @@ public final class ScrubStore {
   }
 
   /**
-   * A claim that nobody has told of between two times, the one that was left longest; of a blob
-   * that this folder was not seen to lack within a day.
+   * Finds a claim renewed between two times, the oldest first, whose blob was not seen missing from
+   * this folder within a day.
    *
-   * @param folder empty where all processes see the same blobs
+   * @param folder empty if all processes see the same blobs
    */
   Future<Optional<Claim>> findLeft(
       long beforeMillis, long afterMillis, String folder, long nowMillis) {
@@ -182,20 +182,20 @@ public final class ScrubStore {
             beforeMillis,
             afterMillis,
             folder,
-            nowMillis - OwnFolder.GONE_MILLIS,
-            nowMillis + OwnFolder.GONE_MILLIS),
+            nowMillis - FolderRegistry.GONE_MILLIS,
+            nowMillis + FolderRegistry.GONE_MILLIS),
         row ->
             new Claim(row.text("blob_key"), row.integer("told_at"), row.smallInteger("attempts")));
   }
 
-  /** Takes a claim that was left. Fails with {@link LostRace} when another process did. */
+  /** Takes an expired claim. Fails with {@link ClaimLostException} if another process did. */
   Future<Claim> take(Claim left, long nowMillis) {
     Claim taken = left.taken(nowMillis);
     return database
         .commit(
             List.of(
                 Statement.guarded(
-                    LostRace::new,
+                    ClaimLostException::new,
                     """
                     UPDATE scrub_claim SET told_at = ?, attempts = ? \
                     WHERE blob_key = ? AND attempts = ? AND told_at = ?\
@@ -204,23 +204,23 @@ public final class ScrubStore {
                     taken.attempts(),
                     left.key(),
                     left.attempts(),
-                    left.toldAtMillis())))
+                    left.renewedAtMillis())))
         .map(taken);
   }
 
-  /** Says that somebody is at it, or at time 0 that nobody is. */
-  Future<Void> tell(Claim claim, long nowMillis) {
+  /** Renews a claim; at time 0 releases it. */
+  Future<Void> renew(Claim claim, long nowMillis) {
     return database.commit(
         List.of(
             Statement.guarded(
-                LostRace::new,
+                ClaimLostException::new,
                 "UPDATE scrub_claim SET told_at = ? WHERE blob_key = ? AND attempts = ?",
                 nowMillis,
                 claim.key(),
                 claim.attempts())));
   }
 
-  /** Has these blobs checked next; those that are waiting or being checked already, as they are. */
+  /** Schedules these blobs next; claims that exist are unchanged. */
   Future<Void> ask(List<String> keys) {
     return database.commit(
         keys.stream()
@@ -235,16 +235,17 @@ public final class ScrubStore {
             .toList());
   }
 
-  /** The blob is of no more use, or may not be checked any more. */
+  /** Deletes the claim on a blob that is obsolete or must not be checked. */
   Future<Void> drop(Claim claim) {
     return database.commit(settled(claim));
   }
 
   /**
-   * Keeps what a check found. A fault of a blob that nothing is read from any more is not kept.
-   * Fails with {@link LostRace} when another process has the claim.
+   * Stores the result of a check. A fault of a blob that is no longer read is not stored. Fails
+   * with {@link ClaimLostException} if another process has the claim.
    */
-  Future<Void> settle(Claim claim, StoredBlobs.Blob blob, Optional<Fault> result, long nowMillis) {
+  Future<Void> settle(
+      Claim claim, StoredBlobs.Blob blob, Optional<BlobFault> result, long nowMillis) {
     List<Statement> statements = new ArrayList<>(settled(claim));
     statements.add(
         Statement.of(
@@ -265,14 +266,14 @@ public final class ScrubStore {
   private static List<Statement> settled(Claim claim) {
     return List.of(
         Statement.guarded(
-            LostRace::new,
+            ClaimLostException::new,
             "DELETE FROM scrub_claim WHERE blob_key = ? AND attempts = ?",
             claim.key(),
             claim.attempts()),
         Statement.of("DELETE FROM scrub_absence WHERE blob_key = ?", claim.key()));
   }
 
-  private static Statement insertion(StoredBlobs.Blob blob, Fault fault, long nowMillis) {
+  private static Statement insertion(StoredBlobs.Blob blob, BlobFault fault, long nowMillis) {
     return Statement.of(
         """
         INSERT INTO scrub_fault (blob_key, item_id, revision, kind, detail, found_at, \
@@ -297,7 +298,7 @@ public final class ScrubStore {
         blob.key());
   }
 
-  /** Forgets the faults of blobs that nothing is read from any more. */
+  /** Deletes the faults of blobs that are no longer read. */
   Future<Void> forgetUseless() {
     return database.commit(
         List.of(
@@ -310,27 +311,27 @@ public final class ScrubStore {
                     .formatted(IS_OF_REVISION, IS_OF_FILES))));
   }
 
-  /** Whether a fault of the blob is known. */
+  /** Returns true if a fault of the blob is known. */
   Future<Boolean> hasFault(String key) {
     return database.exists("SELECT 1 FROM scrub_fault WHERE blob_key = ?", List.of(key));
   }
 
-  /** How many faults are known. */
+  /** Counts known faults. */
   Future<Long> countFaults() {
     return database.readOne(
         "SELECT COUNT(*) AS n FROM scrub_fault", List.of(), row -> row.integer("n"));
   }
 
-  /** How many blobs are being checked or are to be checked next. */
+  /** Counts blobs that are being checked or come next. */
   Future<Long> countClaims() {
     return database.readOne(
         "SELECT COUNT(*) AS n FROM scrub_claim", List.of(), row -> row.integer("n"));
   }
 
   /**
-   * Faults of items that exist, in the order of their keys.
+   * Lists faults of existing items, in the order of their keys.
    *
-   * @param after the key behind which they begin; empty for the first
+   * @param after the key after which they begin; empty to start
    */
   Future<List<Found>> listFaults(String after, int limit) {
     return database.read(
@@ -355,7 +356,7 @@ public final class ScrubStore {
                 row.text("org_id"),
                 row.smallInteger("revision"),
                 row.text("filename"),
-                new Fault(Fault.Kind.of(row.text("kind")), row.text("detail")),
+                new BlobFault(BlobFault.Kind.of(row.text("kind")), row.text("detail")),
                 row.integer("found_at"),
                 row.integer("checked_at")));
   }

@@ -1,28 +1,27 @@
 /**
- * The scrub: a slow check that stored bytes are there, of the right length and with the right
- * digest, so that a lost or changed file is known before somebody needs it.
+ * The scrub: a slow check that all stored bytes exist with the right length and digest, so that a
+ * lost or damaged file is noticed before it is needed.
  *
- * <p>All processes of a store do it together. {@link dev.bourse.scrub.Scrub} takes up one blob
- * after the other by a guarded commit, which advances the common mark and leaves a claim; whoever
- * reads the blob goes on telling so at the claim, and a claim nobody tells of any more is
- * another's. So no blob is left out by a process that dies, and none is counted twice by one that
- * thaws.
+ * <p>All processes of a store share the work. {@link dev.bourse.scrub.Scrub} starts one blob after
+ * the other by a guarded commit, which advances the common mark and stores a claim; the process
+ * that reads the blob renews the claim, and an expired claim is taken over. So no blob is skipped
+ * when a process dies, and none is counted twice when a frozen process resumes.
  *
- * <p>{@link dev.bourse.scrub.Pace} bounds the reading to a share of all stored bytes a day. The
- * next blob is due once the bytes of the last have had their time, and what a pause left undone is
- * not made up for. So a blob longer than a day's share is read in one go, and the days after it are
+ * <p>{@link dev.bourse.scrub.ReadThrottle} limits the reading to a share of all stored bytes a day.
+ * The next blob is due when the time of the previous one is over, and a backlog after a pause is
+ * not caught up. A blob larger than a day's share is read at once, and the following days are
  * quiet.
  *
- * <p>Where processes on one database keep blobs in folders of their own, a blob that one of them
- * does not find is left to the others, and is lost once none has it: {@link
- * dev.bourse.scrub.OwnFolder} knows which folders there are and which were looked through. So a
- * process without the file ends no fault that its owner found, and what an operator has checked is
- * checked by whoever has it.
+ * <p>Where the processes of a database keep blobs in folders of their own, a blob that one of them
+ * does not find is left to the others, and is lost when none has it: {@link
+ * dev.bourse.scrub.FolderRegistry} knows the folders and which of them were searched. So a process
+ * without the file does not clear a fault that its owner found, and a requested check is done by
+ * the process that has the blob.
  *
- * <p>Rejected: noting with each blob whose disk it is on, a write at every publication for a set-up
- * that is warned against; dividing the blobs among processes by their number, which changes, or by
- * the hour, which takes their clocks for equal; asking the store for its own digests, which say
- * what it was given and not what it can still give; repairing, for there is nothing to repair from.
+ * <p>Rejected: storing with each blob which disk it is on, a write at every publication for a
+ * set-up that is discouraged; dividing the blobs among processes by their number, which changes, or
+ * by the hour, which needs equal clocks; asking the store for its own digests, which describe the
+ * bytes it received and not those it can still return; repairing, because there is no second copy.
  */
 @NullMarked
 package dev.bourse.scrub;

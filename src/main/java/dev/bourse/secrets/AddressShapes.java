@@ -14,20 +14,20 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Passwords in addresses, in connection strings and in headers of requests. */
+/** Passwords in addresses, in connection strings and in request headers. */
 final class AddressShapes {
   private static final int USER = 128;
   private static final int PASSWORD = 256;
   private static final int SHORTEST_PASSWORD = 6;
 
-  /** Letters alone that long, if they are no words, are a password as well. */
+  /** Texts of letters alone also count as a password from this length on, unless they are words. */
   private static final int RANDOM_PASSWORD = 10;
 
   private static final int HOST = 64;
   private static final int HEADER = 1024;
   private static final int BEARER = 24;
 
-  /** Passwords of examples: what a service is installed with opens nothing. */
+  /** Passwords of examples and default installations, which protect nothing. */
   private static final Set<String> DEFAULTS =
       Set.of(
           """
@@ -69,7 +69,7 @@ final class AddressShapes {
     while (end < limit && isPasswordSign(text.at(end))) {
       end++;
     }
-    // Passwords may hold the sign themselves, though they should not.
+    // Passwords may contain an @, although they should not.
     while (end < limit && text.at(end) == '@' && hasFurther(text, end)) {
       end++;
       while (end < limit && isPasswordSign(text.at(end))) {
@@ -114,15 +114,15 @@ final class AddressShapes {
     return text.string(user, colon).equals(text.string(colon + 1, end));
   }
 
-  /** Hosts that documents show. */
+  /** Hosts used in documentation. */
   private static boolean isSample(SecretText text, int host) {
     int end = text.run(host, VALUE, host + HOST);
     return Randomness.isPlaceholder(text.bytes, host, end);
   }
 
   /**
-   * A password of a person or a machine: letters with a digit or a sign, neither a placeholder, a
-   * variable, nor what a service is installed with.
+   * Whether a text is a password of a person or a machine: letters with a digit or a sign, and
+   * neither a placeholder, a variable, nor a default password.
    */
   private static boolean isPassword(SecretText text, int start, int end) {
     int first = text.at(start);
@@ -166,7 +166,7 @@ final class AddressShapes {
     return isPassword(text, after, end) ? name : NOTHING;
   }
 
-  /** A name and a password in base64, or a token, as requests send them. */
+  /** The credentials of an Authorization header: a name and a password in base64, or a token. */
   private static int header(SecretText text, int at, int after) {
     if (!text.startsWord(at)) {
       return NOTHING;
@@ -175,7 +175,7 @@ final class AddressShapes {
     int end = text.run(after, isBasic ? BASE64 | EQUALS : VALUE, after + HEADER);
     if (!isBasic) {
       if (text.has(after, "eyJ")) {
-        return NOTHING; // a JSON Web Token, which has a rule of its own
+        return NOTHING; // a JSON Web Token, which has its own rule
       }
       return end - after >= BEARER && isToken(text, after, end) ? at : NOTHING;
     }

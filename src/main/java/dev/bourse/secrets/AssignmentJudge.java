@@ -8,9 +8,9 @@ import static dev.bourse.secrets.SecretText.VALUE;
 import static dev.bourse.secrets.SecretText.WORD;
 
 /**
- * A setting whose name says that it is secret and whose value looks random: a line of an .env file,
- * {@code API_KEY: …} of YAML, {@code "client_secret": "…"} of JSON, {@code os.environ["TOKEN"] =
- * "…"} of a program.
+ * Finds settings with a name that suggests a secret and a value that looks random: a line of an
+ * .env file, {@code API_KEY: …} of YAML, {@code "client_secret": "…"} of JSON, {@code
+ * os.environ["TOKEN"] = "…"} of a program.
  */
 final class AssignmentJudge implements SecretRule.Judge {
   private static final int LONGEST_NAME = 64;
@@ -18,7 +18,7 @@ final class AssignmentJudge implements SecretRule.Judge {
   private static final int LONGEST_VALUE = 512;
   private static final int SHORTEST_PART = 12;
 
-  /** Names that end so do not hold the secret itself. */
+  /** Names with these endings describe a secret and do not hold it. */
   private static final String[] ABOUT = {
     "_id",
     "_file",
@@ -48,8 +48,8 @@ final class AssignmentJudge implements SecretRule.Judge {
   }
 
   /**
-   * Names and values that begin before this offset were judged, as parts of a longer one: what
-   * holds for a part holds for the whole, so that they need no second look.
+   * Names and values that start before this offset were judged as parts of a longer one, and are
+   * not judged again: the judgement of the whole covers its parts.
    */
   private long judged;
 
@@ -58,9 +58,9 @@ final class AssignmentJudge implements SecretRule.Judge {
     if (text.offset(at) < judged) {
       return NOTHING;
     }
-    // The keyword may hold the separator; its name ends before that.
+    // The keyword may include the separator; the name ends before it.
     int after = text.at(end - 1) == '=' ? end - 1 : end;
-    // MAX_TOKENS and TOKENIZER are no secrets, ACCESS_TOKEN and TOKEN_2 are.
+    // MAX_TOKENS and TOKENIZER are not secrets; ACCESS_TOKEN and TOKEN_2 are.
     if (text.is(after, WORD) && text.at(after) != '_') {
       return NOTHING;
     }
@@ -82,7 +82,7 @@ final class AssignmentJudge implements SecretRule.Judge {
 
   private boolean isLongSecret(SecretText text, int value) {
     int end = valueEnd(text, value);
-    // A value cut short does not speak for what begins near its end.
+    // The judgement of a truncated value does not cover parts that start near its end.
     judged = text.offset(end - value < LONGEST_VALUE ? end : end - LONGEST_VALUE / 2);
     return end - value >= SHORTEST_VALUE
         && !isAddressOrCall(text, end)
@@ -98,14 +98,14 @@ final class AssignmentJudge implements SecretRule.Judge {
     return false;
   }
 
-  /** A path, not a value. */
+  /** Whether the value is a path. */
   private static boolean isElsewhere(SecretText text, int value) {
     int first = text.at(value);
     int second = text.at(value + 1);
     return first == '/' || first == '~' || (first == '.' && (second == '/' || second == '.'));
   }
 
-  /** The end of the value, or where it turns out to be an address. */
+  /** The end of the value, or the place where it turns out to be an address. */
   private static int valueEnd(SecretText text, int value) {
     int limit = value + LONGEST_VALUE;
     int i = value;
@@ -124,8 +124,8 @@ final class AssignmentJudge implements SecretRule.Judge {
   }
 
   /**
-   * Whether what stands between two of {@code - _ . : = , @ &} looks random: {@code
-   * my-secret-value-1} and {@code meta-llama/Llama-2-7b-hf} have only short parts.
+   * Whether a part between two of {@code - _ . : = , @ &} looks random: {@code my-secret-value-1}
+   * and {@code meta-llama/Llama-2-7b-hf} have only short parts.
    */
   private static boolean hasSecretPart(SecretText text, int from, int to) {
     int start = from;

@@ -5,8 +5,9 @@ import static dev.bourse.secrets.SecretText.NOTHING;
 import static dev.bourse.secrets.SecretText.WORD;
 
 /**
- * An AWS access key id with a secret access key near it: 40 characters of base64 that begin up to
- * {@value #BEHIND} bytes before the id or {@value #AHEAD} after it. The id alone opens nothing.
+ * Finds an AWS access key id with a secret access key near it: 40 characters of base64 that start
+ * up to {@value #BEHIND} bytes before the id or {@value #AHEAD} after it. An id alone is not a
+ * credential.
  */
 final class AwsJudge implements SecretRule.Judge {
   private static final int ID = 16;
@@ -14,8 +15,8 @@ final class AwsJudge implements SecretRule.Judge {
   private static final int AHEAD = 1024;
 
   /**
-   * Up to this offset of the file no secret begins that the next id could have near it: the places
-   * near an id were looked at with an earlier one, and are not looked at again.
+   * The offset up to which the secrets near an id were searched for. The places near two ids can
+   * overlap, and the overlap is searched once.
    */
   private long searched;
 

@@ -7,11 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
 /**
- * The password of a registry in a container client's configuration: {@code "auth"} under {@code
+ * Finds a registry password in a container client's configuration: {@code "auth"} under {@code
  * "auths"}, the base64 of {@code name:password}.
  */
 final class DockerJudge implements SecretRule.Judge {
-  /** How far from the beginning of its list an entry may be. */
+  /** The greatest distance of an entry from the start of its list, in bytes. */
   private static final int NEAR = 64 * 1024;
 
   private static final int LONGEST = 4096;

@@ -11,32 +11,32 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text in base64 or hexadecimal digits within a file, in one line or many: what it decodes to is
- * scanned when it begins as text, as a key or as something packed. Most of what is encoded so is
- * none of these: checksums, images, weights.
+ * Scans base64 and hexadecimal text within a file, on one line or several. A run is decoded and
+ * scanned if it starts as text, as a key or as a compressed file. Most runs are none of these:
+ * checksums, images, weights.
  *
- * <p>One place in {@value #STRIDE} is looked at, so a run is found wherever it begins when it has
- * {@value #SHORTEST} characters.
+ * <p>The search probes one place in {@value #STRIDE}, so it finds every run of at least {@value
+ * #SHORTEST} characters.
  */
 final class EncodedRuns {
   private static final int STRIDE = 32;
   private static final int PROBE = 8;
 
-  /** Twenty-seven bytes of base64: hardly a credential is shorter. */
+  /** 27 bytes of base64; few credentials are shorter. */
   private static final int SHORTEST = STRIDE + PROBE;
 
-  /** Decoded bytes that tell what a run is. */
+  /** The number of decoded bytes that decide the kind of a run. */
   private static final int BEGINNING = 12;
 
-  /** Blanks, and the escapes of them, between two lines of a run. */
+  /** Most blanks, and escapes of blanks, between two lines of a run. */
   private static final int BETWEEN = 64;
 
-  /** Characters of a line of a text that has many. */
+  /** The least length of a line in multi-line text. */
   private static final int LINE = 60;
 
   private static final int PIECE = 8 * 1024;
 
-  /** The value of each character, -1 for what is none. */
+  /** The value of each character, -1 for characters outside the alphabet. */
   private static final byte[] SIXES =
       values("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
 
@@ -72,16 +72,16 @@ final class EncodedRuns {
   private final byte[] decoded;
   private int length;
 
-  /** The offset in the file up to which was looked. */
+  /** The offset in the file up to which the search has looked. */
   private long next;
 
-  /** Where the run that is decoded begins; -1 when none is. */
+  /** The offset of the run that is being decoded; -1 if there is none. */
   private long start = -1;
 
-  /** Where the run before ended; the next one does not reach back behind it. */
+  /** The end of the previous run; the next one cannot start before it. */
   private long behind;
 
-  /** Whether the last run went on at the limit and was not worth it. */
+  /** Whether the last run continues beyond the limit and is not worth scanning. */
   private boolean isPassing;
 
   private boolean isHexadecimal;
@@ -89,7 +89,7 @@ final class EncodedRuns {
   private int bitCount;
 
   /**
-   * @param capacity bytes that are looked at at once
+   * @param capacity the number of bytes inspected at once
    */
   EncodedRuns(int depth, Unpacking unpacking, int capacity) {
     decoded = new byte[Math.min(PIECE, Math.max(capacity, BEGINNING))];
@@ -105,16 +105,16 @@ final class EncodedRuns {
     isPassing = false;
   }
 
-  /** The place in the buffer up to which was looked. */
+  /** The place in the buffer up to which the search has looked. */
   int place(long base) {
     return (int) (next - base);
   }
 
   /**
-   * Looks at the next bytes of a buffer.
+   * Inspects the next bytes of a buffer.
    *
    * @param base the offset in the file of the buffer's first byte
-   * @param limit the place up to which may be looked
+   * @param limit the place up to which to look
    * @param filled the place up to which the buffer is filled
    */
   Optional<Finding> inspect(SecretText text, long base, int limit, int filled, boolean isEnd) {
@@ -144,7 +144,7 @@ final class EncodedRuns {
     return found;
   }
 
-  /** The place where a run begins that is worth it, or the limit. */
+  /** The start of the next run worth scanning, or the limit. */
   private int find(SecretText text, long base, int from, int limit, int filled) {
     byte[] bytes = text.bytes;
     int i = isPassing ? pass(bytes, base, from, limit) : from;
@@ -169,11 +169,11 @@ final class EncodedRuns {
     return limit;
   }
 
-  /** The end of a run that is not worth it, or the limit. */
+  /** The end of a run that is not worth scanning, or the limit. */
   private int pass(byte[] bytes, long base, int from, int limit) {
     int i = from;
     int end = end(bytes, SIXES, i, limit);
-    // Lines of one text: only its first one tells what it is.
+    // Skips all lines of one text, because the first decides its kind.
     while (end < limit && end - i >= LINE && (bytes[end] == '\n' || bytes[end] == '\r')) {
       i = end;
       while (i < limit && (bytes[i] == '\n' || bytes[i] == '\r')) {
@@ -195,7 +195,7 @@ final class EncodedRuns {
     return true;
   }
 
-  /** Whether what begins there is text, a key or something packed. */
+  /** Whether a run starts with text, a key or a compressed file. */
   private boolean begin(byte[] bytes, int first, long base) {
     isHexadecimal = end(bytes, FOURS, first, first + SHORTEST) == first + SHORTEST;
     length = 0;
@@ -224,7 +224,7 @@ final class EncodedRuns {
     return isPacked || isKey || isText(0, 1, 1) || isText(0, 2, 1) || isText(1, 2, 0);
   }
 
-  /** Whether every character is ASCII, in one byte or in two. */
+  /** Whether all characters are ASCII, with {@code step} bytes each. */
   private boolean isText(int first, int step, int other) {
     for (int i = first; i < BEGINNING; i += step) {
       int c = decoded[i];
@@ -236,7 +236,10 @@ final class EncodedRuns {
     return true;
   }
 
-  /** Decodes up to the run's end, the limit or a full piece; the place where it stopped. */
+  /**
+   * Decodes up to the run's end, the limit or a full buffer, and returns the place where it
+   * stopped.
+   */
   private int decode(byte[] bytes, int from, int limit) {
     int i = from;
     byte[] alphabet = isHexadecimal ? FOURS : SIXES;
@@ -257,7 +260,7 @@ final class EncodedRuns {
     return i;
   }
 
-  /** Where the run goes on; -1 when it ends there. */
+  /** The place where the run continues on the next line; -1 when it ends. */
   private int nextLine(SecretText text, int end, int filled) {
     if (length == decoded.length && text.is(end, isHexadecimal ? HEX : BASE64)) {
       return end;
@@ -284,7 +287,7 @@ final class EncodedRuns {
     return placed(found);
   }
 
-  /** The run is over: judges what is left of it. */
+  /** Ends the run and judges the rest of it. */
   private Optional<Finding> finish() {
     Optional<Finding> found = flush();
     SecretScan ended = scan;

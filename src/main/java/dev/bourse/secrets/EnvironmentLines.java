@@ -6,9 +6,9 @@ import static dev.bourse.secrets.SecretText.NOTHING;
 import static dev.bourse.secrets.SecretText.UNDERSCORE;
 
 /**
- * Lines such as {@code DB_PASSWORD=hunter2}, one after the other, as shells and containers read
- * them. A password that short says nothing in prose or in a program; among such lines, or in a file
- * whose name says that it holds them, it is one.
+ * Recognizes blocks of lines such as {@code DB_PASSWORD=hunter2}, in the form shells and containers
+ * read. In prose or programs, a password that short is no evidence; among such lines, or in a file
+ * named for such lines, it counts.
  */
 final class EnvironmentLines {
   private static final int SHORTEST = 6;
@@ -16,14 +16,14 @@ final class EnvironmentLines {
   private static final int LONGEST_NAME = 64;
   private static final int LONGEST_LINE = 256;
 
-  /** How far the next such line may be, comments and blank lines in between. */
+  /** The greatest distance to the next such line; comments and blank lines count. */
   private static final int LINES = 3;
 
   private static final String[] PASSWORDS = {
     "password", "passwd", "passphrase", "_pass", "_pwd", "secret"
   };
 
-  /** What stands in a value that is put together elsewhere, or shown as an example. */
+  /** Characters of values that are composed elsewhere or are examples. */
   private static final String ELSEWHERE = "$<>{}()[]*\\`";
 
   private final boolean isNamedSo;
@@ -32,7 +32,7 @@ final class EnvironmentLines {
     isNamedSo = SecretFileNames.isEnvironment(file);
   }
 
-  /** Whether the line of this name sets a password. */
+  /** Whether the line with this name sets a password. */
   boolean isShortPassword(SecretText text, int name, int nameEnd) {
     return text.at(nameEnd) == '='
         && isPassword(text, nameEnd)
@@ -60,7 +60,7 @@ final class EnvironmentLines {
     return true;
   }
 
-  /** A value of letters and something else, to the line's end. */
+  /** Whether the line ends with a value of letters and other characters. */
   private static boolean isValue(SecretText text, int from) {
     int quote = text.at(from);
     boolean isQuoted = quote == '"' || quote == '\'';

@@ -6,8 +6,8 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * What a gzip file (RFC 1952) unpacks to, member after member. A file that is not gzip after all is
- * nobody's fault, and its own bytes are scanned anyway.
+ * Unpacks a gzip file (RFC 1952), member after member. A file that turns out not to be gzip is no
+ * error, because its own bytes are scanned anyway.
  */
 final class GzipLayer implements SecretLayer {
   private static final int PIECE = 32 * 1024;
@@ -17,7 +17,7 @@ final class GzipLayer implements SecretLayer {
   private static final int HEADER_SUM = 2;
   private static final int KNOWN_FLAGS = 31;
 
-  /** What comes next in the file. */
+  /** The part of the file that comes next. */
   private enum Part {
     FIXED,
     EXTRA_LENGTH,
@@ -35,7 +35,7 @@ final class GzipLayer implements SecretLayer {
   private final byte[] unpacked = new byte[PIECE];
   private Part part = Part.FIXED;
 
-  /** Bytes of this part that came. */
+  /** Bytes of this part received so far. */
   private int count;
 
   private int flags;
@@ -64,7 +64,7 @@ final class GzipLayer implements SecretLayer {
     return found;
   }
 
-  /** Unpacks what is there, up to the member's end. */
+  /** Unpacks the available bytes, up to the member's end. */
   private Optional<Finding> inflate() {
     Optional<Finding> found = Optional.empty();
     try {
@@ -90,7 +90,7 @@ final class GzipLayer implements SecretLayer {
     return found;
   }
 
-  /** Takes a byte around what is packed. */
+  /** Processes a byte of a header or trailer. */
   private void step(int value) {
     count++;
     switch (part) {

@@ -6,14 +6,14 @@ import static dev.bourse.secrets.SecretText.NOTHING;
 import java.util.List;
 
 /**
- * A private or symmetric JSON Web Key (RFC 7517): {@code "kty"} and, before or behind it, {@code
- * "d"} or {@code "k"} with a key's bytes.
+ * Finds a private or symmetric JSON Web Key (RFC 7517): {@code "kty"} and, before or after it,
+ * {@code "d"} or {@code "k"} with a key's bytes.
  */
 final class JwkJudge implements SecretRule.Judge {
   static final List<String> KEYWORDS =
       List.of("\"kty\"", "\"kty\\", "\"d\":", "\"d\" ", "\"d\\\"", "\"k\":", "\"k\" ", "\"k\\\"");
 
-  /** A key of 4096 bits, whose members stand in any order. */
+  /** The size of a key of 4096 bits; its members may be in any order. */
   private static final int NEAR = 4096;
 
   private static final int KEY = 40;

@@ -6,7 +6,7 @@ import static dev.bourse.secrets.SecretText.NOTHING;
 import dev.bourse.secrets.SecretRule.Judge;
 import java.util.List;
 
-/** Private keys in other forms than PEM. */
+/** Private keys in formats other than PEM. */
 final class KeyShapes {
   /** Version 0, the algorithm RSA without parameters, and an octet string (RFC 5208). */
   private static final String PKCS8_RSA = "\2\1\0\60\15\6\11\52\206\110\206\367\15\1\1\1\5\0\4";
@@ -51,7 +51,7 @@ final class KeyShapes {
     return SecretRule.of("private-key", judge, keywords);
   }
 
-  /** An algorithm that only stands in a private key, in a sequence. */
+  /** PKCS #8: an algorithm identifier that occurs only in private keys, within a sequence. */
   private static int pkcs8(SecretText text, int at, int after) {
     return sequence(text, at);
   }
@@ -65,7 +65,7 @@ final class KeyShapes {
         : NOTHING;
   }
 
-  /** The key is followed by its curve, its public half, or the end of the sequence. */
+  /** SEC1: the key is followed by its curve, its public half, or the end of the sequence. */
   private static int sec1(SecretText text, int at, int after) {
     int start = sequence(text, at);
     int end = after + text.at(after - 1);
@@ -76,7 +76,7 @@ final class KeyShapes {
         : NOTHING;
   }
 
-  /** Where the sequence begins whose first member is there. */
+  /** The start of the sequence whose first member is at this place. */
   private static int sequence(SecretText text, int at) {
     for (int header = 2; header <= 4; header++) {
       int start = at - header;
@@ -116,13 +116,13 @@ final class KeyShapes {
             : NOTHING;
       }
       if (text.at(i) == 'P' && text.has(i, "PuTTY-User-Key-File-")) {
-        return NOTHING; // the next one is judged by itself
+        return NOTHING; // the next keyword is judged on its own
       }
     }
     return NOTHING;
   }
 
-  /** A key of 32 bytes behind its name: WireGuard's, or one in hexadecimal digits. */
+  /** A key of 32 bytes after its name: WireGuard's, or one in hexadecimal digits. */
   private static int named(SecretText text, int at, int after) {
     int start = text.value(after);
     int name = text.nameBefore(after, "privatekey", "private_key", "presharedkey");

@@ -9,12 +9,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Finds the keywords of all rules in bytes, at a cost that hardly depends on how many there are.
+ * Finds the keywords of all rules in bytes, at a cost nearly independent of their number.
  *
- * <p>Every keyword has at least four bytes, so whatever place it starts at, three of them begin at
- * an even place: those three are looked up, hashed, in a table of 65,536 bits that stays in the
- * first-level cache. Half the places are never looked at, and nearly all others end there; what
- * passes is compared byte by byte.
+ * <p>Every keyword has at least four bytes, so three consecutive bytes of it start at an even
+ * place. The search hashes the three bytes at each even place and looks them up in a table of
+ * 65,536 bits that stays in the first-level cache. It skips the odd places, and nearly all even
+ * ones fail the look-up; the rest are compared byte by byte.
  */
 final class Keywords {
   /** Bytes that may be read past the last place of a search. */
@@ -28,18 +28,21 @@ final class Keywords {
 
   private final long[] bits = new long[1024];
 
-  /** The first entry whose keyword's first four bytes have a hash; 0 for none. */
+  /** The first entry for the hash of a keyword's first four bytes; 0 for none. */
   private final short[] first = new short[65536];
 
   private final byte[][] words;
   private final int[] rules;
 
-  /** The entry to compare after one that has the same hash; 0 for none. */
+  /** The next entry with the same hash; 0 for none. */
   private final int[] following;
 
   private record RuleKeyword(String keyword, int rule) {}
 
-  /** The keywords of each rule, by the rule's index; those of an earlier rule are found first. */
+  /**
+   * The keywords of each rule, by the rule's index. At the same place, keywords of earlier rules
+   * come first.
+   */
   Keywords(List<List<String>> keywordsByRule) {
     List<RuleKeyword> entries = new ArrayList<>();
     for (int rule = 0; rule < keywordsByRule.size(); rule++) {
@@ -53,7 +56,7 @@ final class Keywords {
     words = new byte[entries.size() + 1][];
     rules = new int[entries.size() + 1];
     following = new int[entries.size() + 1];
-    // Each chain is built from its end, so that the earlier rule comes out first.
+    // Each chain is built from its end, so that the earlier rule comes first.
     for (int i = entries.size(); i >= 1; i--) {
       RuleKeyword entry = entries.get(i - 1);
       byte[] word = entry.keyword.getBytes(StandardCharsets.ISO_8859_1);
@@ -87,17 +90,17 @@ final class Keywords {
     return i;
   }
 
-  /** The first entry that may start there; 0 for none. */
+  /** The first entry for the bytes at a place; 0 for none. */
   int first(byte[] bytes, int start) {
     return first[hash((int) INT.get(bytes, start))];
   }
 
-  /** The entry to compare after another; 0 for none. */
+  /** The entry to compare after this one; 0 for none. */
   int following(int entry) {
     return following[entry];
   }
 
-  /** Whether the entry's keyword starts there and ends before a limit. */
+  /** Whether the entry's keyword is at a place and ends before a limit. */
   boolean isAt(int entry, byte[] bytes, int start, int to) {
     byte[] word = words[entry];
     return start + word.length <= to

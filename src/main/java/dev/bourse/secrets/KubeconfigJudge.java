@@ -6,15 +6,18 @@ import static dev.bourse.secrets.SecretText.DOT;
 import static dev.bourse.secrets.SecretText.EQUALS;
 import static dev.bourse.secrets.SecretText.NOTHING;
 
-/** A client's key of a kubeconfig, or a token up to {@value #NEAR} bytes after its users. */
+/**
+ * Finds a client key of a kubeconfig, or a token up to {@value #NEAR} bytes after its list of
+ * users.
+ */
 final class KubeconfigJudge implements SecretRule.Judge {
-  /** A kubeconfig of some hundred clusters; the certificates between take a few KB each. */
+  /** A kubeconfig of some hundred clusters, where each certificate takes a few KB. */
   private static final int NEAR = 256 * 1024;
 
   private static final int KEY = 64;
   private static final int TOKEN = 16;
 
-  /** Where the last list of users began; far before the file when there was none. */
+  /** Where the last list of users started; far before the file if there was none. */
   private long users = -NEAR - 1L;
 
   @Override
@@ -30,7 +33,7 @@ final class KubeconfigJudge implements SecretRule.Judge {
     if (first == 't' && text.offset(at) - users > NEAR) {
       return NOTHING;
     }
-    // The keyword may hold the separator; its name ends before that.
+    // The keyword may include the separator; the name ends before it.
     int nameEnd = text.at(after - 1) == ':' ? after - 1 : after;
     int start = text.value(nameEnd);
     if (start == NOTHING) {

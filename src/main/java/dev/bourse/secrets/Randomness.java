@@ -4,25 +4,27 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Tells what a machine drew at random from what a person wrote to stand for it: {@code
- * hf_your_token_here}, {@code xxxxxxxx}, {@code 1234567890}, {@code
- * AutoModelForSequenceClassification}.
+ * Distinguishes random secrets from placeholders that people write: {@code hf_your_token_here},
+ * {@code xxxxxxxx}, {@code 1234567890}, {@code AutoModelForSequenceClassification}.
  *
- * <p>Keeps a table to count in, so each scan has its own.
+ * <p>Each scan needs its own instance, because it reuses a table for counting.
  */
 final class Randomness {
-  /** More says nothing new, and it bounds the work. */
+  /** Characters judged: more would add no evidence, and the bound limits the work. */
   static final int JUDGED = 64;
 
-  /** A random base-62 text of 34 characters has this many alike in a row once in 10^8. */
+  /**
+   * Longest run of one character: a random base-62 text of 34 characters exceeds it once in 10^8.
+   */
   private static final int ALIKE = 6;
 
-  /** The same for a run such as {@code 345678}. */
+  /** Longest ascending run, such as {@code 345678}, with the same probability. */
   private static final int ASCENDING = 6;
 
   /**
-   * Bits a character (Shannon). 20 random hexadecimal digits have 3.5 with a spread of 0.2, 20
-   * letters of English 3.4: entropy tells repetition only, words are told by their pairs.
+   * Least bits per character (Shannon). 20 random hexadecimal digits have 3.5 with a deviation of
+   * 0.2, 20 letters of English 3.4: entropy only detects repetition, while words are detected by
+   * their pairs.
    */
   private static final double ENTROPY = 3.0;
 
@@ -47,7 +49,7 @@ final class Randomness {
     "xxxx", "fake", "secret", "token", "default", "foobar", "passw", "todo", "here"
   };
 
-  /** By first letter, so that a text is walked once. */
+  /** Indexed by first letter, so that one pass over a text is enough. */
   private static final byte[][][] PLACEHOLDERS_BY_FIRST = new byte[26][][];
 
   private static final int[] COMMON = new int[26];
@@ -81,7 +83,9 @@ final class Randomness {
         && !isPlaceholder(bytes, from, end);
   }
 
-  /** Whether it has the entropy of a secret; binary forms of keys pass with their zeros. */
+  /**
+   * Whether the text has the entropy of a secret; keys in binary formats pass despite their zeros.
+   */
   boolean isVaried(byte[] bytes, int from, int to) {
     int end = Math.min(to, from + JUDGED);
     int length = end - from;
@@ -101,7 +105,7 @@ final class Randomness {
     return entropy >= (length < SHORT ? ENTROPY_OF_SHORT : ENTROPY);
   }
 
-  /** Whether one of the words that stand for a secret is in it. */
+  /** Whether the text contains a common placeholder word. */
   static boolean isPlaceholder(byte[] bytes, int from, int to) {
     for (int i = from; i < to - 3; i++) {
       int letter = (bytes[i] | 0x20) - 'a';
@@ -156,8 +160,8 @@ final class Randomness {
       }
       previous = letter;
     }
-    // Of six random pairs five are common once in a thousand, of nine six three times. Text
-    // with many digits has no words, and the pairs of hexadecimal letters are common ones.
+    // Of six random pairs five are common once in a thousand, of nine six three times. Texts with
+    // many digits are not words, and pairs of hexadecimal letters are common ones.
     return pairs >= 6 && pairs * 2 >= to - from && common * 10 >= pairs * (pairs < 9 ? 7 : 6);
   }
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Files that hold credentials by what they are for, whatever is in them. */
+/** Names of files whose purpose is to hold credentials, whatever their content. */
 final class SecretFileNames {
   private static final Set<String> REFUSED =
       Set.of(
@@ -15,10 +15,10 @@ final class SecretFileNames {
           """
               .split(" "));
 
-  /** Endings of packed files. */
+  /** Endings of compressed files. */
   private static final Set<String> PACKED = Set.of("gz", "bz2", "xz", "zst");
 
-  /** Parts of the names of templates, which are there to be shown. */
+  /** Parts of the names of templates, which are meant to be published. */
   private static final Set<String> TEMPLATES = Set.of("example", "sample", "template", "dist");
 
   private SecretFileNames() {}
@@ -29,7 +29,7 @@ final class SecretFileNames {
     return fileName.substring(folder + 1).toLowerCase(Locale.ROOT);
   }
 
-  /** The name of what a packed file unpacks to: without the ending that says it is packed. */
+  /** The name without the ending of a compressed file. */
   static String unpacked(String plain) {
     int dot = plain.lastIndexOf('.');
     return dot > 0 && PACKED.contains(plain.substring(dot + 1)) ? plain.substring(0, dot) : plain;
@@ -44,13 +44,13 @@ final class SecretFileNames {
             && !isTemplate(name));
   }
 
-  /** Whether settings of an environment are what the name promises, one line for each. */
+  /** Whether files of this name hold environment variables, one a line. */
   static boolean isEnvironment(String plain) {
     List<String> parts = parts(unpacked(plain));
     return (parts.contains("env") || parts.contains("envrc")) && !isTemplate(plain);
   }
 
-  /** Whether rules judge a file of that name otherwise than the same bytes elsewhere. */
+  /** Whether rules judge the content differently because of this name. */
   static boolean isOfSettings(String plain) {
     return plain.equals(".pypirc") || isEnvironment(plain);
   }

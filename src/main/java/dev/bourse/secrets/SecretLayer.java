@@ -5,25 +5,24 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file holds in another form than its own bytes, which is looked into beside them while it
- * arrives: text of two bytes a character, or what is packed. One at a time uses it, as with {@link
- * SecretScan}.
+ * Content of a file in another form than its own bytes, inspected alongside them while the file
+ * arrives: UTF-16 text, compressed files and archives. Not thread-safe, like {@link SecretScan}.
  */
 interface SecretLayer {
-  /** The bytes of a file that tell its kind: a tar is known by what stands at byte 257. */
+  /** The number of first bytes that identify a file's kind: a tar is recognized at byte 257. */
   int HEAD = 512;
 
-  /** Takes the next bytes of the file, the first ones included. */
+  /** Inspects the next bytes of the file, from the first byte on. */
   Optional<Finding> inspect(byte[] bytes, int from, int to);
 
-  /** There are no more; what it holds is given back. */
+  /** Ends the file and releases resources. */
   Optional<Finding> end();
 
   /**
-   * The layer of a file that begins so; null when it has none.
+   * The layer for a file with these first bytes; null if there is none.
    *
    * @param name the plain name of the file
-   * @param depth layers that this one is within
+   * @param depth the number of enclosing layers
    */
   static @Nullable SecretLayer of(
       String name, byte[] head, int length, int depth, Unpacking unpacking) {

@@ -13,27 +13,29 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * One kind of credential: the keywords it cannot do without, and what judges the text around one.
+ * A kind of credential: its mandatory keywords, and a judge of the text around a keyword.
  *
- * @param name what a finding is called; part of what the API answers
+ * @param name the name in findings, part of the API
  * @param keywords at least four bytes each
- * @param judge made anew for each scan from the lower-case name of the file; may remember what it
- *     has judged
+ * @param judge creates a judge for each scan from the lower-case name of the file; a judge may keep
+ *     state
  */
 record SecretRule(String name, List<String> keywords, Function<String, Judge> judge) {
-  /** Says whether a credential is where a keyword was found. Keywords come in order of place. */
+  /**
+   * Decides whether there is a credential at a keyword. Keywords arrive in order of their place.
+   */
   interface Judge {
     /**
-     * The credential's place, {@link SecretText#NOTHING} when there is none. Its work must be
-     * bounded, by itself or over the keywords of a file, whatever the text is.
+     * Returns the credential's place, {@link SecretText#NOTHING} if there is none. Its work must be
+     * bounded for any text, per call or over all keywords of a file.
      *
-     * @param at where the keyword begins
-     * @param after where it ends
+     * @param at the start of the keyword
+     * @param after the end of the keyword
      */
     int judge(SecretText text, int at, int after);
   }
 
-  /** All rules; where two begin at the same place the earlier one is named. */
+  /** All rules; of two that match at the same place, the earlier is reported. */
   static final List<SecretRule> ALL =
       Stream.of(
               ownTokens(),
@@ -45,7 +47,7 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
           .flatMap(List::stream)
           .toList();
 
-  /** A rule that remembers nothing. */
+  /** A rule without state. */
   static SecretRule of(String name, Judge judge, List<String> keywords) {
     return new SecretRule(name, keywords, file -> judge);
   }
@@ -63,7 +65,7 @@ record SecretRule(String name, List<String> keywords, Function<String, Judge> ju
         .toList();
   }
 
-  /** Our own tokens carry a checksum: nothing else passes, not even a placeholder. */
+  /** Bourse's own tokens have a checksum, so nothing else passes, not even a placeholder. */
   private static int bourseToken(SecretText text, int at, int after) {
     int length = 55;
     if (text.at(after + 12) != '_' || text.run(after, ALNUM, after + 13) != after + 12) {

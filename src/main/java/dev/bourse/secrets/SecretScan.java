@@ -10,29 +10,29 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for credentials in a file that arrives piece by piece: {@link #inspect} for each piece in
- * order, then {@link #end}. The first finding stays the answer of every later call.
+ * Scans a file for credentials while it arrives: call {@link #inspect} for each piece in order,
+ * then {@link #end}. After a finding, every later call returns it.
  *
- * <p>What is found does not depend on the pieces: a keyword is judged only once all that its rule
- * may read has arrived ({@value SecretText#AFTER} bytes, or the end), so a finding may come up to
- * {@value #BLOCK} bytes and that late, and nothing may be published before {@link #end} was asked.
+ * <p>The result does not depend on the pieces: a keyword is judged when all bytes its rule may read
+ * have arrived ({@value SecretText#AFTER} bytes, or the end). So a finding may come up to {@value
+ * #BLOCK} plus that many bytes late, and nothing may be published before {@link #end} was called.
  *
- * <p>A {@link SecretLayer} (text in UTF-16; what gzip, bzip2, xz, zip and tar hold) and {@link
- * EncodedRuns} (base64 and hexadecimal digits) are looked into beside the file's own bytes, with
- * scans of their own, up to the bounds of {@link Unpacking}; a finding in one may come first.
+ * <p>A {@link SecretLayer} (UTF-16 text; content of gzip, bzip2, xz, zip and tar) and {@link
+ * EncodedRuns} (base64 and hexadecimal digits) are inspected alongside the file's own bytes, with
+ * scans of their own, within the bounds of {@link Unpacking}; a finding in one may come first.
  *
- * <p>Memory is constant: some 85 KiB, as much again for each layer that is open, and what an
- * unpacker takes. Not safe for use by several threads at once.
+ * <p>Memory is constant: some 85 KiB, the same again for each open layer, and that of an unpacker.
+ * Not thread-safe.
  */
 public final class SecretScan {
   /**
-   * A credential in the file; never the credential itself.
+   * The place of a credential in a file; never the credential itself.
    *
-   * @param rule what kind it is: {@code github-token}, {@code private-key}, … {@code file-name}
-   *     when a name alone refuses the file
-   * @param offset of its first byte, or of the first byte of its name when it has one; within the
-   *     member, or in what the file unpacks to; of the first byte of encoded text
-   * @param member the path of the archive's member it is in; empty when it is in none
+   * @param rule the kind: {@code github-token}, {@code private-key}, … {@code file-name} if the
+   *     name alone rejects the file
+   * @param offset of its first byte, or of the first byte of its name if it has one; within the
+   *     member, or in the unpacked file; for encoded text, of the text's first byte
+   * @param member the path of the archive member that contains it; empty if there is none
    */
   public record Finding(String rule, long offset, String member) {
     private static final int LONGEST = 255;
@@ -52,7 +52,7 @@ public final class SecretScan {
   private static final Keywords KEYWORDS =
       new Keywords(RULES.stream().map(SecretRule::keywords).toList());
 
-  /** Fits the second-level cache with the piece it is filled from. */
+  /** Fits the second-level cache together with the piece it is filled from. */
   private static final int BLOCK = 64 * 1024;
 
   private static final int CAPACITY = SecretText.BEFORE + BLOCK + SecretText.AFTER;
@@ -67,7 +67,7 @@ public final class SecretScan {
 
   private int filled;
 
-  /** The next place of the buffer to look at; keywords that begin before the last were judged. */
+  /** The next place of the buffer to look at; all earlier keywords were judged. */
   private int next;
 
   private boolean ended;
@@ -77,10 +77,10 @@ public final class SecretScan {
   private final Unpacking unpacking;
   private String plain = "";
 
-  /** Whether the bytes themselves are judged, beside what they hold in another form. */
+  /** Whether the bytes themselves are judged, in addition to their other forms. */
   private boolean isJudged = true;
 
-  /** The first bytes, which tell what the file holds in another form; null once they told. */
+  /** The first bytes, which identify other forms of content; null after that. */
   private byte @Nullable [] head;
 
   private int headLength;
@@ -90,16 +90,16 @@ public final class SecretScan {
   /**
    * A scan of a file.
    *
-   * @param fileName as the uploader calls it, with or without folders
+   * @param fileName the uploader's name for it, with or without folders
    */
   public SecretScan(String fileName) {
     this(SecretFileNames.plain(fileName), 0, new Unpacking(), CAPACITY);
   }
 
   /**
-   * @param depth layers that the bytes are within
-   * @param capacity bytes that are in memory at once; fewer than {@link #CAPACITY} only where no
-   *     more than these come
+   * @param depth the number of enclosing layers
+   * @param capacity the bytes in memory at once; fewer than {@link #CAPACITY} only if the file has
+   *     no more
    */
   private SecretScan(String plain, int depth, Unpacking unpacking, int capacity) {
     this.depth = depth;
@@ -111,10 +111,10 @@ public final class SecretScan {
   }
 
   /**
-   * Begins with another file.
+   * Starts over with another file.
    *
-   * @param isJudged false when its own bytes are scanned elsewhere; then its name and what it holds
-   *     in another form are looked at
+   * @param isJudged false if its own bytes are scanned elsewhere; then only its name and its other
+   *     forms are inspected
    */
   void restart(String plain, boolean isJudged) {
     this.plain = plain;
@@ -141,7 +141,7 @@ public final class SecretScan {
         : Optional.empty();
   }
 
-  /** A scan of what a layer shows. */
+  /** A scan of the content of a layer. */
   static SecretScan ofLayer(String plainName, int depth, Unpacking unpacking) {
     return new SecretScan(plainName, depth, unpacking, CAPACITY);
   }
@@ -149,15 +149,15 @@ public final class SecretScan {
   /**
    * Judges a file by its name alone.
    *
-   * @param fileName as the uploader calls it, with or without folders
+   * @param fileName the uploader's name for it, with or without folders
    */
   public static Optional<Finding> ofName(String fileName) {
     return ofPlainName(SecretFileNames.plain(fileName));
   }
 
   /**
-   * Looks for a credential in text that comes with a file. Takes memory as the text is long, for a
-   * set brings thousands of short ones at once.
+   * Scans a text that accompanies a file. Memory grows with the text, because a set can bring
+   * thousands of short texts at once.
    */
   public static Optional<Finding> ofText(String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -167,7 +167,7 @@ public final class SecretScan {
   }
 
   /**
-   * Takes the next bytes of the file; keeps no reference to the array.
+   * Scans the next bytes of the file; keeps no reference to the array.
    *
    * @throws IllegalStateException after {@link #end}
    * @throws IndexOutOfBoundsException when the range is not within the array
@@ -213,7 +213,7 @@ public final class SecretScan {
     }
   }
 
-  /** The first bytes are known, or there are no more. */
+  /** Called when the first bytes have arrived, or the file has ended. */
   private void beginLayer() {
     byte[] first = head;
     if (first != null) {
@@ -223,12 +223,12 @@ public final class SecretScan {
     }
   }
 
-  /** Whether the name alone, or what came so far, holds a credential. */
+  /** A credential in the name or in the bytes so far. */
   Optional<Finding> found() {
     return finding;
   }
 
-  /** Judges the last bytes; no more may come. */
+  /** Scans the last bytes and ends the file. */
   public Optional<Finding> end() {
     if (!ended) {
       ended = true;
@@ -251,7 +251,7 @@ public final class SecretScan {
     int place = KEYWORDS.next(buffer, next, limit);
     while (place < limit) {
       if (judgeAt(place - 1) || judgeAt(place)) {
-        // What is encoded before it comes first, as it would in smaller pieces.
+        // Encoded text before this place comes first, as it would in smaller pieces.
         Optional<Finding> before = inspectRuns(place);
         finding = before.isPresent() ? before : finding;
         return;
@@ -272,7 +272,7 @@ public final class SecretScan {
     return runs.inspect(text, base, limit, filled, ended && limit == filled);
   }
 
-  /** Judges all keywords that start there; whether one of them is a finding. */
+  /** Judges all keywords that start at this place; returns whether one of them is a finding. */
   private boolean judgeAt(int start) {
     if (start < 0) {
       return false;

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 
-/** The rules whose credentials have more of a shape than a prefix. */
+/** Rules for credentials with more structure than a prefix. */
 final class SecretShapes {
   private static final int PEM_LABEL = 48;
   private static final int PEM_HEADERS = 8;
@@ -30,7 +30,7 @@ final class SecretShapes {
   private static final int PASSWORD = 256;
   private static final int SHORTEST_PASSWORD = 6;
 
-  /** Decoded, the payloads of the tokens that documentation everywhere shows. */
+  /** Decoded payloads of tokens that are common in documentation. */
   private static final List<String> SAMPLE_JWTS =
       List.of("\"sub\":\"1234567890\"", "{\"some\":\"payload\"}");
 
@@ -93,8 +93,8 @@ final class SecretShapes {
   }
 
   /**
-   * The first line of a PEM private key of any kind and the beginning of a body: a key may be
-   * longer than what a rule can see.
+   * The first line of a PEM private key of any kind and the start of its body; a whole key may be
+   * longer than the view of a rule.
    */
   static int privateKey(SecretText text, int at, int after) {
     int labelEnd = text.run(after, UPPER_LABEL, after + PEM_LABEL);
@@ -114,7 +114,7 @@ final class SecretShapes {
     return end - i >= PEM_BODY && text.randomness.isVaried(text.bytes, i, end) ? at : NOTHING;
   }
 
-  /** A secret access key with its name, whether or not its id is near. */
+  /** A secret access key with its name, with or without its id nearby. */
   static int awsSecret(SecretText text, int at, int after) {
     int start = text.value(after);
     if (start == NOTHING) {
@@ -125,7 +125,7 @@ final class SecretShapes {
         : NOTHING;
   }
 
-  /** The end of what looks like a secret access key, {@link SecretText#NOTHING} otherwise. */
+  /** The end of a likely secret access key, {@link SecretText#NOTHING} if it is not one. */
   static int awsSecretEnd(SecretText text, int start) {
     int end = text.run(start, BASE64, start + AWS_SECRET + 3);
     int length = end - start;
@@ -143,7 +143,7 @@ final class SecretShapes {
     return true;
   }
 
-  /** {@code hooks.slack.com/services/T…/B…/…}, and the same of workflows and triggers. */
+  /** {@code hooks.slack.com/services/T…/B…/…}, and the same for workflows and triggers. */
   static int slackWebhook(SecretText text, int at, int after) {
     int end = text.run(after, BASE64URL | SecretText.PLUS_SLASH, after + 120);
     int last = end;
@@ -157,7 +157,7 @@ final class SecretShapes {
     return known && end - last >= 20 && text.isRandom(last, end) ? at : NOTHING;
   }
 
-  /** Three parts of base64url of which the first is a JSON object that names an algorithm. */
+  /** Three parts of base64url; the first is a JSON object that names an algorithm. */
   static int jsonWebToken(SecretText text, int at, int after) {
     if (!text.startsWord(at) || text.at(at - 1) == '-') {
       return NOTHING;
@@ -192,7 +192,7 @@ final class SecretShapes {
     return header.startsWith("{") && header.endsWith("}") && header.contains("\"alg\"");
   }
 
-  /** Base64url, decoded; as many whole groups as there are. */
+  /** The whole base64url groups of the range, decoded. */
   private static String decoded(SecretText text, int start, int end) {
     int rest = (end - start) % 4;
     int length = end - start - (rest == 1 ? 1 : 0);
@@ -216,7 +216,7 @@ final class SecretShapes {
     return end - i >= NPM_SECRET && text.isRandom(i, end) ? at : NOTHING;
   }
 
-  /** Any password in a file of that name; elsewhere the word alone says nothing. */
+  /** Any password in a file of that name; in other files the word alone is no evidence. */
   static SecretRule.Judge pypirc(String file) {
     if (!file.equals(".pypirc")) {
       return (text, at, after) -> NOTHING;
@@ -260,7 +260,7 @@ final class SecretShapes {
       }
       int value = text.skipBlanks(name + (text.at(name) == 'l' ? 5 : 7), name + 72);
       if (text.has(value, "anonymous")) {
-        return NOTHING; // and an address of one's own as the password, by custom
+        return NOTHING; // by convention, the password is the user's mail address
       }
       i = wordEnd(text, value, value + HOST);
     }
@@ -290,7 +290,7 @@ final class SecretShapes {
         && isMixed(text, start, end);
   }
 
-  /** Not one character over and over. */
+  /** Whether the text has at least two different characters. */
   private static boolean isMixed(SecretText text, int start, int end) {
     for (int i = start + 1; i < end; i++) {
       if (text.at(i) != text.at(start)) {
@@ -324,7 +324,7 @@ final class SecretShapes {
     return i;
   }
 
-  /** Past what ends a line and begins the next, in source text and comments too. */
+  /** Skips a line break with its indentation, in source text and comments too. */
   private static int skipLineEnd(SecretText text, int start) {
     int i = start;
     int limit = start + 64;

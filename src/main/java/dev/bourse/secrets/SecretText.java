@@ -3,16 +3,16 @@ package dev.bourse.secrets;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The bytes around a keyword, as the rules read them: from {@value #BEFORE} before it to {@value
- * #AFTER} after its start, or to the ends of the file. Rules see nothing else, so that what they
- * find does not depend on the pieces a file arrives in.
+ * The view of a rule on the bytes around a keyword: from {@value #BEFORE} before its start to
+ * {@value #AFTER} after it, or to the ends of the file. Rules see nothing else, so that findings do
+ * not depend on the pieces a file arrives in.
  *
  * <p>Places are indexes into the scan's buffer; outside of the view there is {@link #NOTHING}.
  */
 final class SecretText {
   static final int BEFORE = 1024;
 
-  /** Room for a JSON Web Token with many claims and for a key whose header lines are long. */
+  /** Room for a JSON Web Token with many claims and for a key with long header lines. */
   static final int AFTER = 16 * 1024;
 
   static final int NOTHING = -1;
@@ -38,7 +38,7 @@ final class SecretText {
   static final int BASE64URL = ALNUM | UNDERSCORE | DASH;
   static final int BLANK = SPACE | BREAK;
 
-  /** What an unquoted or quoted value of a setting is made of. */
+  /** The characters of an unquoted or quoted value of a setting. */
   static final int VALUE = BASE64 | BASE64URL | DOT | EQUALS | MARK;
 
   private static final int[] CLASSES = new int[256];
@@ -78,7 +78,10 @@ final class SecretText {
   }
 
   /**
-   * Moves the view to a keyword at a place; the buffer is filled so far, its first byte is base.
+   * Moves the view to a keyword.
+   *
+   * @param filled the end of the filled part of the buffer
+   * @param base the offset in the file of the buffer's first byte
    */
   void look(int place, int filled, long base) {
     this.base = base;
@@ -91,7 +94,7 @@ final class SecretText {
     return base + place;
   }
 
-  /** The place of an offset in the file; it may lie outside of the view. */
+  /** The place of a file offset; it may lie outside of the view. */
   int place(long offset) {
     return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, offset - base));
   }
@@ -100,7 +103,7 @@ final class SecretText {
     return to;
   }
 
-  /** The byte there, {@link #NOTHING} outside of the view. */
+  /** The byte at a place, {@link #NOTHING} outside of the view. */
   int at(int place) {
     return place < from || place >= to ? NOTHING : bytes[place] & 0xff;
   }
@@ -114,7 +117,7 @@ final class SecretText {
     return place >= from && place < to && (CLASSES[bytes[place] & 0xff] & kind) != 0;
   }
 
-  /** The first place from here on, up to a limit, that is not of these kinds. */
+  /** The first place from {@code place} up to a limit with a character of none of these kinds. */
   int run(int place, int kind, int limit) {
     int end = Math.min(limit, to);
     int i = place;
@@ -124,7 +127,7 @@ final class SecretText {
     return i;
   }
 
-  /** Whether these characters stand there. */
+  /** Whether these characters start at a place. */
   boolean has(int place, String characters) {
     if (place < from || to - place < characters.length()) {
       return false;
@@ -137,7 +140,7 @@ final class SecretText {
     return true;
   }
 
-  /** Whether these characters end there, in upper or lower case (given in lower case). */
+  /** Whether these characters end at a place, in upper or lower case (given in lower case). */
   boolean hasBefore(int end, String lower) {
     int start = end - lower.length();
     if (start < from) {
@@ -153,7 +156,8 @@ final class SecretText {
   }
 
   /**
-   * Neither printable ASCII nor a blank: a byte that only binary formats and other scripts have.
+   * Whether a byte is neither printable ASCII nor a blank: only binary formats and other scripts
+   * have it.
    */
   boolean isBinary(int place) {
     int c = at(place);
@@ -161,9 +165,9 @@ final class SecretText {
   }
 
   /**
-   * Whether a word may begin there: after no letter, digit or underscore, after an escape such as
-   * {@code \n} or {@code %3D}, or after a lone one that follows a binary byte, which then is the
-   * length that pickles and the like put before a string.
+   * Whether a word may start at a place: not after a letter, digit or underscore, except after an
+   * escape such as {@code \n} or {@code %3D}, or after a single such character that follows a
+   * binary byte, because pickles and similar formats put the length there.
    */
   boolean startsWord(int place) {
     if (!is(place - 1, WORD)) {
@@ -176,8 +180,8 @@ final class SecretText {
   }
 
   /**
-   * Whether a credential with a prefix of its own may begin there: not in the middle of a long run
-   * of base64url, where any four letters come up once in 16 MB. A short word may be joined to it.
+   * Whether a credential with its own prefix may start at a place: not in the middle of a long run
+   * of base64url, where any four letters occur once in 16 MB. A short word may be joined to it.
    */
   boolean startsToken(int place) {
     int start = place;
@@ -187,7 +191,7 @@ final class SecretText {
     return start > place - LONG_RUN || (startsWord(place) && at(place - 1) != '-');
   }
 
-  /** Where the first of these names begins that ends there, {@link #NOTHING} for none. */
+  /** The start of the first of these names that ends at a place, {@link #NOTHING} for none. */
   int nameBefore(int end, String... lower) {
     for (String name : lower) {
       if (hasBefore(end, name)) {
@@ -197,7 +201,10 @@ final class SecretText {
     return NOTHING;
   }
 
-  /** Whether a line begins there, but for blanks; in JSON a line may begin after {@code \n}. */
+  /**
+   * Whether a line starts at a place, not counting blanks; in JSON a line may start after {@code
+   * \n}.
+   */
   boolean startsLine(int place) {
     int i = place;
     int limit = place - 64;
@@ -210,7 +217,7 @@ final class SecretText {
         || (at(i - 1) == 'n' && at(i - 2) == '\\');
   }
 
-  /** The first place from here on that is neither a blank nor the escape of one. */
+  /** The first place from {@code place} on that is neither a blank nor the escape of one. */
   int skipBlanks(int place, int limit) {
     int i = place;
     while (i < limit) {
@@ -227,9 +234,10 @@ final class SecretText {
   }
 
   /**
-   * Where the value of a setting begins whose name ends here: after {@code =} or {@code :}, blanks
-   * and quotes; {@link #NOTHING} when no value follows. Understands {@code NAME=value}, {@code
-   * "name": "value"}, {@code name: value}, {@code x["name"] = 'value'} and their escaped forms.
+   * The start of the value of a setting whose name ends at a place: after {@code =} or {@code :},
+   * blanks and quotes; {@link #NOTHING} when no value follows. Understands {@code NAME=value},
+   * {@code "name": "value"}, {@code name: value}, {@code x["name"] = 'value'} and their escaped
+   * forms.
    */
   int value(int nameEnd) {
     int i = nameEnd;

@@ -16,14 +16,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The credentials whose issuers gave them a prefix: one line for each alphabet and length.
+ * Credentials with a prefix chosen by their issuer: one line for each alphabet and length.
  *
- * <p>A prefix that ends in a separator is followed by at least so many random characters. A prefix
- * of letters alone comes up in base64, so exactly so many characters follow it and it begins a
- * word.
+ * <p>After a prefix that ends in a separator, at least the given number of random characters must
+ * follow. A prefix of letters alone also occurs in base64, so it must start a word and be followed
+ * by exactly that number.
  */
 final class SecretVendors {
-  /** Name, alphabet, number of random characters, prefixes. {@code =} demands that very number. */
+  /**
+   * Name, alphabet, number of random characters, prefixes. {@code =} demands exactly that number.
+   */
   private static final String TABLE =
       """
       github-token alnum 36 ghp_ gho_ ghu_ ghs_ ghr_
@@ -159,11 +161,11 @@ final class SecretVendors {
     };
   }
 
-  /** A keyword and at least so many random characters. */
+  /** A keyword followed by at least {@code least} random characters. */
   static Judge atLeast(int kind, int least) {
     return (text, at, after) -> {
-      // No more is read than what must be there: keywords within it are near, so reading on to the
-      // end for each of them would square the work.
+      // Reads only the mandatory characters: keywords can be close together, and reading to the end
+      // for each of them would take quadratic time.
       int end = text.run(after, kind, after + least);
       return end - after == least && text.startsToken(at) && text.isRandom(after, end)
           ? at
@@ -172,8 +174,9 @@ final class SecretVendors {
   }
 
   /**
-   * A keyword that begins a word and so many random characters; one or two more when a binary byte
-   * follows, which then are what pickles and the like put after a string.
+   * A keyword at the start of a word, followed by {@code least} to {@code most} random characters;
+   * one or two more if a binary byte follows, because pickles and similar formats put such bytes
+   * after a string.
    */
   static Judge exactly(int kind, int least, int most) {
     return (text, at, after) -> {
@@ -183,7 +186,7 @@ final class SecretVendors {
       return length >= least
               && fits
               && text.startsWord(at)
-              // In base64, letters alone come up behind its two signs as well.
+              // In base64, prefixes of letters also occur after its two signs.
               && !(text.is(after - 1, ALNUM) && text.is(at - 1, PLUS_SLASH))
               && text.startsToken(at)
               && text.isRandom(after, end)

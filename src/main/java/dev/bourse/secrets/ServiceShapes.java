@@ -18,16 +18,16 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 
-/** Credentials of services that have several parts, or whose mark is not at their beginning. */
+/** Credentials of services that have several parts, or a mark that is not at their start. */
 final class ServiceShapes {
   private static final String HEX_DIGITS = "0123456789abcdef";
   private static final String DIGITS = "0123456789";
   static final String LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-  /** How far a value is from the name of its service on the same line. */
+  /** The greatest distance of a value from the name of its service on the same line. */
   private static final int NEAR = 80;
 
-  /** How far a signature of an Azure address may be from the rest of its query. */
+  /** The greatest distance of the signature from other parts of an Azure address's query. */
   private static final int QUERY = 256;
 
   private ServiceShapes() {}
@@ -79,7 +79,9 @@ final class ServiceShapes {
         SecretRule.of("kaggle-key", ServiceShapes::kaggle, List.of("\"key\"", "\"key\\\"")));
   }
 
-  /** Three letters are too few to look for, so each is looked for with what may follow. */
+  /**
+   * Three letters are too short for a keyword, so they are combined with each possible follower.
+   */
   static List<String> combined(String start, String followers) {
     return followers.chars().mapToObj(c -> start + (char) c).toList();
   }
@@ -101,7 +103,7 @@ final class ServiceShapes {
     return end - middle == 40 && text.isRandom(middle + 1, end) ? at : NOTHING;
   }
 
-  /** The number of a bot, a colon, 35 characters; in addresses behind {@code bot}. */
+  /** The number of a bot, a colon, 35 characters; in addresses after {@code bot}. */
   private static int telegram(SecretText text, int at, int after) {
     int start = at;
     while (start > at - 11 && text.is(start - 1, DIGIT)) {
@@ -137,7 +139,7 @@ final class ServiceShapes {
     return end - second == 28 && text.isRandom(second + 1, end) ? at : NOTHING;
   }
 
-  /** Base64 of every three digits: how the numbers of bots begin. */
+  /** Base64 of every three digits, the possible starts of bot numbers. */
   private static List<String> discordStarts() {
     List<String> starts = new ArrayList<>();
     for (int number = 100; number < 1000; number++) {
@@ -193,7 +195,7 @@ final class ServiceShapes {
     return end - start == 43 && text.isRandom(start, end) ? name : NOTHING;
   }
 
-  /** A key that carries a mark of its kind in its last third. */
+  /** A key with a mark of its kind in its last third. */
   private static int azureMarkedKey(SecretText text, int at, int after) {
     int start = at;
     int limit = at - 90;
@@ -231,7 +233,7 @@ final class ServiceShapes {
     return marks;
   }
 
-  /** The signature of an address that grants access by itself. */
+  /** The signature of an address that grants access on its own. */
   private static int azureSignature(SecretText text, int at, int after) {
     int before = text.at(at - 1);
     if (before != '?' && before != '&' && before != ';') {
@@ -264,7 +266,7 @@ final class ServiceShapes {
     return text.at(at) == '=' && (text.has(at - 2, "sv=20") || text.has(at - 2, "se=20"));
   }
 
-  /** {@code SK} and 32 hexadecimal digits; an account's number with 32 more of them near it. */
+  /** {@code SK} and 32 hexadecimal digits, with an account's number or 32 more digits near it. */
   private static int twilio(SecretText text, int at, int after) {
     int start = at + 2;
     int end = start + 32;
@@ -301,7 +303,7 @@ final class ServiceShapes {
         : NOTHING;
   }
 
-  /** A kind, for services the name of an environment, and 40 to 44 characters. */
+  /** A kind, for services also an environment's name, and 40 to 44 characters. */
   private static int doppler(SecretText text, int at, int after) {
     int start = after;
     int end = text.run(start, BASE64URL, start + 40);
@@ -340,7 +342,7 @@ final class ServiceShapes {
         : NOTHING;
   }
 
-  /** A value of 42 characters behind the scheme or the service's name. */
+  /** A value of 42 characters after the scheme or the service's name. */
   private static int okta(SecretText text, int at, int after) {
     int limit = text.at(at) == 'S' ? after + 2 : after + NEAR;
     int start = wordOf(text, BASE64URL, 42, after, limit);
@@ -370,15 +372,15 @@ final class ServiceShapes {
     return NOTHING;
   }
 
-  /** A random word of one length near the name of its service, on its line. */
+  /** A random word of a fixed length near the name of its service, on the same line. */
   private static Judge named(int kind, int length) {
     return (text, at, after) ->
         wordOf(text, kind, length, after, after + NEAR) != NOTHING ? at : NOTHING;
   }
 
   /**
-   * The next random word of a length; not one behind {@code @} or {@code /}, where the names of
-   * revisions stand.
+   * The next random word of a length; words after {@code @} or {@code /} are skipped, because
+   * revision names stand there.
    */
   private static int wordOf(SecretText text, int kind, int length, int from, int limit) {
     int i = from;

@@ -10,26 +10,26 @@ import org.jspecify.annotations.Nullable;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * What a bzip2 or xz file unpacks to. Their libraries read from a stream and cannot wait for a file
- * that arrives in pieces, so they are asked for more only while the window holds all that one
- * request may need, or the file has ended.
+ * Unpacks a bzip2 or xz file. The libraries read from a stream and cannot wait for the next piece
+ * of a file, so they are called only while the window holds all bytes that one call may need, or
+ * the file has ended.
  *
- * <p>While too many such files are unpacked at once, a further one is not looked into: its own
- * bytes are scanned as always.
+ * <p>When too many such files are being unpacked at once, a further one is not unpacked; its own
+ * bytes are scanned as usual.
  */
 final class SlowLayer implements SecretLayer {
-  /** A block of bzip2, which may have grown a little. */
+  /** The size of a bzip2 block, with some room for growth. */
   private static final int BZIP2_BLOCK = (1 << 20) + (1 << 16);
 
   /** Two chunks of LZMA2 with their headers. */
   private static final int XZ_CHUNKS = 1 << 17;
 
-  /** KiB of a dictionary: what {@code xz} takes unless told otherwise, and its tables. */
+  /** KiB of memory for the default dictionary of {@code xz} and its tables. */
   private static final int XZ_MEMORY = 9 << 10;
 
   private static final int PIECE = 32 * 1024;
 
-  /** How a library begins to read. */
+  /** Opens a library's stream. */
   private interface Opening {
     InputStream open(InputStream packed) throws IOException;
   }
@@ -40,7 +40,7 @@ final class SlowLayer implements SecretLayer {
   private final int lookahead;
   private final AtomicBoolean hasPlace = new AtomicBoolean(true);
 
-  /** Null once nothing more is looked into. */
+  /** Null when no more is unpacked. */
   private @Nullable Window window;
 
   private byte @Nullable [] unpacked = new byte[PIECE];
@@ -74,12 +74,12 @@ final class SlowLayer implements SecretLayer {
       return null;
     }
     SlowLayer layer = new SlowLayer(name, depth, unpacking, opening, lookahead);
-    // An upload that is given up is not ended: its place is free when its memory is.
+    // An abandoned upload is never ended; its place becomes free when its memory does.
     Unpacking.CLEANER.register(layer, new Place(layer.hasPlace));
     return layer;
   }
 
-  /** A place among those that unpack, given back once. */
+  /** A place among the concurrent unpackers, released once. */
   private record Place(AtomicBoolean isTaken) implements Runnable {
     @Override
     public void run() {
@@ -99,7 +99,7 @@ final class SlowLayer implements SecretLayer {
       bytes = new byte[capacity];
     }
 
-    /** Takes as many as there is room for, and returns how many. */
+    /** Stores as many bytes as fit, and returns their number. */
     int take(byte[] from, int start, int end) {
       System.arraycopy(bytes, this.start, bytes, 0, available());
       this.end = available();
@@ -143,7 +143,7 @@ final class SlowLayer implements SecretLayer {
     return found;
   }
 
-  /** Unpacks while at least so many bytes are in the window. */
+  /** Unpacks while at least {@code least} bytes are in the window. */
   private Optional<Finding> unpack(int least) {
     try {
       while (window != null && unpacked != null && window.available() >= least) {
@@ -166,7 +166,7 @@ final class SlowLayer implements SecretLayer {
         }
       }
     } catch (IOException | RuntimeException damaged) {
-      // Whatever was sent, and whatever the libraries throw at it: it is not packed after all.
+      // Any exception of the libraries means that the file is not a compressed one.
       leave();
     }
     return Optional.empty();

@@ -5,17 +5,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
- * The members of a tar (POSIX ustar and pax, GNU): their names, and what is packed in them. Their
- * own bytes stand in the archive as they are and are scanned there.
+ * Inspects the members of a tar (POSIX ustar and pax, GNU): their names and their other forms.
+ * Their own bytes are part of the archive's and are scanned there.
  */
 final class TarLayer implements SecretLayer {
   private static final int BLOCK = 512;
   private static final int MAGIC = 257;
 
-  /** Longer names, and longer pax headers, are not read. */
+  /** Longer names and longer pax headers are ignored. */
   private static final int LONGEST_NAME = 8 * 1024;
 
-  /** What comes next. */
+  /** The part of the file that comes next. */
   private enum Part {
     HEADER,
     LONG_NAME,
@@ -31,7 +31,7 @@ final class TarLayer implements SecretLayer {
   private Part part = Part.HEADER;
   private int count;
 
-  /** Bytes of this part that are to come. */
+  /** The remaining bytes of this part. */
   private long rest;
 
   private int padding;
@@ -82,11 +82,11 @@ final class TarLayer implements SecretLayer {
     return found;
   }
 
-  /** Begins what a header announces. */
+  /** Starts the member that a header describes. */
   private Optional<Finding> begin() {
     count = 0;
     if (!isTar(header, BLOCK) || !unpacking.addMember()) {
-      part = Part.NOTHING; // the zeros at the end, and whatever follows
+      part = Part.NOTHING; // the zeros at the end
       return Optional.empty();
     }
     rest = size();
@@ -109,7 +109,7 @@ final class TarLayer implements SecretLayer {
     return found.isPresent() ? found : advance(0);
   }
 
-  /** So many bytes of the part came; what is over is ended. */
+  /** Counts received bytes of the part, and ends it when it is complete. */
   private Optional<Finding> advance(long length) {
     rest -= length;
     Optional<Finding> found = Optional.empty();
@@ -129,7 +129,7 @@ final class TarLayer implements SecretLayer {
     return found;
   }
 
-  /** The size in octal digits, or in binary with the first bit set; -1 when it is neither. */
+  /** The size in octal digits, or in binary with the first bit set; -1 for other formats. */
   private long size() {
     long size = 0;
     if ((header[124] & 0x80) != 0) {

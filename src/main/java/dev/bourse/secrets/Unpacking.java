@@ -4,46 +4,49 @@ import java.lang.ref.Cleaner;
 import java.util.concurrent.Semaphore;
 
 /**
- * What a scan may still unpack: one for a file, shared by everything that is found within it, so
- * that nesting multiplies nothing. A file of some kilobytes may unpack to terabytes or to millions
- * of members, and the worker that scans it does nothing else meanwhile.
+ * The unpacking budget of a scan. A file has one budget, which all nested content shares, so that
+ * nesting multiplies nothing. A file of some kilobytes may unpack to terabytes or to millions of
+ * members, and its scan occupies a worker.
  */
 final class Unpacking {
-  /** Bytes: a fifth of a second of one worker. */
+  /** The most unpacked bytes: a fifth of a second of one worker. */
   static final long MOST = 64L << 20;
 
-  /** Bytes for each one that was sent. Text packs to a third or a tenth, logs to a fiftieth. */
+  /**
+   * The most unpacked bytes for each byte sent. Text compresses to a third or a tenth, logs to a
+   * fiftieth.
+   */
   static final int RATIO = 256;
 
-  /** What may be unpacked before the ratio is known. */
+  /** Bytes that may be unpacked before the ratio applies. */
   static final int FIRST = 32 * 1024;
 
-  /** Members of archives: each costs about a microsecond, whatever is in it. */
+  /** The most members of archives: each costs about a microsecond, whatever its content. */
   static final int MEMBERS = 100_000;
 
   /**
-   * Layers within each other: a key in base64 in a file of a packed archive in an archive. Each
+   * The most nested layers: a key in base64 in a file of a compressed archive in an archive. Each
    * takes memory of its own.
    */
   static final int DEPTH = 4;
 
-  /** A byte of bzip2 or xz takes as long as four of deflate. */
+  /** The cost of a byte of bzip2 or xz, as a multiple of deflate's. */
   static final int SLOW = 4;
 
-  /** What one more layer costs before it unpacks anything: the memory of its scan is cleared. */
+  /** The cost of one more layer before it unpacks anything: the memory of its scan is cleared. */
   private static final int LAYER = 8 * 1024;
 
-  /** The memory of one unpacker of bzip2 or xz: a window, and a block or a dictionary. */
+  /** The memory of one bzip2 or xz unpacker: a window, and a block or a dictionary. */
   static final int SLOW_MEMORY = 10 << 20;
 
   /**
-   * Such unpackers in the whole process: an eighth of the heap. Uploads that wait for their next
-   * request keep theirs, so without a bound idle sessions would fill the memory.
+   * The concurrent unpackers of the process may take an eighth of the heap. Uploads that wait for
+   * their next request keep their unpacker, so without a bound idle sessions would fill the memory.
    */
   private static final Semaphore SLOW_PLACES =
       new Semaphore((int) Math.max(1, Runtime.getRuntime().maxMemory() / 8 / SLOW_MEMORY));
 
-  /** Gives back the places of unpackers that nobody refers to any more. */
+  /** Releases the places of unpackers that are unreachable. */
   static final Cleaner CLEANER = Cleaner.create();
 
   private long sent;
@@ -51,7 +54,7 @@ final class Unpacking {
   private long effort;
   private int members;
 
-  /** Bytes of the file itself came. */
+  /** Counts bytes of the file itself. */
   void addSent(int bytes) {
     sent += bytes;
   }
@@ -61,19 +64,19 @@ final class Unpacking {
     return effort < MOST && unpacked < RATIO * sent + FIRST;
   }
 
-  /** Bytes were unpacked. */
+  /** Counts unpacked bytes. */
   void addUnpacked(int bytes, int cost) {
     unpacked += bytes;
     effort += (long) bytes * cost;
   }
 
-  /** Whether one more layer may be looked into; counts it. */
+  /** Takes one more layer from the budget, and returns whether there was one. */
   boolean addLayer() {
     effort += LAYER;
     return isAllowed();
   }
 
-  /** Whether one more member may be looked into; counts it. */
+  /** Takes one more member from the budget, and returns whether there was one. */
   boolean addMember() {
     return members++ < MEMBERS;
   }

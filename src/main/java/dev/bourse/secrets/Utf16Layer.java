@@ -4,9 +4,9 @@ import dev.bourse.secrets.SecretScan.Finding;
 import java.util.Optional;
 
 /**
- * Text in UTF-16, with a byte-order mark or without, as editors and shells on Windows save it.
- * Credentials are ASCII, so each character becomes one byte and what is not ASCII becomes one that
- * no rule knows.
+ * Converts UTF-16 text, with or without a byte-order mark, as Windows editors and shells save it.
+ * Credentials are ASCII, so each ASCII character becomes one byte and all others a byte that no
+ * rule matches.
  */
 final class Utf16Layer implements SecretLayer {
   private static final byte OTHER = (byte) 0xff;
@@ -16,7 +16,7 @@ final class Utf16Layer implements SecretLayer {
 
   private static final int BIG = 0xfeff;
 
-  /** Characters without a mark that are enough to tell. */
+  /** Characters that are enough to recognize text without a mark. */
   private static final int SHORTEST = 16;
 
   private static final int PIECE = 16 * 1024;
@@ -32,7 +32,7 @@ final class Utf16Layer implements SecretLayer {
     this.isBigEndian = isBigEndian;
   }
 
-  /** Whether a file begins so; at least two bytes. */
+  /** Whether a file with these first bytes, at least two, is UTF-16 text. */
   static boolean isText(byte[] head, int length) {
     int mark = mark(head);
     return mark == LITTLE || mark == BIG || isText(head, length, 0) || isText(head, length, 1);
@@ -42,13 +42,13 @@ final class Utf16Layer implements SecretLayer {
     return (head[0] & 0xff) << 8 | (head[1] & 0xff);
   }
 
-  /** The layer of a file that {@link #isText} says is one. */
+  /** The layer of a file for which {@link #isText} holds. */
   static Utf16Layer of(String name, byte[] head, int length, int depth, Unpacking unpacking) {
     boolean isBig = mark(head) == BIG || (mark(head) != LITTLE && isText(head, length, 1));
     return new Utf16Layer(name, isBig, depth, unpacking);
   }
 
-  /** Whether nearly every second byte, from the first or the second on, is ASCII and the rest 0. */
+  /** Whether nearly every second byte, from {@code first} on, is ASCII and the rest 0. */
   private static boolean isText(byte[] head, int length, int first) {
     int characters = length / 2;
     int ascii = 0;
@@ -93,7 +93,7 @@ final class Utf16Layer implements SecretLayer {
     return placed(scan.end());
   }
 
-  /** The mark is a character as well. */
+  /** The byte-order mark counts as a character. */
   private static Optional<Finding> placed(Optional<Finding> found) {
     return found.map(
         one -> one.member().isEmpty() ? new Finding(one.rule(), 2 * one.offset()) : one);

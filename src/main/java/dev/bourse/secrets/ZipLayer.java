@@ -7,13 +7,12 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * The members of a zip, by their local headers in the order in which they arrive: their names, and
- * what deflated ones unpack to. Members that are stored stand in the file as they are, and are
- * looked into only for what is packed in them; encrypted ones, and those of other methods, are
- * skipped.
+ * Inspects the members of a zip in order of their local headers: their names, and the content of
+ * deflated ones. The bytes of stored members are part of the file's and are scanned there; here
+ * only their other forms are inspected. Encrypted members and those of other methods are skipped.
  *
- * <p>The directory at the end is not read: it would come only when the members are gone. Where a
- * member's length stands behind it, the next header is looked for.
+ * <p>The directory at the end is ignored, because it arrives after the members. For a member whose
+ * length comes after it, the next header is searched for.
  */
 final class ZipLayer implements SecretLayer {
   private static final int PIECE = 32 * 1024;
@@ -28,15 +27,15 @@ final class ZipLayer implements SecretLayer {
   private static final int DEFLATED = 8;
   private static final long UNKNOWN = 0xffffffffL;
 
-  /** What comes next. */
+  /** The part of the file that comes next. */
   private enum Part {
     SIGNATURE,
     HEADER,
     NAME,
     EXTRA,
-    /** A member of known length that is stored. */
+    /** A stored member of known length. */
     STORED,
-    /** A member that is stored up to the next header. */
+    /** A stored member that ends at the next header. */
     OPEN,
     DEFLATED,
     /** A member that cannot be read. */
@@ -54,7 +53,7 @@ final class ZipLayer implements SecretLayer {
   private int last;
   private int count;
 
-  /** Bytes of this part that are to come. */
+  /** The remaining bytes of this part. */
   private long rest;
 
   private String name = "";
@@ -109,7 +108,7 @@ final class ZipLayer implements SecretLayer {
     return found;
   }
 
-  /** Past the next header's signature, or to the end of what there is. */
+  /** Skips past the next header's signature, or to the end of the bytes. */
   private int seek(byte[] bytes, int from, int to) {
     int i = from;
     while (i < to && last != SIGNATURE) {
@@ -118,7 +117,7 @@ final class ZipLayer implements SecretLayer {
     return i;
   }
 
-  /** Goes on to the next part when this one is over. */
+  /** Continues with the next part when this one is complete. */
   private Optional<Finding> advance() {
     Optional<Finding> found = Optional.empty();
     if ((part == Part.SIGNATURE || part == Part.OPEN) && last == SIGNATURE) {
@@ -160,7 +159,7 @@ final class ZipLayer implements SecretLayer {
     return within(scan.found());
   }
 
-  /** Unpacks what is there, up to the member's end. */
+  /** Unpacks the available bytes, up to the member's end. */
   private Optional<Finding> inflate() {
     try {
       while (true) {

@@ -1,22 +1,22 @@
 /**
  * The secret scanner: finds credentials in a file while its bytes arrive, in constant memory and
- * whatever pieces the bytes arrive in. It knows nothing of checkpoints and could be a library.
+ * independently of the pieces they arrive in. It knows nothing of checkpoints and could be a
+ * library.
  *
- * <p>{@link dev.bourse.secrets.SecretScan} is all that others see. {@link
- * dev.bourse.secrets.Keywords} skips to the few places where a {@link
- * dev.bourse.secrets.SecretRule} may hold, the rule reads a bounded piece of {@link
- * dev.bourse.secrets.SecretText} there, and {@link dev.bourse.secrets.Randomness} tells secrets
- * from documentation. Most rules are lines of the table in {@link
- * dev.bourse.secrets.SecretVendors}.
+ * <p>{@link dev.bourse.secrets.SecretScan} is the entry point. {@link dev.bourse.secrets.Keywords}
+ * skips to the few places where a {@link dev.bourse.secrets.SecretRule} may hold, the rule reads a
+ * bounded part of {@link dev.bourse.secrets.SecretText} there, and {@link
+ * dev.bourse.secrets.Randomness} separates secrets from documentation. Most rules are lines of the
+ * table in {@link dev.bourse.secrets.SecretVendors}.
  *
- * <p>What a file holds in another form, a {@link dev.bourse.secrets.SecretLayer} or {@link
- * dev.bourse.secrets.EncodedRuns} shows to a scan of its own while it arrives; {@link
- * dev.bourse.secrets.Unpacking} bounds all of it together.
+ * <p>Content in another form, such as archives and encoded text, is converted by a {@link
+ * dev.bourse.secrets.SecretLayer} or {@link dev.bourse.secrets.EncodedRuns} for a nested scan while
+ * it arrives; {@link dev.bourse.secrets.Unpacking} bounds all of it together.
  *
  * <p>Regular expressions were rejected for the rules. A linear-time engine needs some 140 ns for
  * each byte of its window, so a file made of nothing but keywords would take a core one second for
- * each 7 MB; and walking the shape by hand first, which makes an expression cheap, leaves it
- * nothing to decide.
+ * each 7 MB; and a hand-written check of the shape before it, which makes an expression cheap,
+ * leaves it nothing to decide.
  */
 @NullMarked
 package dev.bourse.secrets;

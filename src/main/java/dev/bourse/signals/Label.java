@@ -2,20 +2,20 @@ package dev.bourse.signals;
 
 import java.util.Locale;
 
-/** By what a number may be told apart; each has few values, however large the platform is. */
+/** A label of a metric. Each has few values, however large the platform is. */
 public enum Label {
   AREA("`heap` or `nonheap`"),
   COLLECTOR("a garbage collector of the Java machine"),
-  KIND("what it is one of, in the words of the meaning"),
+  KIND("the kind, as the meaning lists them"),
   LOOP("an event loop, counted from 0"),
   OPERATION("the operation's id in its contract; `none` when a request reached no operation"),
-  OUTCOME("what came of it"),
+  OUTCOME("the outcome"),
   POOL("a pool of nodes, by its name"),
   REACHABILITY("`reachable`, `unreachable` or `unknown`"),
-  REASON("why it happened"),
-  STATE("the state it is in"),
+  REASON("the reason"),
+  STATE("the state"),
   STATUS("the HTTP status of the answer"),
-  VERSION("the program's");
+  VERSION("the program's version");
 
   private final String meaning;
 
@@ -23,12 +23,12 @@ public enum Label {
     this.meaning = meaning;
   }
 
-  /** As it is printed. */
+  /** The name as it is printed. */
   public String text() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** What its values are, in Markdown. */
+  /** Describes the label's values, in Markdown. */
   public String meaning() {
     return meaning;
   }

@@ -9,22 +9,23 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * How late event loops are: each has a timer, and by as much as that is late, every request of the
- * loop waits too. A loop that does not turn at all is told by the timer that has not come.
+ * Measures the lag of event loops: each has a timer, and every request of the loop waits as long as
+ * that timer is late. The timer of a loop that hangs does not fire; its lag so far is a gauge of
+ * its own.
  */
 public final class LoopSignals {
-  /** Often enough to meet what lasts, seldom enough to cost nothing. */
+  /** Frequent enough to catch a lasting lag, rare enough to cost nothing. */
   private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private LoopSignals() {}
 
-  /** Begins to look, for as long as the loops turn. */
+  /** Registers the metrics and starts the timers; they run until their loops stop. */
   public static void show(
       Signals signals, Iterable<? extends ScheduledExecutorService> loops, LongSupplier nanoTime) {
     Signals.Times late =
         signals.times(
             "bourse_event_loop_late_seconds",
-            "By how much a timer of an event loop was late, looked at twice a second.",
+            "Lag of a timer of an event loop, measured twice a second.",
             List.of(Label.LOOP),
             0.001,
             0.005,
@@ -40,7 +41,7 @@ public final class LoopSignals {
     }
     signals.gauges(
         "bourse_event_loop_silent_seconds",
-        "For how long a timer of an event loop has been due now: over a second, the loop hangs.",
+        "Time that a timer of an event loop is overdue now; above one second the loop hangs.",
         List.of(Label.LOOP),
         readings -> {
           for (int i = 0; i < timers.size(); i++) {
@@ -66,7 +67,7 @@ public final class LoopSignals {
       try {
         loop.schedule(this, PERIOD_NANOS, TimeUnit.NANOSECONDS);
       } catch (RejectedExecutionException ended) {
-        // The loop was stopped in order.
+        // The loop was shut down in order.
       }
     }
 

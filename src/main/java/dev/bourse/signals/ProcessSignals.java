@@ -12,45 +12,42 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What the process takes of its machine, by the names that dashboards for Java know: those of
- * Prometheus' own clients.
+ * Resource use of the process, under the names of Prometheus' own clients, which dashboards for
+ * Java use.
  */
 public final class ProcessSignals {
   private ProcessSignals() {}
 
   /**
-   * Shows them.
+   * Registers the metrics.
    *
-   * @param version the program's
+   * @param version of the program
    */
   public static void show(Signals signals, String version) {
-    signals.fact("bourse_build_info", "Which version of the program runs.", Label.VERSION, version);
+    signals.fact("bourse_build_info", "Version of the program.", Label.VERSION, version);
     showMemory(signals);
     showCollections(signals);
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    signals.gauge("jvm_threads_current", "Threads that live.", threads::getThreadCount);
+    signals.gauge("jvm_threads_current", "Live threads.", threads::getThreadCount);
     ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
-    signals.gauge(
-        "jvm_classes_currently_loaded", "Classes that are loaded.", classes::getLoadedClassCount);
+    signals.gauge("jvm_classes_currently_loaded", "Loaded classes.", classes::getLoadedClassCount);
     double startedSeconds = ManagementFactory.getRuntimeMXBean().getStartTime() / 1e3;
     signals.gauge(
         "process_start_time_seconds",
-        "When the process was started, in seconds since 1970.",
+        "Start time of the process, in seconds since 1970.",
         () -> startedSeconds);
     if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix) {
       signals.counters(
           "process_cpu_seconds_total",
-          "Time of cores that the process has used.",
+          "CPU time that the process has used.",
           List.of(),
           readings -> readings.put(unix.getProcessCpuTime() / 1e9));
       signals.gauge(
           "process_open_fds",
-          "Files and connections the process has open.",
+          "Open file descriptors: files and connections.",
           unix::getOpenFileDescriptorCount);
       signals.gauge(
-          "process_max_fds",
-          "Files and connections the process may have open.",
-          unix::getMaxFileDescriptorCount);
+          "process_max_fds", "Limit of open file descriptors.", unix::getMaxFileDescriptorCount);
     }
   }
 
@@ -61,17 +58,17 @@ public final class ProcessSignals {
         signals,
         memory,
         "jvm_memory_committed_bytes",
-        "Memory taken of the system",
+        "Memory committed by the system",
         MemoryUsage::getCommitted);
-    // Without a bound, which other memory has as a rule, the machine tells -1.
+    // The JVM reports -1 for memory without a limit, as most memory outside the heap is.
     signals.gauge(
         "jvm_memory_heap_max_bytes",
-        "The most that the heap may come to.",
+        "Limit of the heap.",
         () -> memory.getHeapMemoryUsage().getMax());
     List<BufferPoolMXBean> pools = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class);
     signals.gauge(
         "jvm_buffer_used_bytes",
-        "Memory outside the heap that buffers take, but for the network library's.",
+        "Memory of direct buffers outside the heap, without those of the network library.",
         () -> pools.stream().mapToLong(BufferPoolMXBean::getMemoryUsed).sum());
   }
 
@@ -95,12 +92,12 @@ public final class ProcessSignals {
     List<GarbageCollectorMXBean> collectors = ManagementFactory.getGarbageCollectorMXBeans();
     signals.counters(
         "jvm_gc_collections_total",
-        "Collections of garbage.",
+        "Garbage collections.",
         List.of(Label.COLLECTOR),
         readings -> collectors.forEach(c -> readings.put(c.getCollectionCount(), c.getName())));
     signals.counters(
         "jvm_gc_collection_seconds_total",
-        "Time that collections of garbage have taken.",
+        "Time spent in garbage collections.",
         List.of(Label.COLLECTOR),
         readings ->
             collectors.forEach(c -> readings.put(c.getCollectionTime() / 1e3, c.getName())));

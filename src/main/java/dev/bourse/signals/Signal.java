@@ -5,19 +5,19 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * A number that is shown.
+ * A metric.
  *
- * @param name as it is printed; a histogram's is followed by {@code _bucket}, {@code _sum} and
- *     {@code _count}
- * @param meaning one sentence or two
- * @param labels by which there are several of it
+ * @param name as printed; a histogram's is followed by {@code _bucket}, {@code _sum} and {@code
+ *     _count}
+ * @param meaning one or two sentences
+ * @param labels that distinguish its series; empty for a single series
  */
 public record Signal(String name, Type type, String meaning, List<Label> labels) {
   private static final Pattern NAME =
       Pattern.compile("(?:bourse|jvm|process)(?:_[a-z0-9]{1,20}){1,10}");
   private static final String TOTAL = "_total";
 
-  /** Units by what a name ends with, but for {@code _total}. */
+  /** Units by the suffix of a name, before {@code _total}. */
   private static final Map<String, String> UNITS =
       Map.of(
           "_seconds", "seconds",
@@ -25,31 +25,32 @@ public record Signal(String name, Type type, String meaning, List<Label> labels)
           "_dollars", "US dollars",
           "_ratio", "0 to 1");
 
-  /** How a number moves. */
+  /** The type of a metric. */
   public enum Type {
     /** Only grows, from 0 at the start of the process. */
     COUNTER,
     /** Grows and shrinks. */
     GAUGE,
-    /** How many fell into which range. */
+    /** Counts observations by range. */
     HISTOGRAM
   }
 
-  /** Refuses a name that breaks Prometheus' conventions. */
+  /** Rejects a name that breaks Prometheus' conventions. */
   public Signal {
     if (!NAME.matcher(name).matches()) {
-      throw new IllegalArgumentException(name + ": a name has words after bourse_");
+      throw new IllegalArgumentException(
+          name + ": a metric's name is bourse_, jvm_ or process_ and words");
     }
     if (name.endsWith(TOTAL) != (type == Type.COUNTER)) {
-      throw new IllegalArgumentException(name + ": counters, and no others, end in " + TOTAL);
+      throw new IllegalArgumentException(name + ": counters and only counters end in " + TOTAL);
     }
     if (meaning.isBlank() || !meaning.endsWith(".")) {
-      throw new IllegalArgumentException(name + ": a meaning is sentences");
+      throw new IllegalArgumentException(name + ": a meaning is one or two sentences");
     }
     labels = List.copyOf(labels);
   }
 
-  /** In what it is measured; empty for a plain number. */
+  /** Returns the unit; empty for a plain number. */
   public String unit() {
     String measured =
         name.endsWith(TOTAL) ? name.substring(0, name.length() - TOTAL.length()) : name;

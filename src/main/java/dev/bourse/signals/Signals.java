@@ -24,14 +24,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The numbers of one process. What is given here to read them is called on any thread, reads what
- * is in memory and does not wait; one that throws is left out of that scrape, and counted.
+ * The metrics of one process. A callback that reads a number runs on any thread, reads memory only
+ * and does not wait. One that throws is left out of that scrape, and counted.
  *
- * <p>None has exemplars, which the text format does not print: each time that something is counted
- * the library would ask OpenTelemetry, which is there for traces, whether there is one.
+ * <p>No metric has exemplars. The text format does not print them, and the library would ask
+ * OpenTelemetry, which is on the class path for traces, for one at each observation.
  */
 public final class Signals {
-  /** Of the text that {@link #print} makes. */
+  /** The content type of {@link #print}. */
   public static final String CONTENT_TYPE = PrometheusTextFormatWriter.CONTENT_TYPE;
 
   private static final Logger LOG = LoggerFactory.getLogger(Signals.class);
@@ -43,58 +43,58 @@ public final class Signals {
   public Signals() {
     counter(
         "bourse_signals_unreadable_total",
-        "Readings for a scrape that failed; the number was left out. A fault of the program.",
+        "Metrics left out of a scrape because reading them failed; an internal error.",
         unreadable::sum);
   }
 
-  /** Told the number of one combination of labels. */
+  /** Receives the numbers of one metric, one for each combination of labels. */
   public interface Readings {
     /**
-     * It is so much.
+     * Sets the number of a series.
      *
-     * @param labels the labels' values, in order
+     * @param labels values of the labels, in order
      */
     void put(double number, String... labels);
 
-    /** It is so many; a count above 2^53 is not told exactly. */
+    /** Sets the count of a series; counts above 2^53 are rounded. */
     default void put(long count, String... labels) {
       put((double) count, labels);
     }
   }
 
-  /** Told how long things took. */
+  /** Records durations. */
   public interface Times {
     /**
-     * What is told so of one series; whoever is told often keeps it. The series begins here.
+     * Returns the recorder of one series, and creates the series. Frequent callers keep it.
      *
-     * @param labels the labels' values, in order
+     * @param labels values of the labels, in order
      * @return takes nanoseconds
      */
     LongConsumer at(String... labels);
 
-    /** It took so long. */
+    /** Records one duration. */
     default void took(long nanos, String... labels) {
       at(labels).accept(nanos);
     }
   }
 
-  /** Told that things happened. */
+  /** Counts events. */
   public interface Tally {
     /**
-     * What adds one to a series, at the cost of a striped counter; whoever adds often keeps it. The
-     * series begins here.
+     * Returns a counter that adds one to a series, at the cost of a striped counter, and creates
+     * the series. Frequent callers keep it.
      *
-     * @param labels the labels' values, in order
+     * @param labels values of the labels, in order
      */
     Runnable at(String... labels);
 
-    /** It happened once. */
+    /** Counts one event. */
     default void add(String... labels) {
       at(labels).run();
     }
   }
 
-  /** Shows a number that only grows. */
+  /** Registers a number that only grows. */
   public void counter(String name, String meaning, LongSupplier now) {
     declare(name, Signal.Type.COUNTER, meaning, List.of());
     CounterWithCallback.builder()
@@ -104,7 +104,7 @@ public final class Signals {
         .register(registry);
   }
 
-  /** Shows numbers that only grow, by labels. */
+  /** Registers numbers that only grow, by labels. */
   public void counters(String name, String meaning, List<Label> labels, Consumer<Readings> now) {
     declare(name, Signal.Type.COUNTER, meaning, labels);
     CounterWithCallback.builder()
@@ -115,7 +115,7 @@ public final class Signals {
         .register(registry);
   }
 
-  /** Shows a number that grows and shrinks; nothing while it is {@code NaN}. */
+  /** Registers a number that grows and shrinks; it is not printed while it is {@code NaN}. */
   public void gauge(String name, String meaning, DoubleSupplier now) {
     declare(name, Signal.Type.GAUGE, meaning, List.of());
     GaugeWithCallback.builder()
@@ -135,7 +135,7 @@ public final class Signals {
   }
 
   /**
-   * Shows what does not change, as Prometheus has it: the text is a label, and the number 1.
+   * Registers a constant text in Prometheus' info style: the text is a label and the number is 1.
    *
    * @param name ending in {@code _info}
    */
@@ -149,7 +149,7 @@ public final class Signals {
         .addLabelValues(text);
   }
 
-  /** Shows numbers that come and go, by labels. */
+  /** Registers numbers that grow and shrink, by labels; the series may come and go. */
   public void gauges(String name, String meaning, List<Label> labels, Consumer<Readings> now) {
     declare(name, Signal.Type.GAUGE, meaning, labels);
     GaugeWithCallback.builder()
@@ -160,7 +160,7 @@ public final class Signals {
         .register(registry);
   }
 
-  /** Shows how often something happens, by labels; a series begins when it first does. */
+  /** Registers a counter of events, by labels; a series begins with its first event. */
   public Tally tally(String name, String meaning, List<Label> labels) {
     declare(name, Signal.Type.COUNTER, meaning, labels);
     Counter counter =
@@ -177,10 +177,10 @@ public final class Signals {
   }
 
   /**
-   * Shows how many of something there are each time.
+   * Registers a histogram of sizes.
    *
-   * @param bounds of the buckets, ascending
-   * @return takes how many
+   * @param bounds upper bounds of the buckets, ascending
+   * @return takes a size
    */
   public LongConsumer sizes(String name, String meaning, double... bounds) {
     declare(name, Signal.Type.HISTOGRAM, meaning, List.of());
@@ -196,9 +196,9 @@ public final class Signals {
   }
 
   /**
-   * Shows how long something takes, by labels; a series begins when it first does.
+   * Registers a histogram of durations, by labels; a series begins with its first observation.
    *
-   * @param bounds of the buckets, in seconds, ascending
+   * @param bounds upper bounds of the buckets, in seconds, ascending
    */
   public Times times(String name, String meaning, List<Label> labels, double... bounds) {
     declare(name, Signal.Type.HISTOGRAM, meaning, labels);
@@ -219,7 +219,7 @@ public final class Signals {
 
   private void declare(String name, Signal.Type type, String meaning, List<Label> labels) {
     if (all.putIfAbsent(name, new Signal(name, type, meaning, labels)) != null) {
-      throw new IllegalArgumentException(name + " is shown already");
+      throw new IllegalArgumentException(name + " is registered twice");
     }
   }
 
@@ -227,7 +227,7 @@ public final class Signals {
     return labels.stream().map(Label::text).toArray(String[]::new);
   }
 
-  /** One number that cannot be read must not hide the others. */
+  /** A number that cannot be read must not hide the others. */
   private void reading(String name, Runnable read) {
     try {
       read.run();
@@ -237,12 +237,14 @@ public final class Signals {
     }
   }
 
-  /** All that is shown, by name. */
+  /** Returns all metrics, by name. */
   public List<Signal> all() {
     return List.copyOf(all.values());
   }
 
-  /** All numbers in Prometheus' text format. Takes some milliseconds: not for an event loop. */
+  /**
+   * Prints all metrics in Prometheus' text format. Takes some milliseconds: not for an event loop.
+   */
   public byte[] print() {
     ByteArrayOutputStream text = new ByteArrayOutputStream(16_384);
     try {

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
-/** The pages of a member who is signed in. */
+/** The pages of a signed-in member. */
 public final class AccountRoutes {
   private static final String ACCOUNT = ReturnTo.ACCOUNT;
   private static final DateTimeFormatter TIME =
@@ -122,7 +122,7 @@ public final class AccountRoutes {
     return TIME.format(Instant.ofEpochMilli(millis));
   }
 
-  /** The front door: a member goes on to the console, anybody else to what there is to read. */
+  /** The front page: redirects members to the console, and others to public pages. */
   private Future<Answer> start(Call call) {
     return sessions
         .find(call)
@@ -136,11 +136,11 @@ public final class AccountRoutes {
         Buffer.buffer(),
         List.of(
             Map.entry("location", path),
-            // It depends on who asks, and that changes.
+            // The redirect depends on the visitor's session.
             Map.entry("cache-control", "no-store")));
   }
 
-  /** Asks before every browser is signed out, and says how many there are. */
+  /** Asks for confirmation before signing out every browser, and shows their number. */
   private Future<Answer> confirmEverywhere(Session session) {
     Future<List<OwnSessions.OwnSession>> rows = own.list(session.orgId(), session.username());
     Future<List<ConnectedApplications.Application>> connected =
@@ -169,7 +169,7 @@ public final class AccountRoutes {
 
   private Future<Answer> signOutEverywhere(Session session) {
     return own.endEverywhere(session.orgId(), session.username())
-        .map(ended -> Sessions.redirect("/sign-out", sessions.forgetting()));
+        .map(ended -> Sessions.redirect("/sign-out", sessions.clearedCookies()));
   }
 
   private Future<Answer> disconnect(Call call, Session session) {

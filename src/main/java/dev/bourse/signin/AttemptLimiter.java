@@ -8,14 +8,15 @@ import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
 import java.time.Duration;
 
-/** A rate limit for each of many callers: so many attempts in a quarter of an hour. */
+/** A rate limit for each of many callers: a number of attempts in 15 minutes. */
 public final class AttemptLimiter {
   private static final Duration PERIOD = Duration.ofMinutes(15);
 
   /**
-   * Callers that are counted. An entry takes some 400 bytes, so this is 4 MB, and a dozen limiters
-   * take a quarter of the heap at most: whoever has a network of 65,536 client addresses must not
-   * fill it. Beyond it the least used is forgotten, which only forgives its attempts.
+   * Callers that are tracked. An entry takes some 400 bytes, so this is 4 MB, and a dozen limiters
+   * take at most a quarter of the heap: an attacker with a network of 65,536 client addresses must
+   * not fill it. Beyond this, the least recently used caller is evicted, which only forgives its
+   * attempts.
    */
   static final long MAX_CALLERS = 10_000;
 
@@ -24,7 +25,7 @@ public final class AttemptLimiter {
   private final LoadingCache<String, Bucket> buckets;
 
   /**
-   * @param noun what is tried, and by whom, for the refusal
+   * @param noun the attempts and their origin, for the refusal
    */
   public AttemptLimiter(int perPeriod, String noun) {
     this.perPeriod = perPeriod;
@@ -34,7 +35,7 @@ public final class AttemptLimiter {
     this.buckets =
         Caffeine.newBuilder()
             .maximumSize(MAX_CALLERS)
-            // A whole period refills any bucket, so what goes is as good as new.
+            // A whole period refills any bucket, so an evicted one is equivalent to a new one.
             .expireAfterAccess(PERIOD.plusMinutes(1))
             .build(caller -> Bucket.builder().addLimit(bandwidth).build());
   }
@@ -54,12 +55,14 @@ public final class AttemptLimiter {
     }
   }
 
-  /** Counts an attempt; false when there were too many, for whoever is not to be told. */
+  /**
+   * Counts an attempt; returns false if there were too many, for callers that must not disclose it.
+   */
   boolean tryCount(String caller) {
     return buckets.get(caller).tryConsume(1);
   }
 
-  /** How many callers are counted now. */
+  /** The number of callers tracked now. */
   long callers() {
     buckets.cleanUp();
     return buckets.estimatedSize();

@@ -5,11 +5,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a person calls the browser that sends a {@code User-Agent}. The header is free text that may
- * say anything, so the name helps to tell one's own sessions apart and nothing hangs on it.
+ * The common name of a browser, from its {@code User-Agent}. The header is free text that may say
+ * anything, so the name only helps members to recognize their own sessions, and no decision depends
+ * on it.
  */
 final class BrowserName {
-  /** What marks a family, the more particular ones first: each imitates those behind it. */
+  /**
+   * Marks of browser families. More specific ones come first, because each imitates those after it.
+   */
   private static final List<Map.Entry<String, String>> FAMILIES =
       List.of(
           Map.entry("Edg", "Edge"),
@@ -20,7 +23,7 @@ final class BrowserName {
           Map.entry("CriOS/", "Chrome"),
           Map.entry("Safari/", "Safari"));
 
-  /** Android says Linux, too, and an iPhone says Mac OS. */
+  /** Android also names Linux, and an iPhone Mac OS. */
   private static final List<Map.Entry<String, String>> SYSTEMS =
       List.of(
           Map.entry("Android", "Android"),
@@ -33,7 +36,7 @@ final class BrowserName {
 
   private BrowserName() {}
 
-  /** Such as {@code Firefox on Linux}; {@code unknown browser} for whatever is none of these. */
+  /** A name such as {@code Firefox on Linux}; {@code unknown browser} if no mark matches. */
   static String of(String userAgent) {
     String family = find(FAMILIES, userAgent).orElse("");
     if (family.isEmpty()) {

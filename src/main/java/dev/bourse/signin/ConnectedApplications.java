@@ -6,19 +6,19 @@ import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The applications that members allowed to act for them: what members see of them. */
+/** The port to members' grants to applications. */
 public interface ConnectedApplications {
   /**
-   * One of them.
+   * A grant as its member sees it.
    *
-   * @param id names the permission
-   * @param name what the application calls itself
-   * @param scopes what it may do, in plain words
-   * @param scopeLabels what it may do, as contracts spell it
-   * @param sinceMillis when it was allowed
-   * @param usedAtMillis when it was last given tokens, null when that is not known
-   * @param expiresAtMillis when it ends unless it is used before, or at the latest
-   * @param limits how far its declarations may go
+   * @param id of the grant
+   * @param name the application's own name
+   * @param scopes its permissions, in plain words
+   * @param scopeLabels its scopes, in the spelling of contracts
+   * @param sinceMillis when it was granted
+   * @param usedAtMillis when it last issued tokens, null when unknown
+   * @param expiresAtMillis when it expires unless it is used before, or at the latest
+   * @param limits the limits of its declarations
    */
   record Application(
       String id,
@@ -30,26 +30,26 @@ public interface ConnectedApplications {
       long expiresAtMillis,
       TokenLimits limits) {}
 
-  /** A member's, the newest first; at most 100. */
+  /** A member's grants, the newest first; at most 100. */
   Future<List<Application>> list(String orgId, String username);
 
   /**
-   * Takes one permission back at once.
+   * Revokes one grant at once.
    *
-   * @return whether the member had one of this id
+   * @return whether the member had one with this id
    */
   Future<Boolean> revoke(String orgId, String username, String id);
 
   /**
-   * Narrows how far the declarations of one may go, at once; what is null in {@code asked} stays.
-   * Fails with {@code token-limit} when a limit would be wider.
+   * Narrows the limits of a grant's declarations at once; null values in {@code asked} leave the
+   * limit unchanged. Fails with {@code token-limit} when a limit would be wider.
    *
-   * @return whether the member had one of this id
+   * @return whether the member had a grant with this id
    */
   Future<Boolean> narrow(String orgId, String username, String id, TokenLimits asked);
 
   /**
-   * Takes all of them back at once, and every token the member holds.
+   * Revokes all of a member's grants, and every token of the member, at once.
    *
    * @param along stored in the same commit, which locks the member first
    */

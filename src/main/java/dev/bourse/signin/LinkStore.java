@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of sign-in links. */
+/** Reads and writes the rows of sign-in links. */
 final class LinkStore {
   private final Database database;
 
@@ -16,22 +16,22 @@ final class LinkStore {
     this.database = database;
   }
 
-  /** A link that is to be used does not work any more. */
-  static final class LinkSpent extends RuntimeException {
-    LinkSpent() {
+  /** The link was used before or has expired. */
+  static final class LinkSpentException extends RuntimeException {
+    LinkSpentException() {
       super("the link was used or has expired", null, false, false);
     }
   }
 
   /**
-   * What a link stands for.
+   * The meaning of a link.
    *
-   * @param email whose it is, in lower case
-   * @param orgId the organization that an invitation is for; null for any
-   * @param name what the person is called; empty when that is not known
-   * @param returnTo where the sign-in leads in the browser that asked for it
+   * @param email the address it signs in, in lower case
+   * @param orgId the organization of an invitation; null for any
+   * @param name the person's name; empty when unknown
+   * @param returnTo where the sign-in leads in the browser that requested it
    * @param askedBy identifies that browser ({@link Sessions.Visitor#mark}); null for none, in which
-   *     case the sign-in leads to the account in every browser
+   *     case the sign-in leads to the account page in every browser
    */
   record Link(
       String email,
@@ -65,7 +65,7 @@ final class LinkStore {
     return database.commit(statements);
   }
 
-  /** A link that works now. */
+  /** A link that can still be used. */
   Future<Optional<Link>> find(String id, long nowMillis) {
     return database.readFirst(
         """
@@ -83,12 +83,12 @@ final class LinkStore {
   }
 
   /**
-   * Uses a link up, in the commit of the sign-in that it is used for: nobody loses it to a sign-in
-   * that fails. Of several that try at once one succeeds; the others fail with {@link LinkSpent}.
+   * Marks a link used, in the commit of its sign-in, so that a failed sign-in does not consume it.
+   * Of several concurrent uses one succeeds; the others fail with {@link LinkSpentException}.
    */
-  static Statement spending(String id, long nowMillis) {
+  static Statement markUsed(String id, long nowMillis) {
     return Statement.guarded(
-        LinkSpent::new,
+        LinkSpentException::new,
         """
         UPDATE sign_in_link SET used_at = ?
         WHERE link_sha256 = ? AND used_at IS NULL AND expires_at > ?\
@@ -98,7 +98,7 @@ final class LinkStore {
         nowMillis);
   }
 
-  /** Deletes links that have expired. */
+  /** Deletes expired links. */
   Future<Void> sweep(long nowMillis) {
     return database.commit(
         List.of(Statement.of("DELETE FROM sign_in_link WHERE expires_at <= ?", nowMillis)));

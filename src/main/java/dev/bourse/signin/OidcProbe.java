@@ -12,20 +12,20 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** Reads what a sign-in by a provider begins with: its description and its keys. Blocks. */
+/** Reads an identity provider's metadata and keys, with which a sign-in starts. Blocks. */
 public final class OidcProbe {
   private static final String DISCOVERY = "/.well-known/openid-configuration";
 
-  /** A description has some 2 KB, and a dozen keys with their certificates 40. */
+  /** The metadata takes some 2 KB, and a dozen keys with their certificates 40 KB. */
   private static final int MOST_BYTES = 1 << 20;
 
   private OidcProbe() {}
 
   /**
-   * Asks a provider.
+   * Checks a provider.
    *
-   * @param timeout how long the connection, and each answer to its first byte, may take
-   * @return how many keys it signs with
+   * @param timeout the longest wait for the connection, and for each answer's first byte
+   * @return the number of its signing keys
    * @throws IOException that says what is wrong with it
    */
   public static int look(SignInConfig.Oidc provider, Duration timeout)
@@ -36,7 +36,7 @@ public final class OidcProbe {
     Object issuer = described.getValue("issuer");
     if (!provider.issuer().equals(issuer)) {
       throw new IOException(
-          "%s: it calls itself '%s', so no sign-in would be accepted".formatted(place, issuer));
+          "%s: its issuer is '%s', so no sign-in would be accepted".formatted(place, issuer));
     }
     if (!(described.getValue("jwks_uri") instanceof String keysAt)) {
       throw new IOException(place + ": it names no jwks_uri");
@@ -72,11 +72,11 @@ public final class OidcProbe {
       }
       return new JsonObject(new String(bytes, StandardCharsets.UTF_8));
     } catch (DecodeException | ClassCastException notJson) {
-      throw new IOException(url + " is no JSON object", notJson);
+      throw new IOException(url + " is not a JSON object", notJson);
     }
   }
 
-  /** The JDK's client says of a refused connection nothing but its class. */
+  /** The JDK's client reports a refused connection without a message. */
   private static String reason(Exception e) {
     return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }

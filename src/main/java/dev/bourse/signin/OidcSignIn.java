@@ -34,36 +34,36 @@ import org.slf4j.LoggerFactory;
 /**
  * Sign-in by an OpenID Connect provider: the code flow with PKCE.
  *
- * <p>What an unfinished sign-in must remember is in no store: state, nonce and code verifier are
- * derived from the browser's cookie and a number that the state carries. So a sign-in ends only in
- * the browser it began in, on whichever replica.
+ * <p>The state of an unfinished sign-in is not stored: state, nonce and code verifier are derived
+ * from the browser's cookie and a number that the state carries. So a sign-in can only finish in
+ * the browser it started in, on any replica.
  *
- * <p>The provider's own description is read when it is first needed, for a provider that is down
- * must not keep the service from starting, and again once it is old: keys are changed.
+ * <p>The provider's metadata is read when it is first needed, because an unavailable provider must
+ * not keep the service from starting, and again once it is old, because keys change.
  */
 final class OidcSignIn {
   private static final Logger LOG = LoggerFactory.getLogger(OidcSignIn.class);
 
-  /** The longest somebody waits for the provider before being told that it does not answer. */
+  /** The longest wait for the provider. */
   private static final long TIMEOUT_SECONDS = 10;
 
-  /** How long the provider's keys are trusted without reading them anew. */
+  /** How long the provider's metadata and keys are used before they are read again. */
   private static final long DISCOVERY_MILLIS = 3_600_000;
 
-  /** How far the provider's clock may be behind or ahead of ours. */
+  /** The tolerated difference between the provider's clock and ours. */
   private static final long LEEWAY_SECONDS = 60;
 
   private static final int ATTEMPT_LENGTH = 22;
   private static final String CALLBACK = "/sign-in/oidc/callback";
 
-  private record Discovered(OAuth2Auth auth, long atMillis) {}
+  private record CachedProvider(OAuth2Auth auth, long atMillis) {}
 
   private final Vertx vertx;
   private final SignInConfig.Oidc config;
   private final Supplier<String> baseUrl;
   private final Clock clock;
   private final RandomGenerator random;
-  private @Nullable Discovered discovered;
+  private @Nullable CachedProvider discovered;
   private @Nullable Future<OAuth2Auth> discovering;
 
   OidcSignIn(
@@ -79,14 +79,17 @@ final class OidcSignIn {
     this.random = random;
   }
 
-  /** Whom the provider says is at the browser, and where the sign-in leads. */
+  /** The person that the provider reports, and where the sign-in leads. */
   record Person(String email, String name, String returnTo) {}
 
   String name() {
     return config.name();
   }
 
-  /** Where to send a browser to; fails with {@code overloaded} when the provider is away. */
+  /**
+   * The provider's address to redirect a browser to; fails with {@code overloaded} when the
+   * provider is unreachable.
+   */
   Future<String> begin(Sessions.Visitor visitor, String returnTo) {
     String attempt = Ids.base62(random, ATTEMPT_LENGTH);
     String place =
@@ -122,10 +125,10 @@ final class OidcSignIn {
   }
 
   /**
-   * The end of a sign-in at the provider.
+   * Finishes a sign-in.
    *
-   * @return fails with {@code forbidden} when the answer is not to a question of this browser, or
-   *     proves no address; with {@code overloaded} when the provider is away
+   * @return fails with {@code forbidden} when the answer does not belong to a request of this
+   *     browser, or proves no address; with {@code overloaded} when the provider is unreachable
    */
   Future<Person> end(Sessions.Visitor visitor, String state, String code) {
     String[] parts = state.split("\\.", -1);
@@ -144,7 +147,7 @@ final class OidcSignIn {
     return provider()
         .compose(
             auth ->
-                RequestContext.calling(
+                RequestContext.traceCall(
                         "sign-in token",
                         () ->
                             auth.authenticate(credentials)
@@ -154,7 +157,7 @@ final class OidcSignIn {
   }
 
   private Person person(User user, String nonce, String returnTo) {
-    // The library has checked its signature; an answer without one has none of these.
+    // The library has verified the signature; an unsigned token would have no claims here.
     JsonObject claims = user.attributes().getJsonObject("idToken");
     if (claims == null) {
       throw refused("the identity provider sent no id_token");
@@ -170,7 +173,7 @@ final class OidcSignIn {
     return new Person(email, name, ReturnTo.safe(returnTo));
   }
 
-  /** What is wrong with an id_token's claims (OpenID Connect Core 1.0, section 3.1.3.7). */
+  /** The fault of an id_token's claims (OpenID Connect Core 1.0, section 3.1.3.7). */
   static Optional<String> fault(
       JsonObject claims, SignInConfig.Oidc config, String nonce, long nowSeconds) {
     Object audience = claims.getValue("aud");
@@ -203,7 +206,7 @@ final class OidcSignIn {
   }
 
   private synchronized Future<OAuth2Auth> provider() {
-    Discovered known = discovered;
+    CachedProvider known = discovered;
     if (known != null && Math.abs(clock.millis() - known.atMillis()) < DISCOVERY_MILLIS) {
       return Future.succeededFuture(known.auth());
     }
@@ -220,12 +223,12 @@ final class OidcSignIn {
       options.setClientSecret(config.clientSecret());
     }
     Future<OAuth2Auth> discovery =
-        RequestContext.calling(
+        RequestContext.traceCall(
                 "sign-in discovery",
                 () ->
                     OpenIDConnectAuth.discover(vertx, options)
                         .timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS))
-            .recover(e -> Future.failedFuture(away(e)));
+            .recover(e -> Future.failedFuture(unavailable(e)));
     discovering = discovery;
     discovery.onComplete(done -> discovered(done.result()));
     return discovery;
@@ -234,24 +237,24 @@ final class OidcSignIn {
   private synchronized void discovered(@Nullable OAuth2Auth auth) {
     discovering = null;
     if (auth != null) {
-      Discovered old = discovered;
-      discovered = new Discovered(auth, clock.millis());
+      CachedProvider old = discovered;
+      discovered = new CachedProvider(auth, clock.millis());
       if (old != null) {
         old.auth().close();
       }
     }
   }
 
-  /** The provider said no, or nothing. */
+  /** The refusal for a failure, or a refusal, of the provider. */
   private ApiError translated(Throwable fault) {
     String text = String.valueOf(fault.getMessage());
     if (text.contains("invalid_grant") || text.contains("invalid_request")) {
       return refused("the identity provider does not accept this sign-in; begin anew");
     }
-    return away(fault);
+    return unavailable(fault);
   }
 
-  private ApiError away(Throwable fault) {
+  private ApiError unavailable(Throwable fault) {
     LOG.warn("the identity provider {} failed: {}", config.issuer(), fault.toString());
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,

@@ -9,9 +9,9 @@ import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.List;
 
-/** A member's own sessions as they see and end them. */
+/** Lists and ends a member's own sessions. */
 public final class OwnSessions {
-  /** As much of a session's id as a trail shows, to tell one from the other. */
+  /** The part of a session's id that a trail shows, enough to distinguish sessions. */
   private static final int SHOWN_ID = 12;
 
   private final Database database;
@@ -27,9 +27,9 @@ public final class OwnSessions {
   /**
    * A browser in which the member is signed in.
    *
-   * @param id names the session; worth nothing to a thief
-   * @param browser what people call it
-   * @param address whence it was last used, as address budgets count; empty when that is not known
+   * @param id the session's id, useless to a thief
+   * @param browser its common name
+   * @param address its last client address, as counted by address budgets; empty when unknown
    * @param usedAtMillis when it was last used, to the minute
    * @param endsAtMillis when it ends unless it is used before, or at the latest
    */
@@ -41,7 +41,7 @@ public final class OwnSessions {
       long usedAtMillis,
       long endsAtMillis) {}
 
-  /** A member's sessions that are in force, the newest first. */
+  /** A member's sessions in force, the newest first. */
   public Future<List<OwnSession>> list(String orgId, String username) {
     long now = clock.millis();
     return database.read(
@@ -63,7 +63,10 @@ public final class OwnSessions {
                     row.integer("expires_at"), row.integer("seen_at") + Sessions.IDLE.toMillis())));
   }
 
-  /** Ends one of them; {@code not-found} alike for another's and for none. */
+  /**
+   * Ends one session; {@code not-found}, worded alike for another member's session and for one that
+   * does not exist.
+   */
   public Future<Void> end(String orgId, String username, String id) {
     return database.commit(
         List.of(
@@ -83,7 +86,7 @@ public final class OwnSessions {
                 "session_id=" + id.substring(0, Math.min(id.length(), SHOWN_ID)))));
   }
 
-  /** Ends all of them and what the member allowed applications, in one commit. */
+  /** Ends all sessions and grants of a member, in one commit. */
   public Future<Void> endEverywhere(String orgId, String username) {
     return applications.revokeAll(
         orgId,

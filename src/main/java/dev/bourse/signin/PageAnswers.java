@@ -17,7 +17,7 @@ public final class PageAnswers implements Operations.ErrorPages {
     this.templates = templates;
   }
 
-  /** A page whose forms come back to us. */
+  /** A page with forms that are submitted to this service. */
   public Answer.Page page(
       int status,
       String template,
@@ -27,7 +27,7 @@ public final class PageAnswers implements Operations.ErrorPages {
         status, PageTemplates.HTML, templates.render(template, model), PageHeaders.strict(further));
   }
 
-  /** A page that says one thing and leads on. */
+  /** A page with one message and a link. */
   public Answer.Page message(int status, String title, String text, String link, String linkText) {
     return message(status, title, text, "", link, linkText, List.of());
   }

@@ -1,10 +1,10 @@
 package dev.bourse.signin;
 
 /**
- * Who a member is, in words that people use.
+ * A member's names, for display.
  *
- * @param orgDisplay what the organization is called
- * @param email the address mails go to
- * @param name the member's own name
+ * @param orgDisplay the organization's display name
+ * @param email the member's mail address
+ * @param name the member's display name
  */
 public record Profile(String orgDisplay, String email, String name) {}

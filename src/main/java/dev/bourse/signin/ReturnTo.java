@@ -1,29 +1,33 @@
 package dev.bourse.signin;
 
-/** Where a sign-in leads: a place of this service, whatever a link to the sign-in page says. */
+/**
+ * Validates where a sign-in leads: only to a path of this service, regardless of the link to the
+ * sign-in page.
+ */
 final class ReturnTo {
-  /** Where it leads when nothing else is asked for. */
+  /** The default path. */
   static final String ACCOUNT = "/account";
 
-  /** Where members work. */
+  /** The console's path. */
   static final String CONSOLE = "/console/";
 
   /**
-   * An authorization request is the longest place to come back to: some 1,000 characters, more with
-   * a long state; as much as the contract lets in.
+   * The longest path, an authorization request, takes some 1,000 characters, more with a long
+   * state; this is the contract's maximum.
    */
   private static final int MAX_LENGTH = 4_096;
 
   private ReturnTo() {}
 
-  /** The place asked for if it is one of ours, else the account. */
+  /** The requested path if it belongs to this service, else the account page. */
   static String safe(String asked) {
     return isOurs(asked) ? asked : ACCOUNT;
   }
 
   /**
-   * Whether browsers take it for a path of the origin they are at: one slash first, no second and
-   * no backslash, which they read as a slash; nothing that they drop, such as a tab.
+   * Whether browsers interpret it as a path on the same origin: it starts with one slash, followed
+   * by neither a slash nor a backslash, which they read as a slash; and it has no characters that
+   * they drop, such as tabs.
    */
   static boolean isOurs(String asked) {
     return asked.startsWith("/")

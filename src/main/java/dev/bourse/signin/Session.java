@@ -3,9 +3,9 @@ package dev.bourse.signin;
 /**
  * A signed-in browser.
  *
- * @param id names it in the store; worth nothing to a thief
- * @param csrfToken what its forms carry in the hidden field {@code csrf}, and its scripts' writes
- *     in a header
+ * @param id its key in the store, useless to a thief
+ * @param csrfToken the value of the hidden field {@code csrf} in its forms, and of a header of its
+ *     scripts' writes
  * @param expiresAtMillis when it ends at the latest
  * @param idleEndsAtMillis when it ends unless it is used before
  */

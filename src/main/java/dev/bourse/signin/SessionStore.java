@@ -15,12 +15,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Rows of sessions. */
+/** Reads and writes the rows of sessions. */
 final class SessionStore {
-  /** Sessions of one member: several browsers, each several times. One more ends the oldest. */
+  /**
+   * Sessions of one member: several browsers, each several times. A further one ends the oldest.
+   */
   static final int MAX_PER_MEMBER = 20;
 
-  /** Enough to tell browsers by; the header may have kilobytes. */
+  /** Enough to distinguish browsers; the header may have kilobytes. */
   private static final int MAX_USER_AGENT = 256;
 
   private static final Columns<StoredSession> SESSION =
@@ -55,16 +57,16 @@ final class SessionStore {
       long createdAtMillis,
       long seenAtMillis,
       long expiresAtMillis,
-      Seen browser) {}
+      BrowserInfo browser) {}
 
   /**
-   * What a browser shows of itself.
+   * A browser's data from its requests.
    *
-   * @param userAgent what it says it is, cut to {@link #MAX_USER_AGENT}
-   * @param address whence it came, as address budgets count
+   * @param userAgent its User-Agent, cut to {@link #MAX_USER_AGENT}
+   * @param address its client address, as counted by address budgets
    */
-  record Seen(String userAgent, String address) {
-    Seen {
+  record BrowserInfo(String userAgent, String address) {
+    BrowserInfo {
       userAgent =
           userAgent.length() > MAX_USER_AGENT ? userAgent.substring(0, MAX_USER_AGENT) : userAgent;
     }
@@ -73,13 +75,13 @@ final class SessionStore {
   /**
    * A session whose member may act.
    *
-   * @param memberId what the member owns things by
+   * @param memberId identifies the owner of the member's items
    */
-  record Live(StoredSession session, Organization org, String memberId) {}
+  record LiveSession(StoredSession session, Organization org, String memberId) {}
 
   /**
-   * Sessions whose member may act: they are on the roster since before it began and not suspended,
-   * and their organization is not retired.
+   * Sessions whose member may act: the member joined before the session started, is still on the
+   * roster and not suspended, and the organization is not retired.
    */
   private static final String LIVE =
       """
@@ -92,12 +94,12 @@ final class SessionStore {
           .formatted(SESSION.names("s"), Members.ID);
 
   /** A session whose member may act. */
-  Future<Optional<Live>> find(String id) {
+  Future<Optional<LiveSession>> find(String id) {
     return database.readFirst(LIVE + " (?)", List.of(id), SessionStore::live);
   }
 
-  /** Those of these sessions whose member may act. */
-  Future<List<Live>> listLive(Set<String> ids) {
+  /** The sessions with these ids whose member may act. */
+  Future<List<LiveSession>> listLive(Set<String> ids) {
     List<String> values = InList.of(List.copyOf(ids));
     return database.read(LIVE + InList.marks(values), values, SessionStore::live);
   }
@@ -113,7 +115,7 @@ final class SessionStore {
   }
 
   /**
-   * Starts one, and ends the member's oldest beyond the most there may be.
+   * Starts a session, and ends the member's oldest beyond the maximum.
    *
    * @param along stored in the same commit
    */
@@ -159,8 +161,8 @@ final class SessionStore {
                 atMillis)));
   }
 
-  /** Notes what a browser shows of itself now. */
-  Future<Void> note(String id, Seen browser) {
+  /** Updates a session's browser data. */
+  Future<Void> note(String id, BrowserInfo browser) {
     return database.commit(
         List.of(
             Statement.of(
@@ -178,7 +180,7 @@ final class SessionStore {
     return Statement.of("DELETE FROM member_session WHERE session_sha256 = ?", id);
   }
 
-  /** Deletes sessions that have expired or were not used for too long. */
+  /** Deletes sessions that have expired or were idle too long. */
   Future<Void> sweep(long nowMillis, long idleMillis) {
     return database.commit(
         List.of(
@@ -188,8 +190,8 @@ final class SessionStore {
                 nowMillis - idleMillis)));
   }
 
-  private static Live live(Row row) {
-    return new Live(
+  private static LiveSession live(Row row) {
+    return new LiveSession(
         session(row),
         new Organization(
             row.text("org_id"),
@@ -207,6 +209,6 @@ final class SessionStore {
         row.integer("created_at"),
         row.integer("seen_at"),
         row.integer("expires_at"),
-        new Seen(row.text("user_agent"), row.text("address")));
+        new BrowserInfo(row.text("user_agent"), row.text("address")));
   }
 }

@@ -9,6 +9,8 @@ import dev.bourse.core.Secrets;
 import dev.bourse.core.Text;
 import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
+import dev.bourse.edge.SessionStanding;
+import dev.bourse.logs.RequestContext;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -28,22 +30,23 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 
 /**
- * Says who is signed in at a browser, by its cookie, and whether a form comes from a page of ours.
+ * Authenticates browsers by their session cookie, and checks that forms come from this service's
+ * pages.
  *
- * <p>A browser that is not signed in has a cookie, too, once it was shown a form: the form's token
- * is derived from it. Signing in makes a new cookie, so that nobody can be given one in advance.
+ * <p>A visitor who is not signed in gets a cookie with the first form, whose token is derived from
+ * it. Signing in creates a new cookie, so that nobody can plant one in advance (session fixation).
  */
 public final class Sessions implements SessionAuthenticator {
-  /** How long a session lives after it was last used. */
+  /** The longest time between two uses of a session. */
   static final Duration IDLE = Duration.ofHours(12);
 
-  /** How long it lives at most. */
+  /** The longest lifetime of a session. */
   static final Duration LONGEST = Duration.ofDays(7);
 
-  /** How old a sign-in may be by which a member hands on the right to admit people. */
+  /** The longest age of a sign-in that may grant authority to others. */
   static final Duration RECENT = Duration.ofMinutes(10);
 
-  /** How exactly the last use is known: storing every page that is shown would cost too much. */
+  /** The precision of the last use, because storing it for every page would cost too much. */
   private static final long SEEN_STEP_MILLIS = 60_000;
 
   private static final String CSRF = "csrf";
@@ -54,7 +57,7 @@ public final class Sessions implements SessionAuthenticator {
   private final RandomGenerator random;
 
   /**
-   * @param baseUrl what browsers call the service
+   * @param baseUrl the service's address for browsers
    */
   public Sessions(
       Database database, Supplier<String> baseUrl, Clock clock, RandomGenerator random) {
@@ -65,8 +68,8 @@ public final class Sessions implements SessionAuthenticator {
   }
 
   /**
-   * The session of the browser that calls; empty when it has none that is in force, or its member
-   * may not act any more.
+   * The session of the calling browser; empty if it has none in force, or its member may not act
+   * any more.
    */
   public Future<Optional<Session>> find(Call call) {
     return secret(call, cookieName())
@@ -74,35 +77,46 @@ public final class Sessions implements SessionAuthenticator {
             secret ->
                 find(secret)
                     .onSuccess(found -> found.ifPresent(live -> note(call, live.session())))
+                    .onSuccess(found -> found.ifPresent(live -> admit(live.session())))
                     .map(found -> found.map(live -> session(live.session(), secret))))
         .orElseGet(() -> Future.succeededFuture(Optional.empty()));
   }
 
+  /** A page takes no credential by its contract, so it is known only now who calls. */
+  private void admit(SessionStore.StoredSession row) {
+    RequestContext request = RequestContext.current();
+    if (request != null) {
+      request.setStanding(
+          new SessionStanding(
+              row.id(), "member:" + row.username(), this::listInForce, request::nanos));
+    }
+  }
+
   /** By what its member tells this browser from their others; the answer does not wait for it. */
   private void note(Call call, SessionStore.StoredSession row) {
-    SessionStore.Seen now = seen(call);
+    SessionStore.BrowserInfo now = seen(call);
     if (!now.equals(row.browser())) {
       store.note(row.id(), now);
     }
   }
 
-  private static SessionStore.Seen seen(Call call) {
-    return new SessionStore.Seen(call.header("user-agent").orElse(""), call.clientKey());
+  private static SessionStore.BrowserInfo seen(Call call) {
+    return new SessionStore.BrowserInfo(call.header("user-agent").orElse(""), call.clientKey());
   }
 
-  /** Counts as a use of the session. */
-  private Future<Optional<SessionStore.Live>> find(String secret) {
+  /** Finds a session and records the use. */
+  private Future<Optional<SessionStore.LiveSession>> find(String secret) {
     return store
         .find(Secrets.stored(secret))
         .map(found -> found.filter(live -> isInForce(live.session())))
         .onSuccess(found -> found.ifPresent(live -> use(live.session())));
   }
 
-  /** Who the member of a session is. */
+  /** The profile of a session's member. */
   public Future<Profile> profile(Session session) {
     return store
         .findProfile(session.orgId(), session.username())
-        // Removed just now: the next request finds no session any more.
+        // The member was removed just now; the next request finds no session.
         .map(found -> found.orElseGet(() -> new Profile(session.orgId(), "", "")));
   }
 
@@ -114,12 +128,12 @@ public final class Sessions implements SessionAuthenticator {
   private void use(SessionStore.StoredSession row) {
     long seenAtMillis = seenAtMillis(row);
     if (seenAtMillis != row.seenAtMillis()) {
-      // The answer does not wait for it; if it is lost, the session ends a minute early.
+      // The answer does not wait for this write; if it is lost, the session ends a minute early.
       store.seen(row.id(), seenAtMillis);
     }
   }
 
-  /** When a session that is used now counts as last used. */
+  /** The stored time of last use for a use now. */
   private long seenAtMillis(SessionStore.StoredSession row) {
     long now = clock.millis();
     return now >= row.seenAtMillis() + SEEN_STEP_MILLIS ? now : row.seenAtMillis();
@@ -152,7 +166,7 @@ public final class Sessions implements SessionAuthenticator {
         : Future.succeededFuture(Optional.empty());
   }
 
-  private static SignedIn signedIn(SessionStore.Live live, String csrfToken) {
+  private static SignedIn signedIn(SessionStore.LiveSession live, String csrfToken) {
     SessionStore.StoredSession row = live.session();
     return new SignedIn(
         row.id(),
@@ -176,24 +190,25 @@ public final class Sessions implements SessionAuthenticator {
         .map(
             found ->
                 found.stream()
-                    .map(SessionStore.Live::session)
+                    .map(SessionStore.LiveSession::session)
                     .filter(this::isInForce)
                     .map(SessionStore.StoredSession::id)
                     .collect(Collectors.toSet()));
   }
 
   /**
-   * The way to sign in first.
+   * A redirect to the sign-in page.
    *
-   * @param returnTo the path and query to come back to; one that is not ours leads to the account
+   * @param returnTo the path and query to return to; one outside of this service leads to the
+   *     account page
    */
   public Answer.Page requireSignIn(Call call, String returnTo) {
     return redirect(signInPath(returnTo), List.of());
   }
 
   /**
-   * The way to sign in again, for what takes a sign-in of the last {@link #RECENT}; empty when the
-   * session's is.
+   * A redirect to sign in again, for operations that need a sign-in within {@link #RECENT}; empty
+   * if the session's is recent enough.
    */
   public Optional<Answer> requireRecent(Session session, String returnTo) {
     return clock.millis() - session.createdAtMillis() < RECENT.toMillis()
@@ -206,7 +221,7 @@ public final class Sessions implements SessionAuthenticator {
         + URLEncoder.encode(ReturnTo.safe(returnTo), StandardCharsets.UTF_8);
   }
 
-  /** An answer that sends the browser on, by GET, to a path of ours. */
+  /** A redirect by GET to a path of this service. */
   static Answer.Page redirect(String path, List<Map.Entry<String, String>> further) {
     List<Map.Entry<String, String>> headers = new ArrayList<>(further);
     headers.add(Map.entry("location", path));
@@ -214,13 +229,13 @@ public final class Sessions implements SessionAuthenticator {
     return new Answer.Page(303, "", Buffer.buffer(), headers);
   }
 
-  /** What forms of a session's pages carry in the hidden field {@code csrf}. */
+  /** The value of the hidden field {@code csrf} in forms on a session's pages. */
   public String csrf(Session session) {
     return session.csrfToken();
   }
 
   /**
-   * Refuses a form that no page of this session sent.
+   * Rejects a form that no page of this session sent.
    *
    * @throws ApiError {@code forbidden}
    */
@@ -232,18 +247,18 @@ public final class Sessions implements SessionAuthenticator {
   /**
    * A browser that need not be signed in.
    *
-   * @param secret what its cookie holds
-   * @param csrfToken what forms shown to it carry
-   * @param cookies headers that give it the cookie, when it has none yet
+   * @param secret the value of its cookie
+   * @param csrfToken the token of forms shown to it
+   * @param cookies headers that set the cookie if it has none yet
    */
   public record Visitor(String secret, String csrfToken, List<Map.Entry<String, String>> cookies) {
-    /** Tells this browser from others, and nothing to whoever reads it in the store. */
+    /** Identifies this browser in the store without revealing the secret. */
     String mark() {
       return Secrets.derived(secret, "mark");
     }
   }
 
-  /** The browser that calls, to be shown a form before it is signed in. */
+  /** The calling browser, for a form before sign-in. */
   public Visitor visitor(Call call) {
     Optional<String> known = secret(call, visitorCookieName());
     String secret = known.orElseGet(() -> Secrets.next(random));
@@ -256,14 +271,14 @@ public final class Sessions implements SessionAuthenticator {
   }
 
   /**
-   * Refuses a form that was not shown to this browser before it signed in.
+   * Rejects a form that was not shown to this browser before it signed in.
    *
    * @throws ApiError {@code forbidden}
    */
   public Visitor requireVisitor(Call call) {
     requireSameOrigin(call);
     if (secret(call, visitorCookieName()).isEmpty()) {
-      throw stale();
+      throw staleForm();
     }
     Visitor visitor = visitor(call);
     requireToken(call, visitor.csrfToken());
@@ -272,17 +287,17 @@ public final class Sessions implements SessionAuthenticator {
 
   private static void requireToken(Call call, String expected) {
     if (!Secrets.same(call.body().getString(CSRF, ""), expected)) {
-      throw stale();
+      throw staleForm();
     }
   }
 
-  private static ApiError stale() {
+  private static ApiError staleForm() {
     return ApiError.of(
         ErrorCode.FORBIDDEN,
         "this form is out of date, or your browser does not keep cookies; open the page again");
   }
 
-  /** Refuses a form that another site sent; browsers say where a form comes from. */
+  /** Rejects a form that another site sent; browsers name a form's origin. */
   private void requireSameOrigin(Call call) {
     Optional<String> origin = call.header("origin");
     Optional<String> site = call.header("sec-fetch-site");
@@ -299,11 +314,11 @@ public final class Sessions implements SessionAuthenticator {
   }
 
   /**
-   * Starts a session for a member, in the place of one the browser has.
+   * Starts a session for a member, replacing the browser's present one.
    *
    * @param along stored in the same commit
-   * @return headers that give the browser its cookies; fails with {@code forbidden} when the member
-   *     may not sign in, or with the refusal of a demand of {@code along} that does not hold
+   * @return headers that set the browser's cookies; fails with {@code forbidden} when the member
+   *     may not sign in, or with the refusal of a condition of {@code along} that does not hold
    */
   Future<List<Map.Entry<String, String>>> start(
       Call call, String orgId, String username, List<Statement> along) {
@@ -329,15 +344,15 @@ public final class Sessions implements SessionAuthenticator {
 
   /** Ends a session. */
   Future<List<Map.Entry<String, String>>> end(Session session) {
-    return store.end(session.id()).map(ended -> forgetting());
+    return store.end(session.id()).map(ended -> clearedCookies());
   }
 
-  /** Headers that have the browser forget its session. */
-  List<Map.Entry<String, String>> forgetting() {
+  /** Headers that delete the session's cookie. */
+  List<Map.Entry<String, String>> clearedCookies() {
     return List.of(setCookie(cookieName(), "", Duration.ZERO));
   }
 
-  /** Deletes what is past its time, by confirmed time. */
+  /** Deletes expired rows, by confirmed time. */
   Future<Void> sweep(long now) {
     return store.sweep(now, IDLE.toMillis());
   }
@@ -350,7 +365,7 @@ public final class Sessions implements SessionAuthenticator {
     return baseUrl.get().startsWith("https://");
   }
 
-  /** With this prefix browsers refuse the cookie from other hosts and without TLS. */
+  /** With this prefix, browsers reject the cookie from other hosts and without TLS. */
   @Override
   public String cookieName() {
     return isSecure() ? "__Host-bourse" : "bourse";

@@ -6,8 +6,8 @@ import dev.bourse.pages.ServedPage;
 import io.vertx.core.Future;
 
 /**
- * The page that loads the console's scripts, at every address of theirs: they know what an address
- * means, and the interface what its caller may do.
+ * Serves the page that loads the console's scripts at all of their addresses. The scripts interpret
+ * the address, and the API checks the caller's permissions.
  */
 public final class ShellRoutes {
   private final Sessions sessions;

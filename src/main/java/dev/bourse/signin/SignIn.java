@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/** The parts of sign-in, put together. */
+/** Assembles the sign-in of members. */
 public final class SignIn {
-  /** The pages it has. */
+  /** The templates of its pages. */
   public static final List<String> TEMPLATES =
       List.of(
           "account",
@@ -37,7 +37,7 @@ public final class SignIn {
   private final SignInLinks links;
 
   /**
-   * @param baseUrl what browsers call the service; asked for once requests are served
+   * @param baseUrl the service's address for clients; read when requests are served
    */
   public SignIn(
       Vertx vertx,
@@ -60,7 +60,7 @@ public final class SignIn {
   }
 
   /**
-   * Reads what its pages load, off the event loop, and binds the operations.
+   * Loads the page's assets off the event loop, and binds the operations.
    *
    * @param templates with all of {@link #TEMPLATES}
    */
@@ -92,20 +92,21 @@ public final class SignIn {
         });
   }
 
-  /** Who is at the browser. */
+  /** The sessions of browsers. */
   public Sessions sessions() {
     return sessions;
   }
 
-  /** Mails links. */
+  /** The mailed links. */
   public SignInLinks links() {
     return links;
   }
 
   /**
-   * Deletes sessions and links that are past their time; tells that no more is to be done.
+   * Deletes expired sessions and links.
    *
    * @param now confirmed time
+   * @return false, because one run deletes all of them
    */
   public Future<Boolean> sweep(long now) {
     return sessions.sweep(now).compose(swept -> links.sweep(now)).map(false);

@@ -10,16 +10,15 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * How members sign in.
+ * The settings of members' sign-in.
  *
  * @param triesPerAddress forms and links that one client address may send in 15 minutes. A sign-in
- *     takes three, and an office has one address: a hundred people come in with the default. Links
- *     cannot be guessed, and mails are limited by who they go to, so this bounds work alone.
- * @param mailsPerEmail links that one client address may ask for in 15 minutes for one e-mail
+ *     takes three, and an office has one address: the default admits a hundred people. Links cannot
+ *     be guessed, and mails are limited by their recipient, so this only bounds work.
+ * @param mailsPerEmail links that one client address may request in 15 minutes for one e-mail
  *     address
- * @param dnsServer where the DNS records are looked up that prove domains; empty for the system's
- *     server
- * @param oidc the identity provider beside mailed links; empty for none
+ * @param dnsServer the server for the DNS records that prove domains; empty for the system's server
+ * @param oidc the identity provider offered beside mailed links; empty for none
  */
 public record SignInConfig(
     int triesPerAddress,
@@ -28,19 +27,21 @@ public record SignInConfig(
     Optional<Oidc> oidc) {
   private static final int DNS_PORT = 53;
 
-  /** An IPv4 or IPv6 address, the latter in brackets if a port follows; nothing to be resolved. */
+  /**
+   * An IPv4 or IPv6 address, the latter in brackets if a port follows; host names are not allowed.
+   */
   private static final Pattern IP =
       Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]");
 
-  /** The hosts to which http may be spoken: this machine. */
+  /** The hosts for which http is allowed: this machine. */
   private static final Pattern LOOPBACK = Pattern.compile("localhost|127(\\.\\d{1,3}){3}|\\[::1]");
 
   /**
    * An OpenID Connect provider.
    *
    * @param issuer its URL, without a slash at its end
-   * @param clientId what it knows this service by
-   * @param name what the button calls it
+   * @param clientId this service's id at the provider
+   * @param name the provider's name on the button
    */
   public record Oidc(String issuer, String clientId, String clientSecret, String name) {}
 
@@ -56,7 +57,8 @@ public record SignInConfig(
             "signin.oidc.issuer", issuer, "https://host[/path], or http for this machine");
       }
       if (clientId.isEmpty()) {
-        settings.fault("signin.oidc.client-id", clientId, "what the provider knows Bourse by");
+        settings.fault(
+            "signin.oidc.client-id", clientId, "the client id registered at the provider");
       }
     }
     return new SignInConfig(
@@ -81,7 +83,7 @@ public record SignInConfig(
         return Optional.of(new InetSocketAddress(InetAddress.getByName(host), port));
       }
     } catch (URISyntaxException | UnknownHostException | IllegalArgumentException e) {
-      // Told of below.
+      // Reported below.
     }
     settings.fault(
         "signin.dns-server", text, "an IP address and, after a colon, a port; [::1]:53 for IPv6");

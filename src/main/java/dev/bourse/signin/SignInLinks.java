@@ -20,35 +20,36 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One-time links, sent by mail, that sign their reader in. */
+/** One-time links, sent by mail, that sign their recipient in. */
 public final class SignInLinks implements Invitations {
   private static final Logger LOG = LoggerFactory.getLogger(SignInLinks.class);
 
-  /** How long a link works that somebody asked for; invitations say their own time. */
+  /** The validity of a requested link; invitations have a validity of their own. */
   static final Duration VALIDITY = Duration.ofMinutes(15);
 
-  /** How long somebody may take to choose among organizations. */
+  /** The time to choose among organizations. */
   static final Duration CHOICE = Duration.ofMinutes(10);
 
-  /** Addresses that are looked up at a time; a request beyond it is dropped. */
+  /** Concurrent look-ups of addresses; further requests are dropped. */
   private static final int MAX_UNDER_WAY = 1_000;
 
   /**
-   * Links in a quarter of an hour for addresses of one mail domain that are no member's yet. Of a
-   * domain that a rule admits anybody can name any number, and each would be mailed and stored.
+   * Links in 15 minutes for addresses of one mail domain that belong to no member yet. Anybody can
+   * invent any number of addresses in a domain that a rule admits, and each link would be mailed
+   * and stored.
    */
   static final int STRANGERS_OF_DOMAIN = 200;
 
-  /** How many of them one network may ask for, so that it cannot use up the domain's share. */
+  /** The part of them for one network, so that it cannot use up the domain's share. */
   static final int STRANGERS_BY_CALLER = 50;
 
   /**
-   * Invitations of an organization in a quarter of an hour: a whole department's, and a fifth of
-   * the mails that may wait for the mail server, so that none keeps others from signing in.
+   * Invitations of an organization in 15 minutes: those of a whole department, and a fifth of the
+   * mail queue's capacity, so that no organization blocks others' sign-in mails.
    */
   static final int INVITATIONS_OF_ORG = 200;
 
-  /** Enough for whoever deletes them unread; nobody is to be flooded. */
+  /** Enough for recipients who delete them unread, without flooding anybody. */
   static final int INVITATIONS_TO_ADDRESS = 5;
 
   private final LinkStore store;
@@ -72,8 +73,7 @@ public final class SignInLinks implements Invitations {
           INVITATIONS_TO_ADDRESS, "invitations sent by one organization to the same address");
 
   /**
-   * @param baseUrl what browsers call the service; links begin with it and with nothing a request
-   *     says
+   * @param baseUrl the service's address for browsers; links never use an address from a request
    */
   public SignInLinks(
       Database database,
@@ -91,25 +91,25 @@ public final class SignInLinks implements Invitations {
   }
 
   /**
-   * Who asks for a link, which may be anybody.
+   * The origin of a request for a link, which may be anybody.
    *
-   * @param caller the network they ask from
-   * @param mark tells their browser, {@link Sessions.Visitor#mark}
-   * @param returnTo where the sign-in is to lead in that browser. In any other one it leads to the
-   *     account: else a stranger could have somebody mailed a link to the code of the stranger's
-   *     own device
+   * @param caller the network of the request
+   * @param mark identifies the browser, {@link Sessions.Visitor#mark}
+   * @param returnTo where the sign-in leads in that browser. In any other browser it leads to the
+   *     account page; otherwise a stranger could send somebody a link to the stranger's own device
+   *     code
    */
-  record Asking(String caller, String mark, String returnTo) {}
+  record LinkRequest(String caller, String mark, String returnTo) {}
 
   /**
-   * Mails a link to an address that some organization admits. Returns at once, for neither the
-   * answer nor its time may show who is known here.
+   * Mails a link to an address that some organization admits. Returns at once, because neither the
+   * answer nor its time may reveal which addresses are known.
    */
-  void request(String email, Asking asking) {
+  void request(String email, LinkRequest asking) {
     String address = Text.folded(email);
     if (!room.tryAcquire()) {
       LOG.warn(
-          "a request for a sign-in link was dropped: {} others are being looked up", MAX_UNDER_WAY);
+          "a request for a sign-in link was dropped: {} look-ups are in progress", MAX_UNDER_WAY);
       return;
     }
     memberships
@@ -123,7 +123,7 @@ public final class SignInLinks implements Invitations {
                         new LinkStore.Link(address, null, "", asking.returnTo(), asking.mark()),
                         expiry(VALIDITY),
                         token -> signIn(address, token)))
-        .onFailure(e -> LOG.warn("a sign-in link could not be made: {}", e.toString()))
+        .onFailure(e -> LOG.warn("a sign-in link could not be created: {}", e.toString()))
         .onComplete(done -> room.release());
   }
 
@@ -145,14 +145,14 @@ public final class SignInLinks implements Invitations {
   @Override
   public Future<Void> send(String orgId, String email, long expiresAtMillis) {
     if (!Mail.isAddress(email)) {
-      LOG.warn("an invitation to {} has an address that mail cannot be sent to", orgId);
+      LOG.warn("the invitation to {} could not be mailed: invalid address", orgId);
       return Future.succeededFuture();
     }
     LinkStore.Link link = new LinkStore.Link(email, orgId, "", ReturnTo.ACCOUNT, null);
     return mail(link, expiresAtMillis, token -> invitation(orgId, email, token));
   }
 
-  /** Makes a link and mails it: both, or neither where mails are stored. */
+  /** Creates a link and mails it, in one commit if mails are stored. */
   private Future<Void> mail(LinkStore.Link link, long expiresAtMillis, Function<String, Mail> of) {
     String token = Secrets.next(random);
     return mail.send(of.apply(token), along -> insert(token, link, expiresAtMillis, along));
@@ -168,27 +168,27 @@ public final class SignInLinks implements Invitations {
   }
 
   /**
-   * Makes a token for somebody whose address a provider has proven and who has to choose an
-   * organization. It is used up like a link, but never mailed.
+   * Creates a token for a person with an address proven by a provider who has to choose an
+   * organization. It can be used once, like a link, but is never mailed.
    */
   Future<String> choice(LinkStore.Link person) {
     String token = Secrets.next(random);
     return insert(token, person, expiry(CHOICE), List.of()).map(stored -> token);
   }
 
-  /** What a token stands for; empty when it is unknown, used or too old. */
+  /** The meaning of a token; empty when it is unknown, used or expired. */
   Future<Optional<LinkStore.Link>> find(String token) {
     return Secrets.isOne(token)
         ? store.find(Secrets.stored(token), clock.millis())
         : Future.succeededFuture(Optional.empty());
   }
 
-  /** Uses a token up in the commit of the sign-in; see {@link LinkStore#spending}. */
-  Statement spending(String token) {
-    return LinkStore.spending(Secrets.stored(token), clock.millis());
+  /** Marks a token used in the commit of the sign-in; see {@link LinkStore#spending}. */
+  Statement markUsed(String token) {
+    return LinkStore.markUsed(Secrets.stored(token), clock.millis());
   }
 
-  /** Deletes what is past its time, by confirmed time. */
+  /** Deletes expired rows, by confirmed time. */
   Future<Void> sweep(long now) {
     return store.sweep(now);
   }

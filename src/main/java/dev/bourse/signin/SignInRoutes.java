@@ -18,12 +18,12 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The pages up to a session. */
+/** The pages of signing in. */
 public final class SignInRoutes {
   /**
-   * From so many networks the links for one e-mail address may be used up before no more are
-   * mailed. Whoever carries the address loses nothing by that: any of what was mailed within the
-   * last quarter of an hour signs them in, and there is as much in their mail by then.
+   * The number of networks that can use up their links for one e-mail address before no more are
+   * mailed. The address's owner can still sign in: any link mailed within the last 15 minutes
+   * works.
    */
   static final int NETWORKS = 4;
 
@@ -108,7 +108,7 @@ public final class SignInRoutes {
   }
 
   /**
-   * @param isAgain whether the browser is signed in, for longer than what it is to do allows
+   * @param isAgain whether the browser is signed in, but not recently enough for its next operation
    */
   private Answer.Page form(
       int status,
@@ -154,14 +154,15 @@ public final class SignInRoutes {
     }
     String address = Text.folded(email);
     byAsking.count(call.clientKey() + ' ' + address);
-    // When strangers have used up the address's links, its owner is not refused for that.
+    // An address whose links were used up by strangers gets the same answer, so that its owner can
+    // use an earlier link.
     if (byEmail.tryCount(address)) {
-      links.request(email, new SignInLinks.Asking(call.clientKey(), visitor.mark(), returnTo));
+      links.request(email, new SignInLinks.LinkRequest(call.clientKey(), visitor.mark(), returnTo));
     }
     return done(Sessions.redirect("/sign-in/sent", List.of()));
   }
 
-  /** Shows a page with a button: mail scanners open links too, and must not use them up. */
+  /** Shows a page with a button, because mail scanners open links too and must not use them up. */
   private Future<Answer> showLink(Call call) {
     byAddress.count(call.clientKey());
     String token = call.text("token");
@@ -191,7 +192,7 @@ public final class SignInRoutes {
                             }));
   }
 
-  /** The organization that an invitation's link makes its reader a member of; empty for none. */
+  /** The organization that an invitation's link adds its reader to; empty for none. */
   private Future<String> joined(LinkStore.Link link) {
     String orgId = link.orgId();
     if (orgId == null) {
@@ -236,10 +237,10 @@ public final class SignInRoutes {
   }
 
   /**
-   * Lets in somebody whose address is proven.
+   * Signs in a person with a proven address.
    *
-   * @param token the link that proves it; empty when a provider does
-   * @param chosen the organization to enter; empty when that is open
+   * @param token the link that proves it; empty if a provider did
+   * @param chosen the chosen organization; empty if none was chosen yet
    */
   private Future<Answer> enter(
       Call call,
@@ -262,7 +263,8 @@ public final class SignInRoutes {
   }
 
   /**
-   * Picks the only membership if none is chosen. Nobody joins an organization without choosing it.
+   * Picks the only membership if none is chosen. An organization is never joined without an
+   * explicit choice.
    */
   private static Optional<Membership> place(List<Membership> places, String chosen) {
     return places.stream()
@@ -309,7 +311,9 @@ public final class SignInRoutes {
         "org_id", place.orgId(), "display", place.display(), "joins", place.username() == null);
   }
 
-  /** Uses the link up in the commit that starts the session, so that a failure leaves it usable. */
+  /**
+   * Marks the link used in the commit that starts the session, so that a failure leaves it usable.
+   */
   private Future<Answer> start(
       Call call,
       Sessions.Visitor visitor,
@@ -319,12 +323,16 @@ public final class SignInRoutes {
     String asked = person.askedBy();
     String there =
         asked != null && Secrets.same(asked, visitor.mark()) ? person.returnTo() : ReturnTo.ACCOUNT;
-    List<Statement> spent = token.map(links::spending).stream().toList();
+    List<Statement> spent = token.map(links::markUsed).stream().toList();
     return memberships
         .admit(orgId, person.email(), person.name())
         .compose(username -> sessions.start(call, orgId, username, spent))
         .<Answer>map(cookies -> Sessions.redirect(there, cookies))
-        .recover(e -> e instanceof LinkStore.LinkSpent ? done(expired()) : Future.failedFuture(e));
+        .recover(
+            e ->
+                e instanceof LinkStore.LinkSpentException
+                    ? done(expired())
+                    : Future.failedFuture(e));
   }
 
   private OidcSignIn provider() {

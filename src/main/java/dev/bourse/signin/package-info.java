@@ -1,28 +1,28 @@
 /**
- * Members sign in: by a one-time link mailed to them or by an OpenID Connect provider, and from
- * then on by a session.
+ * Sign-in of members: by a one-time link mailed to them or by an OpenID Connect provider, and then
+ * by a session.
  *
- * <p>{@link dev.bourse.signin.SignInRoutes} are the pages up to a session, {@link
- * dev.bourse.signin.AccountRoutes} those after it; {@link dev.bourse.signin.Sessions} is what other
- * pages (consent, device codes, the console) ask who is there. Who may come in is not decided here
- * but by {@link dev.bourse.org.Memberships}.
+ * <p>{@link dev.bourse.signin.SignInRoutes} are the pages before a session, {@link
+ * dev.bourse.signin.AccountRoutes} those with one; {@link dev.bourse.signin.Sessions} authenticates
+ * the browser for other pages (consent, device codes, the console). {@link
+ * dev.bourse.org.Memberships} decides which addresses may sign in.
  *
- * <p>What is secret is random, held by the browser or the mail alone, and stored as a digest:
- * sessions, links. A session is looked up in the store at each request together with its member, so
- * that whoever is removed, suspended or signed out elsewhere is refused at once by every process;
- * pages for people are rare enough for that. Forms carry a token derived from the cookie's secret,
- * before sign-in too, and where a form comes from is checked besides. A link opened by GET only
- * shows a button: mail scanners open links, too. Whether an address is known shows neither in the
- * answer nor in its time, because the answer is given before anything is looked up.
+ * <p>Secrets (sessions, links) are random, held only by the browser or the mail, and stored as
+ * digests. Each request looks its session up in the store together with its member, so that
+ * removals, suspensions and sign-outs take effect at once in every process; requests for pages are
+ * rare enough for that. Forms carry a token derived from the cookie's secret, also before sign-in,
+ * and their origin is checked as well. A link opened by GET only shows a button, because mail
+ * scanners open links, too. Neither the answer nor its time reveals whether an address is known,
+ * because the answer is sent before any look-up.
  *
- * <p>Anybody can have a link mailed to anybody, so a link carries nothing of who asked for it:
- * where it leads counts in their browser alone, by its cookie. And whoever asks for another's links
- * must not use up the other's way in: what is asked for is counted for each network, and past the
- * bound over all of them the links already mailed, which all work, are enough.
+ * <p>Anybody can have a link mailed to anybody, so a link does not redirect other browsers to its
+ * requester's target: the target applies only in the requesting browser, identified by its cookie.
+ * And strangers who request links for an address must not lock its owner out: requests are counted
+ * for each network, and past the bound over all networks the links already mailed still work.
  *
- * <p>Rejected: passwords; making a new request end the links before it, by which strangers would
- * end one's own; sessions in signed cookies, which nobody can end; state of unfinished sign-ins in
- * the store, which strangers could fill: it is derived from their cookie.
+ * <p>Rejected: passwords; a new request that invalidates earlier links, which would let strangers
+ * invalidate an owner's; sessions in signed cookies, which cannot be revoked; and storing the state
+ * of unfinished sign-ins, which strangers could flood: it is derived from their cookie.
  */
 @NullMarked
 package dev.bourse.signin;

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * A registered ssh public key.
  *
  * @param keyId its id
- * @param orgId whose it is
+ * @param orgId the organization that owns it
  * @param name a label for people
  * @param publicKey the key line: type, base64, comment
  * @param fingerprint {@code SHA256:…} of the key material
  * @param cluster the one cluster whose nodes get it; null for all of the organization's
- * @param createdAtMillis when it was registered
- * @param createdBy by whom
+ * @param createdAtMillis time of registration
+ * @param createdBy the member who registered it
  */
 public record SshKey(
     String keyId,
@@ -26,12 +26,12 @@ public record SshKey(
     long createdAtMillis,
     String createdBy) {
 
-  /** Whether nodes of this cluster get it. */
+  /** Returns true if nodes of this cluster get the key. */
   boolean servesCluster(String name) {
     return cluster == null || cluster.equals(name);
   }
 
-  /** As every surface tells it. */
+  /** Returns the key as every API shows it. */
   public JsonObject toJson() {
     return new JsonObject()
         .put("key_id", keyId)

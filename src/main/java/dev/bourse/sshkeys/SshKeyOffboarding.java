@@ -9,7 +9,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
 
-/** Revokes the ssh keys of members who leave. Held nodes keep a key until they are given back. */
+/** Revokes the ssh keys of members who leave. Held nodes keep a key until they are released. */
 public final class SshKeyOffboarding implements Offboarding {
   private final SshKeyStore store;
   private final SshKeyService keys;
@@ -31,7 +31,7 @@ public final class SshKeyOffboarding implements Offboarding {
 
   @Override
   public Future<Void> refresh(String orgId) {
-    return keys.bringInForce(orgId);
+    return keys.reload(orgId);
   }
 
   @Override

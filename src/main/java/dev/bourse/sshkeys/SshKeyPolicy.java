@@ -8,7 +8,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 
-/** Who may register and revoke ssh keys. */
+/** Decides who may register and revoke ssh keys. */
 public final class SshKeyPolicy {
   private final LimitStore limits;
 
@@ -19,11 +19,11 @@ public final class SshKeyPolicy {
   /**
    * Accepts a caller who may write keys.
    *
-   * <p>Fails with {@code token-limit} for an application under limits: a key opens nodes, whatever
-   * the application may declare. Fails with {@code forbidden} for an API token without {@code
-   * capacity:write} when the organization demands that.
+   * <p>Fails with {@code token-limit} for an application under limits, because a key gives access
+   * to nodes regardless of the application's own limits. Fails with {@code forbidden} for an API
+   * token without {@code capacity:write} if the organization demands that scope.
    *
-   * @param operation the refused operation, for the refusal
+   * @param operation the attempted operation, for the error
    */
   Future<Void> requireWriter(Principal caller, String operation) {
     if (caller.credential() == Principal.Credential.API_TOKEN

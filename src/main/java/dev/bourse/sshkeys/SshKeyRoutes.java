@@ -9,7 +9,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
-/** The VM contract's registry of ssh keys. */
+/** Operations of the VM contract on ssh keys. */
 public final class SshKeyRoutes {
   private final SshKeyService keys;
 

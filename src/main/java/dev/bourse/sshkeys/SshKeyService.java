@@ -30,15 +30,27 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The registry of ssh keys: installed on nodes at the grant, never touched on held ones. */
+/**
+ * The registry of ssh keys. Keys are installed on a node when it is granted; held nodes are never
+ * changed.
+ */
 public final class SshKeyService implements Mirror {
-  /** Keys of one organization: an authorized_keys file that sshd still reads in a blink. */
+  /**
+   * Most keys of one organization: an authorized_keys file of this size costs sshd no noticeable
+   * time.
+   */
   static final int MAX_KEYS_PER_ORG = 200;
 
-  /** A reading is of no use when another change of the same keys comes in force meanwhile. */
+  /**
+   * Attempts at a consistent read; a read is discarded if another change of the same keys took
+   * effect during it.
+   */
   private static final int MAX_READINGS = 5;
 
-  /** Compared at once; at {@value #MAX_KEYS_PER_ORG} keys each that is some thousand rows. */
+  /**
+   * Organizations compared at once; at {@value #MAX_KEYS_PER_ORG} keys each that is at most 20,000
+   * rows.
+   */
   private static final int COMPARED_ORGS = 100;
 
   private final SshKeyStore store;
@@ -67,7 +79,7 @@ public final class SshKeyService implements Mirror {
     this.random = random;
   }
 
-  /** Reads the registry anew. */
+  /** Reads all keys from the store. */
   public Future<Void> load() {
     long before = localChanges.get();
     return store
@@ -75,7 +87,7 @@ public final class SshKeyService implements Mirror {
         .compose(
             keys -> {
               if (localChanges.get() != before) {
-                // What was read may lack what this process has just stored.
+                // The read may lack a key that this process has just stored.
                 return load();
               }
               Map<String, List<SshKey>> stored = byOrg(keys);
@@ -86,8 +98,8 @@ public final class SshKeyService implements Mirror {
   }
 
   /**
-   * Reads the keys of organizations anew. What this process stored meanwhile may be missing in what
-   * was read: then those are left for the next reading.
+   * Reads the keys of some organizations from the store. Organizations whose keys this process
+   * changed during the read are left for the next refresh, because the read may lack the change.
    */
   @Override
   public Future<Refreshed> refresh(List<String> orgIds) {
@@ -118,7 +130,7 @@ public final class SshKeyService implements Mirror {
         .collect(Collectors.groupingBy(SshKey::orgId, Collectors.toUnmodifiableList()));
   }
 
-  /** False when what is held is not what it was before the reading. */
+  /** Replaces an organization's keys; returns false if they changed during the read. */
   private boolean replace(String orgId, Optional<List<SshKey>> before, List<SshKey> read) {
     if (before.isEmpty()) {
       return read.isEmpty() ? !byOrg.containsKey(orgId) : byOrg.putIfAbsent(orgId, read) == null;
@@ -144,8 +156,8 @@ public final class SshKeyService implements Mirror {
   }
 
   /**
-   * The keys a node of this cluster would get now. None for a Kubernetes cluster's: its nodes join
-   * it by the provider's doing, and nobody logs in to them.
+   * Returns the keys that a node of this cluster would get now. A Kubernetes cluster's nodes get
+   * none: the provider joins them to the cluster, and nobody logs in to them.
    */
   public List<SshKey> keysFor(Cluster cluster) {
     if (cluster.kind() == Cluster.Kind.K8S) {
@@ -156,12 +168,12 @@ public final class SshKeyService implements Mirror {
         .toList();
   }
 
-  /** Whether the organization has any live key, of whatever reach. */
+  /** Returns true if the organization has any live key, for whichever clusters. */
   public boolean hasKeys(String orgId) {
     return !byOrg.getOrDefault(orgId, List.of()).isEmpty();
   }
 
-  /** The organization's keys, oldest first; an audited read. */
+  /** Returns the organization's keys, oldest first; an audited read. */
   public List<SshKey> listSshKeys(Principal caller, String orgId) {
     requireOwn(caller, orgId);
     reads.record(new AuditRow(clock.millis(), orgId, caller.actor(), "vm_keys_get", orgId, ""));
@@ -169,16 +181,16 @@ public final class SshKeyService implements Mirror {
   }
 
   /**
-   * The registered key, and whether this call registered it.
+   * A registered key.
    *
    * @param key as stored
-   * @param isNew false when the same material was there already
+   * @param isNew false if the same material was registered already
    */
   public record Added(SshKey key, boolean isNew) {}
 
   /**
-   * Accepts a caller who may register and revoke keys of the organization; fails as {@link
-   * SshKeyPolicy#requireWriter}, and with {@code not-found} for another's organization.
+   * Accepts a caller who may register and revoke keys of the organization; fails like {@link
+   * SshKeyPolicy#requireWriter}, and with {@code not-found} for another organization.
    */
   public Future<Void> requireWriter(Principal caller, String orgId, String operation) {
     requireOwn(caller, orgId);
@@ -186,8 +198,8 @@ public final class SshKeyService implements Mirror {
   }
 
   /**
-   * What a line would be registered as, without doing it: the key that is there already, or a new
-   * one.
+   * Returns the key that a line would be registered as, without storing it: the existing key or a
+   * new one.
    */
   public Added prepare(
       Principal caller, String orgId, String name, String line, @Nullable String cluster) {
@@ -220,8 +232,8 @@ public final class SshKeyService implements Mirror {
   }
 
   /**
-   * Registers a key in one commit with statements that must hold; the same material for the same
-   * cluster again answers the existing one, and writes nothing.
+   * Registers a key in one commit with guarding statements. If the same material is registered for
+   * the same cluster already, returns that key and writes nothing.
    */
   public Future<Added> addSshKey(
       Principal caller,
@@ -246,20 +258,19 @@ public final class SshKeyService implements Mirror {
               remember(key);
               return new Added(key, true);
             })
-        // A statement that does not hold is the answer, whoever else registers the same.
+        // A failed guard is the answer, even if another call registered the same key.
         .recover(
             failure ->
                 failure instanceof ApiError
                     ? Future.failedFuture(failure)
-                    : answerRacer(key, failure));
+                    : findConcurrent(key, failure));
   }
 
   /**
-   * When another call registered the same material first, its key is the answer; it may be this
-   * call's own, whose commit was stored though the answer to it was lost. This process hears of
-   * either later than its caller would.
+   * Returns the key of the call that registered the same material first. It may be this call's own,
+   * whose commit was stored although the answer was lost. Waits until this process knows the key.
    */
-  private Future<Added> answerRacer(SshKey key, Throwable failure) {
+  private Future<Added> findConcurrent(SshKey key, Throwable failure) {
     return store
         .findSame(key)
         .recover(e -> Future.failedFuture(failure))
@@ -267,7 +278,7 @@ public final class SshKeyService implements Mirror {
             same ->
                 same.map(
                         there ->
-                            bringInForce(there, MAX_READINGS)
+                            reload(there, MAX_READINGS)
                                 .map(read -> new Added(there, there.keyId().equals(key.keyId()))))
                     .orElseGet(() -> Future.failedFuture(failure)));
   }
@@ -277,8 +288,8 @@ public final class SshKeyService implements Mirror {
         .anyMatch(known -> known.keyId().equals(key.keyId()));
   }
 
-  /** Reads the organization's keys after a commit of another service changed them. */
-  Future<Void> bringInForce(String orgId) {
+  /** Reads the organization's keys after another service's commit changed them. */
+  Future<Void> reload(String orgId) {
     localChanges.incrementAndGet();
     return reread(orgId, MAX_READINGS);
   }
@@ -294,8 +305,8 @@ public final class SshKeyService implements Mirror {
                         : Future.failedFuture(ApiError.storedOnly()));
   }
 
-  /** Reads the organization's keys until this one is known, or is seen to be revoked by now. */
-  private Future<Void> bringInForce(SshKey key, int readings) {
+  /** Reads the organization's keys until this key is known, or revoked. */
+  private Future<Void> reload(SshKey key, int readings) {
     if (isKnown(key)) {
       return Future.succeededFuture();
     }
@@ -306,20 +317,22 @@ public final class SshKeyService implements Mirror {
                 refreshed.left().isEmpty() || isKnown(key)
                     ? Future.succeededFuture()
                     : readings > 1
-                        ? bringInForce(key, readings - 1)
+                        ? reload(key, readings - 1)
                         : Future.failedFuture(ApiError.storedOnly()));
   }
 
   /**
-   * What a revoke leaves behind.
+   * The result of a revocation.
    *
    * @param keyId the key
-   * @param revokedAtMillis when
-   * @param stillOn public IPs of held nodes that were granted with it
+   * @param revokedAtMillis time of the revocation
+   * @param stillOn public IPs of held nodes that were granted with the key
    */
   public record Revoked(String keyId, long revokedAtMillis, List<String> stillOn) {}
 
-  /** A live key of the caller's organization; {@code not-found} for any other. */
+  /**
+   * Returns a live key of the caller's organization; fails with {@code not-found} for any other.
+   */
   public SshKey getSshKey(Principal caller, String orgId, String keyId) {
     requireOwn(caller, orgId);
     return byOrg.getOrDefault(orgId, List.of()).stream()
@@ -329,8 +342,8 @@ public final class SshKeyService implements Mirror {
   }
 
   /**
-   * Revokes a key in one commit with statements that must hold: future grants go without it, held
-   * nodes keep it.
+   * Revokes a key in one commit with guarding statements: later grants go without it, held nodes
+   * keep it.
    */
   public Future<Revoked> revokeSshKey(
       Principal caller, String orgId, String keyId, List<Statement> fences) {
@@ -354,7 +367,7 @@ public final class SshKeyService implements Mirror {
             });
   }
 
-  /** Public IPs of held nodes that were granted with the key. */
+  /** Returns public IPs of held nodes that were granted with the key. */
   public List<String> stillOn(SshKey key) {
     return listHolders(key).stream().map(Holder::publicIp).toList();
   }
@@ -362,7 +375,7 @@ public final class SshKeyService implements Mirror {
   /** A held node that was granted with a key. */
   record Holder(String cluster, String publicIp) {}
 
-  /** Held nodes that were granted with the key, by cluster. */
+  /** Lists held nodes that were granted with the key, by cluster. */
   List<Holder> listHolders(SshKey key) {
     List<Holder> holders = new ArrayList<>();
     for (ClusterView view : clusters.ofOrg(key.orgId(), Cluster.Kind.VM)) {
@@ -382,7 +395,7 @@ public final class SshKeyService implements Mirror {
         .findFirst();
   }
 
-  /** A reading of the store may have been quicker. */
+  /** A concurrent read of the store may have added the key already. */
   private void remember(SshKey key) {
     localChanges.incrementAndGet();
     byOrg.merge(

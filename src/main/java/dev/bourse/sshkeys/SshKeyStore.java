@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of ssh keys. */
 public final class SshKeyStore {
-  /** What other processes are told when keys come or go; the key is the organization. */
+  /** The feed topic of changed keys; its key is the organization. */
   public static final String CHANGED = "ssh-keys";
 
   private static final Columns<SshKey> COLUMNS =
@@ -49,22 +49,22 @@ public final class SshKeyStore {
     this.database = database;
   }
 
-  /** Every live key, oldest first. */
+  /** Returns every live key, oldest first. */
   Future<List<SshKey>> listLive() {
     return database.read(SELECT_LIVE + OLDEST_FIRST, List.of(), SshKeyStore::key);
   }
 
-  /** Every live key of some organizations, oldest first. */
+  /** Returns every live key of some organizations, oldest first. */
   Future<List<SshKey>> listLive(List<String> orgIds) {
     List<String> all = InList.of(orgIds);
     return database.read(
         SELECT_LIVE + " AND org_id IN " + InList.marks(all) + OLDEST_FIRST, all, SshKeyStore::key);
   }
 
-  /** Which live keys an organization has, by id. */
+  /** The ids of an organization's live keys. */
   record Registry(String orgId, String keyIds) {}
 
-  /** What so many organizations have, by id, after this one; those without a key too. */
+  /** Returns the registries of the organizations after this one, including those without a key. */
   Future<List<Registry>> listRegistries(String after, int limit) {
     return database
         .read(
@@ -88,7 +88,7 @@ public final class SshKeyStore {
             });
   }
 
-  /** The live key of the same material and reach. */
+  /** Returns the live key of the same material and cluster. */
   Future<Optional<SshKey>> findSame(SshKey key) {
     return database.readFirst(
         SELECT_LIVE + " AND org_id = ? AND fingerprint = ? AND COALESCE(cluster, '') = ?",
@@ -96,9 +96,7 @@ public final class SshKeyStore {
         SshKeyStore::key);
   }
 
-  /**
-   * Returns the lines of those of these keys that are not revoked: they are about to be installed.
-   */
+  /** Returns the lines of these keys without the revoked ones, for installation on a node. */
   public Future<List<String>> listLines(List<String> keyIds) {
     if (keyIds.isEmpty()) {
       return Future.succeededFuture(List.of());
@@ -124,7 +122,8 @@ public final class SshKeyStore {
     List<@Nullable Object> revoke = new ArrayList<>(List.of(nowMillis));
     revoke.addAll(author.parameters());
     return List.of(
-        // Locks them first, so that no other call revokes one between its audit row and its revoke.
+        // Locks the rows first, so that no other call revokes one between its audit row and its
+        // revocation.
         Statement.of(
             "UPDATE ssh_key SET revoked_at = NULL WHERE " + live, author.parameters().toArray()),
         AuditStore.insertEach(
@@ -140,9 +139,9 @@ public final class SshKeyStore {
   }
 
   /**
-   * An author's keys, oldest first.
+   * Lists an author's keys, oldest first.
    *
-   * @param revokedAtMillis those revoked at that time; empty for those that live
+   * @param revokedAtMillis keys revoked at that time; empty for live keys
    */
   Future<List<SshKey>> listOf(Author author, Optional<Long> revokedAtMillis) {
     List<Object> parameters = new ArrayList<>(author.parameters());
@@ -158,7 +157,7 @@ public final class SshKeyStore {
         SshKeyStore::key);
   }
 
-  /** How many live keys the organization has that are not the author's. */
+  /** Counts the organization's live keys of other authors. */
   Future<Long> countOthers(Author author) {
     List<Object> parameters = new ArrayList<>(List.of(author.orgId()));
     parameters.addAll(author.parameters());
@@ -172,7 +171,7 @@ public final class SshKeyStore {
         row -> row.integer("others"));
   }
 
-  /** Revokes a live key; refused with {@code not-found} when it is not live any more. */
+  /** Revokes a live key; fails with {@code not-found} if it is not live. */
   Future<Void> revoke(SshKey key, AuditRow audit, List<Statement> fences) {
     return database.commit(
         with(

@@ -13,14 +13,14 @@ import java.util.regex.Pattern;
 
 /**
  * An ssh public key as a tenant registers it: one line {@code type base64 [comment]} whose blob has
- * been read to its last byte. The wire forms are those of RFC 4253 section 6.6 (rsa), RFC 5656
+ * been parsed to its last byte. The wire formats are those of RFC 4253 section 6.6 (rsa), RFC 5656
  * section 3.1 (ecdsa), RFC 8709 section 4 (ed25519) and OpenSSH's PROTOCOL.u2f (sk-*).
  *
  * @param type the algorithm's ssh name
  * @param blobBase64 the key itself, canonical base64
- * @param comment free text after the key, on one line, empty when there is none
+ * @param comment text after the key, on one line; empty if there is none
  * @param fingerprint {@code SHA256:} and the unpadded base64 digest of the blob, as ssh-keygen
- *     shows it; equal keys have equal fingerprints whatever their comments
+ *     prints it; equal keys have equal fingerprints whatever their comments
  */
 public record SshPublicKey(String type, String blobBase64, String comment, String fingerprint) {
   private static final String FIELD = "public_key";
@@ -39,7 +39,7 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
       "one line 'type base64 [comment]' as in a .pub file, its type one of %s"
           .formatted(String.join(", ", TYPES));
 
-  /** OpenSSH refuses longer moduli, and they fix the longest line: 2.8 kB and a comment. */
+  /** The longest modulus that OpenSSH accepts, which also bounds the line: 2.8 kB and a comment. */
   private static final int MAX_RSA_BITS = 16_384;
 
   private static final int MIN_RSA_BITS = 2_048;
@@ -50,17 +50,17 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
 
   private static final int ED25519_BYTES = 32;
 
-  /** How a private key of OpenSSH, PEM or PuTTY begins, with and without its frame. */
+  /** The beginning of a private key of OpenSSH, PEM or PuTTY, with and without its header line. */
   private static final Pattern PRIVATE =
       Pattern.compile("PRIVATE KEY|PuTTY-User-Key-File|b3BlbnNzaC1rZXktdjE");
 
-  /** Something that could be a type and cannot be key material, so that it may be repeated. */
+  /** Text that could be a key type and cannot be key material, so that an error may repeat it. */
   private static final Pattern TYPE_LIKE = Pattern.compile("[a-z0-9@.-]{1,60}");
 
   /**
-   * Reads a public key line; blank space around it is ignored.
+   * Parses a public key line; surrounding white space is ignored.
    *
-   * @throws ApiError 422 naming what is wrong with the line; key material is never repeated
+   * @throws ApiError 422 naming the fault; key material is never repeated
    */
   public static SshPublicKey parse(String line) {
     if (PRIVATE.matcher(line).find()) {
@@ -87,7 +87,7 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
     return new SshPublicKey(type, words[1], words.length == 3 ? words[2] : "", fingerprint(blob));
   }
 
-  /** The canonical line: {@code type base64} and, when there is one, the comment. */
+  /** Returns the canonical line: {@code type base64} and the comment, if there is one. */
   public String line() {
     return comment.isEmpty() ? type + ' ' + blobBase64 : type + ' ' + blobBase64 + ' ' + comment;
   }
@@ -130,7 +130,8 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
     } catch (IllegalArgumentException e) {
       throw refused("a key that is not base64");
     }
-    // The decoder forgives absent padding and stray low bits; two spellings of one key must not be.
+    // The decoder accepts absent padding and stray low bits, which would give one key two
+    // spellings.
     if (!Base64.getEncoder().encodeToString(blob).equals(base64)) {
       throw refused("a key in base64 that is cut short or not canonical");
     }
@@ -145,7 +146,7 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
     return ApiError.badField(FIELD, what, ACCEPTED);
   }
 
-  /** A reader over one key blob that refuses the blob at the first byte out of place. */
+  /** Parses one key blob, and rejects it at the first invalid byte. */
   private static final class Wire {
     private final ByteBuffer bytes;
 
@@ -153,7 +154,7 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
       bytes = ByteBuffer.wrap(blob);
     }
 
-    /** Reads the whole blob as a key of this type, and no other. */
+    /** Parses the whole blob as a key of this type. */
     void requireKey(String type) {
       if (!ascii().equals(type)) {
         throw refused("a key whose inner type differs from the line's type");
@@ -237,7 +238,7 @@ public record SshPublicKey(String type, String blobBase64, String comment, Strin
       }
     }
 
-    /** An mpint of RFC 4251 section 5 that is greater than zero and in its shortest form. */
+    /** An mpint of RFC 4251 section 5 that is positive and in its shortest form. */
     private BigInteger positive() {
       byte[] value = string();
       boolean padded = value.length > 1 && value[0] == 0 && value[1] >= 0;

@@ -8,34 +8,34 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Reads how the whole site stands. */
+/** Reads the status of the whole site. */
 public final class StatusService {
-  /** As many of the organizations that are held longest for their money; the rest are counted. */
+  /** Organizations listed by name, those held longest first; the others are only counted. */
   static final int MOST_HELD = 20;
 
   private final StatusStore store;
   private final MarketStatus markets;
   private final ServingProcess process;
 
-  // Guarded by this object.
+  // The read in progress, or the last one; guarded by this object.
   private @Nullable Future<StatusView> underWay;
 
   /**
-   * What is known of the process that answers.
+   * The process that answers.
    *
    * @param version of the program
    * @param id as leases of markets name it
-   * @param disk reads how full the disk of its data folder is
-   * @param clock what it knows of the clocks
+   * @param disk reads the usage of the data folder's disk
+   * @param clock reads the state of the clocks
    */
   public record ServingProcess(
       String version, String id, Supplier<Future<Disk>> disk, Supplier<ClockView> clock) {}
 
   /**
-   * How full a disk is.
+   * Usage of a disk.
    *
-   * @param freeBytes what this process may still write
-   * @param totalBytes its size
+   * @param freeBytes space this process may still use
+   * @param totalBytes size of the disk
    */
   public record Disk(long freeBytes, long totalBytes) {}
 
@@ -45,7 +45,7 @@ public final class StatusService {
     this.process = process;
   }
 
-  /** How all stands; whoever asks while it is read gets the same answer. */
+  /** Returns the site's status. Concurrent callers share one read. */
   public synchronized Future<StatusView> readStatus() {
     Future<StatusView> reading = underWay;
     if (reading == null || reading.isComplete()) {
@@ -66,7 +66,7 @@ public final class StatusService {
     Future<StatusStore.Queue> uploads = store.readUploads(process.clock().get().nowMillis());
     Future<StatusStore.Queue> mails = store.readMails();
     Future<StatusStore.Queue> deliveries = store.readDeliveries();
-    // A disk that cannot be asked is no reason to tell nothing of the rest.
+    // An unreadable disk must not hide the rest of the status.
     Future<Disk> disk = process.disk().get().otherwiseEmpty();
     return Future.all(
             List.of(
@@ -86,7 +86,7 @@ public final class StatusService {
                 new StatusView(
                     process,
                     schema.result(),
-                    // The process that answers is there, whether or not its row says so by now.
+                    // This process runs, even if its row in the store is not yet written.
                     Math.max(1, processes.result()),
                     standing.result(),
                     new StatusView.Held(held.result(), longest.result(), byOperators.result()),

@@ -7,7 +7,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Counts of what waits for somebody, read from what other parts store. */
+/** Reads the counts of pending work from tables that other packages own. */
 final class StatusStore {
   private final Database database;
 
@@ -16,30 +16,33 @@ final class StatusStore {
   }
 
   /**
-   * Something of which some wait.
+   * The length of a queue.
    *
-   * @param waiting how many
-   * @param oldestMillis since when the one that waits longest does; null when none does
+   * @param waiting entries in it
+   * @param oldestMillis when the oldest entry joined; null if the queue is empty
    */
   record Queue(long waiting, @Nullable Long oldestMillis) {}
 
   /**
-   * So many organizations are held in one stage.
+   * The number of organizations held in one stage.
    *
-   * @param enforced whether it is acted upon
+   * @param enforced whether the hold is enforced
    */
   record HeldCount(String stage, boolean enforced, long orgs) {}
 
-  /** An organization that is held. */
+  /** An organization on hold. */
   record HeldOrg(
       String orgId, String stage, @Nullable String reason, long sinceMillis, boolean enforced) {}
 
-  /** The version of the store's schema, which a newer program may have made newer meanwhile. */
+  /**
+   * Returns the version of the store's schema; a newer replica may have migrated it past this
+   * program's own.
+   */
   Future<Long> readSchema() {
     return Migrations.readVersion(database);
   }
 
-  /** Processes that said within the last minutes that they are there. */
+  /** Counts the processes whose heartbeat has not expired. */
   Future<Long> countProcesses() {
     return database.readOne(
         "SELECT COUNT(*) AS n FROM upkeep_process WHERE expires_at > " + database.clockSql(),
@@ -58,7 +61,7 @@ final class StatusStore {
             new HeldCount(row.text("hold_stage"), row.truth("hold_enforced"), row.integer("orgs")));
   }
 
-  /** So many of them, those that have been held longest first. */
+  /** Lists organizations on hold, those held longest first. */
   Future<List<HeldOrg>> listHeld(int limit) {
     return database.read(
         """
@@ -75,7 +78,7 @@ final class StatusStore {
                 row.truth("hold_enforced")));
   }
 
-  /** Organizations that operators hold by hand. */
+  /** Counts organizations that operators hold by hand. */
   Future<Long> countHeldByOperators() {
     return database.readOne(
         "SELECT COUNT(*) AS n FROM billing_org WHERE operator_hold_stage IS NOT NULL",
@@ -83,7 +86,7 @@ final class StatusStore {
         row -> row.integer("n"));
   }
 
-  /** Public files that wait for a decision. */
+  /** Returns public files that wait for a review. */
   Future<Queue> readReviews() {
     return queue(
         """
@@ -94,7 +97,7 @@ final class StatusStore {
         """);
   }
 
-  /** Uploads that were announced and are not complete. */
+  /** Returns uploads that were announced and are not complete. */
   Future<Queue> readUploads(long nowMillis) {
     return database.readOne(
         """
@@ -105,7 +108,7 @@ final class StatusStore {
         StatusStore::queue);
   }
 
-  /** Mails that the store keeps until they are sent. */
+  /** Returns mails that wait to be sent. */
   Future<Queue> readMails() {
     return queue(
         """
@@ -114,7 +117,7 @@ final class StatusStore {
         """);
   }
 
-  /** Events that wait for webhooks. */
+  /** Returns events that wait for delivery to webhooks. */
   Future<Queue> readDeliveries() {
     return queue(
         """

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** How the whole site stands, as operators see it. */
+/** The site's status as operators see it. */
 public final class StatusView {
   private final StatusService.ServingProcess process;
   private final long schema;
@@ -23,7 +23,7 @@ public final class StatusView {
   private final Queues queues;
   private final StatusService.@Nullable Disk disk;
 
-  /** Organizations that are held: how many in each stage, and those held longest. */
+  /** Organizations on hold: counts by stage, and those held longest. */
   record Held(
       List<StatusStore.HeldCount> counts, List<StatusStore.HeldOrg> longest, long byOperators) {
 
@@ -42,7 +42,7 @@ public final class StatusView {
     }
   }
 
-  /** What waits for somebody. */
+  /** The queues of pending work. */
   record Queues(
       StatusStore.Queue reviews,
       StatusStore.Queue uploads,
@@ -66,7 +66,7 @@ public final class StatusView {
     this.disk = disk;
   }
 
-  /** The answer of the operators' contract, but for the clocks. */
+  /** Returns the answer of the operator contract, without the clocks. */
   public JsonObject toJson() {
     JsonArray pools = new JsonArray();
     standing.pools().forEach(pool -> pools.add(pool(pool)));
@@ -137,7 +137,7 @@ public final class StatusView {
         .put("since", Times.rfc3339OrNull(holder.sinceMillis()));
   }
 
-  /** As lists of nodes have it, less what nobody decides by. */
+  /** Selects the fields of a node's list entry that an operator decides by. */
   private static JsonObject quarantined(NodeView view) {
     JsonObject node = view.toJson();
     JsonObject told = new JsonObject();

@@ -1,17 +1,18 @@
 /**
- * How the whole site stands, on one screen: what an operator asks first.
+ * The status of the whole site on one screen, for operators.
  *
- * <p>{@link dev.bourse.status.StatusService} puts together what each part tells: the markets and
- * their machines, organizations that are held, what waits in queues, the disk and the clocks. It
- * writes nothing. Counts come from the store, so that every process answers alike, and by indexes;
- * one query looks at every machine. Prices and ticks are those this process has in memory, which
- * the holder of a pool's lease tells the others.
+ * <p>{@link dev.bourse.status.StatusService} collects the markets and their nodes, organizations on
+ * hold, the lengths of queues, the disk and the clocks. It writes nothing. Counts come from the
+ * store by indexes, so that every process gives the same answer; one query scans all nodes. Prices
+ * and ticks come from this process's memory, which the holder of a pool's lease keeps current
+ * through the change feed.
  *
- * <p>One reading is under way at a time, and whoever asks meanwhile gets its answer: operators'
- * pages that look every few seconds cost the store no more than one of them.
+ * <p>At most one read runs at a time, and concurrent requests share its answer, so that operators'
+ * pages that poll every few seconds cost the store no more than one of them.
  *
- * <p>Rejected: to print what {@code /metrics} prints, of which each process knows a part; to keep
- * the counts in memory, for which each process would have to hear of every machine.
+ * <p>Rejected: printing what {@code /metrics} prints, because each process knows only its own part;
+ * keeping the counts in memory, because each process would have to follow every change of every
+ * node.
  */
 @NullMarked
 package dev.bourse.status;

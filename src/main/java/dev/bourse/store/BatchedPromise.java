@@ -29,6 +29,7 @@ public final class BatchedPromise<T> {
   private final PromiseInternal<T> promise;
   private final @Nullable RequestContext request;
   private final long askedNanos;
+  private final RequestContext.@Nullable Standing caller;
 
   /** When the engine began with it; 0 before. Set on its thread, and read once it has answered. */
   private long begunNanos;
@@ -38,6 +39,16 @@ public final class BatchedPromise<T> {
 
   /** A reply to the current context; to {@code home} when the caller runs on none. */
   public BatchedPromise(ContextInternal home) {
+    this(home, List.of());
+  }
+
+  /**
+   * A reply to a commit.
+   *
+   * @param statements those of the commit, of which one may record an act of the caller
+   */
+  public BatchedPromise(ContextInternal home, List<Statement> statements) {
+    caller = Statement.standing(statements);
     ContextInternal current = (ContextInternal) Vertx.currentContext();
     context = current == null ? home : current;
     promise = context.promise();
@@ -50,6 +61,19 @@ public final class BatchedPromise<T> {
     if (request != null && begunNanos == 0) {
       begunNanos = request.nanos();
     }
+  }
+
+  /** Whether it answers a commit that records an act of the caller. */
+  public boolean recordsCaller() {
+    return caller != null;
+  }
+
+  /**
+   * Judges that caller again, by what was stored at a moment or later; see {@link
+   * RequestContext.Standing#confirm}.
+   */
+  public Future<Void> confirmCaller(long sinceNanos) {
+    return caller == null ? Future.succeededFuture() : caller.confirm(sinceNanos);
   }
 
   public Future<T> future() {
@@ -73,8 +97,8 @@ public final class BatchedPromise<T> {
   private void tellRequest(RequestContext asking) {
     long now = asking.nanos();
     long begun = begunNanos == 0 ? now : begunNanos;
-    asking.waited(RequestContext.Wait.STORE_QUEUE, askedNanos, begun);
-    asking.waited(RequestContext.Wait.STORE, begun, now);
+    asking.recordWait(RequestContext.Wait.STORE_QUEUE, askedNanos, begun);
+    asking.recordWait(RequestContext.Wait.STORE, begun, now);
   }
 
   private void complete() {

@@ -1,6 +1,9 @@
 package dev.bourse.store;
 
-/** Hears what other processes changed in the same store; never this process's own changes. */
+/**
+ * Hears what other processes changed in the same store. Of its own process's changes it hears only
+ * those that were stored after their callers had been told that the outcome is unknown.
+ */
 public interface ChangeListener {
   /** A commit that carried this change is stored and visible to reads. May come more than once. */
   void changed(Change change);

@@ -10,6 +10,17 @@ import java.util.Optional;
  * future completes on the caller's Vert.x context when there is one.
  */
 public interface Database {
+  /**
+   * Past this a revocation is in force in every process: an audited write is carried out only if
+   * what is known of its caller is no older.
+   */
+  long REVOKED_MILLIS = 1_000;
+
+  /**
+   * How old that may be when the commit is asked for: more than there is between two readings of
+   * what other processes changed. The rest of the second is for waiting.
+   */
+  long KNOWN_MILLIS = 600;
 
   /**
    * Rows of one query, in order, as of the last commit that completed before the call.
@@ -83,6 +94,23 @@ public interface Database {
 
   /** Whether other processes may be using the same store at the same time. */
   boolean isShared();
+
+  /**
+   * Returns the history that the stored state belongs to. It is another one once commits may have
+   * been lost: after a standby was promoted or a backup was restored. Constant for a store that
+   * cannot tell.
+   */
+  default Future<String> lineage() {
+    return Future.succeededFuture("");
+  }
+
+  /**
+   * Returns how often this process noticed that commits it had stored or read are gone. Commits
+   * that were decided before fail; see {@link #commit}. Called on any thread.
+   */
+  default long setBacks() {
+    return 0;
+  }
 
   /**
    * The present moment in epoch milliseconds, by the clock of the machine that keeps the rows, as

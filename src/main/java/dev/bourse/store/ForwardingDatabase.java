@@ -43,6 +43,16 @@ public abstract class ForwardingDatabase implements Database {
   }
 
   @Override
+  public Future<String> lineage() {
+    return store.lineage();
+  }
+
+  @Override
+  public long setBacks() {
+    return store.setBacks();
+  }
+
+  @Override
   public String clockSql() {
     return store.clockSql();
   }

@@ -9,6 +9,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
@@ -18,22 +19,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The steps that make a schema, applied in order, each in one commit together with the row of table
- * {@code migration} that records it. It knows no engine: a step is a list of statements.
+ * Applies the steps that make a schema in order, each in one commit together with the row of table
+ * {@code migration} that records it. Steps are the same for both engines; the session's {@link
+ * Dialect} translates their statements.
  *
- * <p>A folder on the class path holds {@code 0001-name.sql}, {@code 0002-…} and a file {@code
- * migrations.index} naming them one a line, because a jar's folders cannot be listed portably. A
- * step is never edited after it was released: its digest is compared with the recorded one.
+ * <p>A folder on the class path holds {@code 0056-baseline.sql}, {@code 0057-name.sql} … and a file
+ * {@code migrations.index} naming them one a line, because a jar's folders cannot be listed
+ * portably. The first is the baseline: a new store begins with it, and a store that went through
+ * the steps before it continues with the next one. A step is never edited after it was released:
+ * its digest is compared with the recorded one.
  *
- * <p>A step whose first line is {@code -- serves-from: N} only expands the schema: a program that
- * knows the first N steps can still be started on a store that has it. So a release can be taken
- * back. Without that line a program must know the step.
+ * <p>A step whose first line is {@code -- serves-from: N} only expands the schema: a program whose
+ * last step is N can still be started on a store that has it. So a release can be taken back.
+ * Without that line a program must know the step. One with the line {@code -- for: postgres}, the
+ * first or after that, has nothing to do on the other engine.
  */
 public final class Migrations {
   private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
-
-  /** What the build makes of all steps of a folder. */
-  public static final String WHOLE = "schema.sql";
 
   private static final Pattern FILE_NAME = Pattern.compile("(\\d{4})-([a-z0-9-]+)\\.sql");
 
@@ -42,44 +44,53 @@ public final class Migrations {
 
   private static final Pattern COMMENT_LINE = Pattern.compile("(?m)^[ \\t]*--.*$");
 
-  private static final Pattern SERVES_FROM = Pattern.compile("-- serves-from: (\\d{1,4})\n");
+  private static final Pattern HEAD =
+      Pattern.compile("(?:-- serves-from: (\\d{1,4})\n)?(?:-- for: ([a-z]+)\n)?");
 
   private record Step(
-      int number, String name, String sha256, String sql, @Nullable Integer servesFrom) {}
+      int number,
+      String name,
+      String sha256,
+      String sql,
+      @Nullable Integer servesFrom,
+      @Nullable Dialect only) {
+
+    List<Statement> statements(Dialect dialect) {
+      return only == null || only == dialect ? split(dialect.of(sql)) : List.of();
+    }
+  }
 
   private record Applied(int number, String name, String sha256) {}
+
+  private static final String RECORD =
+      """
+      CREATE TABLE IF NOT EXISTS migration (
+      number INTEGER PRIMARY KEY, name TEXT NOT NULL,
+      sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL, serves_from INTEGER)\
+      """;
 
   /** Those read, by folder: what is in a jar does not change. */
   private static final Map<String, Migrations> READ = new ConcurrentHashMap<>();
 
   private final List<Step> steps;
 
-  /** What all steps come to, if the folder has it. */
-  private final @Nullable String whole;
-
-  private Migrations(List<Step> steps, @Nullable String whole) {
+  private Migrations(List<Step> steps) {
     this.steps = steps;
-    this.whole = whole;
   }
 
   /**
-   * The steps of a folder such as {@code db/sqlite}. Blocks on the class path the first time.
+   * The steps of a folder such as {@code db/schema}. Blocks on the class path the first time.
    *
    * @throws IOException when a file is missing
-   * @throws IllegalArgumentException when the index does not number its steps 1, 2, 3 …
+   * @throws IllegalArgumentException when the index does not number its steps one by one
    */
   public static Migrations load(String folder) throws IOException {
     Migrations known = READ.get(folder);
     if (known == null) {
-      known = new Migrations(steps(folder), findResource(folder + "/" + WHOLE));
+      known = new Migrations(steps(folder));
       READ.put(folder, known);
     }
     return known;
-  }
-
-  /** The same, for a new store to go through all steps too. */
-  public static Migrations loadSteps(String folder) throws IOException {
-    return new Migrations(steps(folder), null);
   }
 
   private static List<Step> steps(String folder) throws IOException {
@@ -88,24 +99,25 @@ public final class Migrations {
       String fileName = line.strip();
       if (!fileName.isEmpty()) {
         Matcher parts = FILE_NAME.matcher(fileName);
-        if (!parts.matches() || Integer.parseInt(parts.group(1)) != steps.size() + 1) {
+        int number = parts.matches() ? Integer.parseInt(parts.group(1)) : 0;
+        if (number < 1 || !(steps.isEmpty() || number == last(steps) + 1)) {
           throw new IllegalArgumentException(
-              folder + ": migration " + (steps.size() + 1) + " cannot be '" + fileName + "'");
+              folder + ": the migration after " + last(steps) + " cannot be '" + fileName + "'");
         }
         String sql = resource(folder + "/" + fileName);
-        int number = steps.size() + 1;
-        steps.add(new Step(number, parts.group(2), sha256(sql), sql, servesFrom(number, sql)));
+        steps.add(
+            new Step(number, parts.group(2), sha256(sql), sql, servesFrom(number, sql), only(sql)));
       }
     }
     return steps;
   }
 
   private static @Nullable Integer servesFrom(int number, String sql) {
-    Matcher told = SERVES_FROM.matcher(sql);
-    if (!told.lookingAt()) {
+    String told = head(sql).group(1);
+    if (told == null) {
       return null;
     }
-    int from = Integer.parseInt(told.group(1));
+    int from = Integer.parseInt(told);
     if (from < 1 || from >= number) {
       throw new IllegalArgumentException(
           "migration %d cannot serve programs from step %d".formatted(number, from));
@@ -113,13 +125,32 @@ public final class Migrations {
     return from;
   }
 
-  /** How many steps there are: the version this program's schema has. */
+  private static @Nullable Dialect only(String sql) {
+    String said = head(sql).group(2);
+    return said == null ? null : Dialect.valueOf(said.toUpperCase(Locale.ROOT));
+  }
+
+  private static Matcher head(String sql) {
+    Matcher head = HEAD.matcher(sql);
+    head.lookingAt();
+    return head;
+  }
+
+  private static int last(List<Step> steps) {
+    return steps.isEmpty() ? 0 : steps.get(steps.size() - 1).number;
+  }
+
+  /** The number of the last step: the version this program's schema has. */
   public int version() {
-    return steps.size();
+    return last(steps);
+  }
+
+  private int baseline() {
+    return steps.isEmpty() ? 0 : steps.get(0).number;
   }
 
   /**
-   * Brings a store up to date and tells the steps that were carried out. Those stored before a
+   * Brings a store up to date and returns the steps that were applied. Steps applied before a
    * failure stay. Fails with {@link StoreRefused} when the store has a step this program lacks, or
    * had another text for one of them.
    *
@@ -130,15 +161,15 @@ public final class Migrations {
   }
 
   /**
-   * The same for a program that is about to serve: it takes a newer store as well, when all that it
-   * does not know there serves it still, and leaves that as it is.
+   * The same for a program that is about to serve: it also accepts a newer store if each step that
+   * it does not know says that this program can be started on it.
    */
   public Future<List<Migration>> applyOrServe(SchemaSession session, Clock clock) {
     return applied(session)
         .compose(
             applied -> {
               checkDigests(applied);
-              return applied.size() > steps.size()
+              return version(applied) > version()
                   ? serves(session).map(v -> List.of())
                   : apply(session, clock, lacking(applied));
             });
@@ -152,7 +183,7 @@ public final class Migrations {
             SELECT number, name FROM migration
             WHERE number > ? AND (serves_from IS NULL OR serves_from > ?) ORDER BY number LIMIT 1\
             """,
-            List.of(steps.size(), steps.size()),
+            List.of(version(), version()),
             row -> new Migration(row.smallInteger("number"), row.text("name")))
         .map(
             unknown -> {
@@ -160,47 +191,28 @@ public final class Migrations {
                 throw newer(unknown.get(0).number(), unknown.get(0).name());
               }
               LOG.warn(
-                  "the store is newer than this program, which knows {} of its steps; it still"
+                  "the store is newer than this program, which knows its steps up to {}; it still"
                       + " serves it",
-                  steps.size());
+                  version());
               return null;
             });
   }
 
+  /** A new store is made in one commit, any other goes through the steps it lacks. */
   private Future<List<Migration>> apply(
       SchemaSession session, Clock clock, List<Migration> pending) {
-    if (whole == null || pending.size() < steps.size()) {
-      return goThrough(session, clock, pending).map(pending);
+    List<Step> missing = steps.subList(steps.size() - pending.size(), steps.size());
+    Future<Void> done = Future.succeededFuture();
+    if (pending.size() == steps.size()) {
+      List<Statement> all = new ArrayList<>(List.of(Statement.of(RECORD)));
+      missing.forEach(step -> all.addAll(recorded(step, session.dialect(), clock)));
+      done = session.commit(all);
+    } else {
+      for (Step step : missing) {
+        done = done.compose(v -> session.commit(recorded(step, session.dialect(), clock)));
+      }
     }
-    // One whose first step failed has the table, and nothing in it.
-    return session
-        .hasMigrationTable()
-        .compose(
-            has -> has ? goThrough(session, clock, pending) : session.commit(begun(whole, clock)))
-        .map(pending);
-  }
-
-  /** What makes a new store, with the record of all steps. */
-  private List<Statement> begun(String schema, Clock clock) {
-    List<Statement> statements = new ArrayList<>(split(schema));
-    steps.forEach(step -> statements.addAll(record(step, clock)));
-    return statements;
-  }
-
-  private Future<Void> goThrough(SchemaSession session, Clock clock, List<Migration> pending) {
-    Future<Void> done =
-        session.commit(
-            List.of(
-                Statement.of(
-                    """
-                    CREATE TABLE IF NOT EXISTS migration (
-                    number INTEGER PRIMARY KEY, name TEXT NOT NULL,
-                    sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)\
-                    """)));
-    for (Step step : steps.subList(steps.size() - pending.size(), steps.size())) {
-      done = done.compose(v -> session.commit(recorded(step, clock)));
-    }
-    return done;
+    return done.map(pending);
   }
 
   /**
@@ -212,10 +224,13 @@ public final class Migrations {
         .map(
             applied -> {
               checkDigests(applied);
-              if (applied.size() > steps.size()) {
-                Applied unknown = applied.get(steps.size());
-                throw newer(unknown.number, unknown.name);
-              }
+              applied.stream()
+                  .filter(had -> had.number > version())
+                  .findFirst()
+                  .ifPresent(
+                      unknown -> {
+                        throw newer(unknown.number, unknown.name);
+                      });
               return lacking(applied);
             });
   }
@@ -236,9 +251,14 @@ public final class Migrations {
   }
 
   private List<Migration> lacking(List<Applied> applied) {
-    return steps.subList(applied.size(), steps.size()).stream()
+    return steps.stream()
+        .filter(step -> step.number > version(applied))
         .map(step -> new Migration(step.number, step.name))
         .toList();
+  }
+
+  private static int version(List<Applied> applied) {
+    return applied.isEmpty() ? 0 : applied.get(applied.size() - 1).number;
   }
 
   /** The version of an open store's schema: the number of the last step that made it. */
@@ -247,42 +267,47 @@ public final class Migrations {
         "SELECT MAX(number) AS version FROM migration", List.of(), row -> row.integer("version"));
   }
 
-  private static List<Statement> recorded(Step step, Clock clock) {
-    List<Statement> statements = new ArrayList<>(split(step.sql));
-    statements.addAll(record(step, clock));
-    return statements;
-  }
-
-  private static List<Statement> record(Step step, Clock clock) {
-    List<Statement> statements = new ArrayList<>();
+  private static List<Statement> recorded(Step step, Dialect dialect, Clock clock) {
+    List<Statement> statements = new ArrayList<>(step.statements(dialect));
     statements.add(
         Statement.of(
-            "INSERT INTO migration (number, name, sha256, applied_at) VALUES (?, ?, ?, ?)",
+            """
+            INSERT INTO migration (number, name, sha256, applied_at, serves_from)
+            VALUES (?, ?, ?, ?, ?)\
+            """,
             step.number,
             step.name,
             step.sha256,
-            clock.millis()));
-    if (step.servesFrom != null) {
-      // A statement of its own: the column is there from the first step that says so.
-      statements.add(
-          Statement.of(
-              "UPDATE migration SET serves_from = ? WHERE number = ?",
-              step.servesFrom,
-              step.number));
-    }
+            clock.millis(),
+            step.servesFrom));
     return statements;
   }
 
+  /** Digests of the steps before the baseline are not checked: their files no longer exist. */
   private void checkDigests(List<Applied> applied) {
-    for (int i = 0; i < Math.min(applied.size(), steps.size()); i++) {
-      Applied had = applied.get(i);
-      if (had.number != i + 1 || !had.sha256.equals(steps.get(i).sha256)) {
+    if (!applied.isEmpty() && version(applied) < baseline()) {
+      Applied last = applied.get(applied.size() - 1);
+      throw StoreRefused.of(
+          """
+          the store is too old for this program: its last migration is %d (%s), and this program \
+          goes on from %d; start a release that knows both first\
+          """,
+          last.number, last.name, baseline());
+    }
+    boolean isOfBaseline = !applied.isEmpty() && applied.get(0).number == baseline();
+    for (Applied had : applied) {
+      int place = had.number - baseline();
+      if (place < (isOfBaseline ? 0 : 1) || place >= steps.size()) {
+        continue;
+      }
+      Step step = steps.get(place);
+      if (!had.sha256.equals(step.sha256)) {
         throw StoreRefused.of(
             """
             the store was made by another program: its migration %d (%s) has digest %s, this \
             program's migration %s (%s) has %s\
             """,
-            had.number, had.name, had.sha256, i + 1, steps.get(i).name, steps.get(i).sha256);
+            had.number, had.name, had.sha256, step.number, step.name, step.sha256);
       }
     }
   }
@@ -290,7 +315,7 @@ public final class Migrations {
   private StoreRefused newer(int number, String name) {
     return StoreRefused.of(
         "the store is newer than this program: it has migration %d (%s), this program knows %s",
-        number, name, steps.size());
+        number, name, version());
   }
 
   private static List<Statement> split(String sql) {

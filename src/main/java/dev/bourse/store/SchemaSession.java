@@ -5,6 +5,9 @@ import java.util.List;
 
 /** What {@link Migrations} need of an engine. No statement of it may be cut short by a time-out. */
 public interface SchemaSession {
+  /** How the engine words definitions. */
+  Dialect dialect();
+
   /** Whether the store has the table that records migrations; a new one has not. */
   Future<Boolean> hasMigrationTable();
 

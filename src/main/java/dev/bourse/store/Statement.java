@@ -1,5 +1,6 @@
 package dev.bourse.store;
 
+import dev.bourse.logs.RequestContext;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -19,19 +20,31 @@ import org.jspecify.annotations.Nullable;
  * @param appends whether it adds a row to a log: an engine may run it later, before whatever else
  *     names the log's table, and rows of several commits at once. An INSERT that ends with its
  *     {@code VALUES (?, …)}, without a refusal
+ * @param actor whose act it records in the trail; null for a statement that records none
  */
 public record Statement(
     String sql,
     List<@Nullable Object> parameters,
     @Nullable Supplier<? extends RuntimeException> refusal,
     int demandedRows,
-    boolean appends) {
+    boolean appends,
+    @Nullable String actor) {
 
   public Statement {
     parameters = Collections.unmodifiableList(new ArrayList<>(parameters));
     if (appends && refusal != null) {
       throw new IllegalArgumentException("a statement that appends demands nothing: " + sql);
     }
+  }
+
+  /** A statement that records no act. */
+  public Statement(
+      String sql,
+      List<@Nullable Object> parameters,
+      @Nullable Supplier<? extends RuntimeException> refusal,
+      int demandedRows,
+      boolean appends) {
+    this(sql, parameters, refusal, demandedRows, appends, null);
   }
 
   /** A statement whose place among a commit's others is kept. */
@@ -65,12 +78,36 @@ public record Statement(
 
   /** This statement, if it must change this many rows and the commit fails with this otherwise. */
   public Statement demanding(int rows, Supplier<? extends RuntimeException> refusal) {
-    return new Statement(sql, parameters, refusal, rows, appends);
+    return new Statement(sql, parameters, refusal, rows, appends, actor);
   }
 
   /** This statement, if it adds a row to a log. */
   public Statement appending() {
-    return new Statement(sql, parameters, refusal, demandedRows, true);
+    return new Statement(sql, parameters, refusal, demandedRows, true, actor);
+  }
+
+  /** This statement, if it records somebody's act in the trail. */
+  public Statement recording(String actor) {
+    return new Statement(sql, parameters, refusal, demandedRows, appends, actor);
+  }
+
+  /**
+   * Returns the standing of the caller of the present request, if one of a commit's statements
+   * records an act of theirs; null otherwise. What else a request stores, and what goes on after
+   * it, is not judged.
+   */
+  public static RequestContext.@Nullable Standing standing(List<Statement> statements) {
+    RequestContext request = RequestContext.current();
+    RequestContext.Standing standing = request == null ? null : request.standing();
+    if (standing == null) {
+      return null;
+    }
+    for (Statement statement : statements) {
+      if (standing.actor().equals(statement.actor)) {
+        return standing;
+      }
+    }
+    return null;
   }
 
   /**

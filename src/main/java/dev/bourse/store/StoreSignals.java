@@ -19,6 +19,7 @@ public final class StoreSignals {
   private final LongAdder failures = new LongAdder();
   private final LongAdder reruns = new LongAdder();
   private final LongAdder unknown = new LongAdder();
+  private final LongAdder setBacks = new LongAdder();
   private volatile LongConsumer groups = commits -> {};
   private volatile LongConsumer storing = nanos -> {};
   private volatile LongConsumer waits = nanos -> {};
@@ -59,6 +60,20 @@ public final class StoreSignals {
           readings.put(reruns.sum(), "rerun");
           readings.put(unknown.sum(), "unknown");
         });
+    signals.counter(
+        "bourse_store_set_back_total",
+        "Times that the database lost, or may have lost, commits it had stored.",
+        setBacks::sum);
+  }
+
+  /** Returns how often that happened. */
+  public long setBacks() {
+    return setBacks.sum();
+  }
+
+  /** The store turned out to have lost commits that it had confirmed. */
+  public void setBack() {
+    setBacks.increment();
   }
 
   /** So many commits were stored together, which took so long. */

@@ -1,8 +1,8 @@
 package dev.bourse.store;
 
+import dev.bourse.core.ClockStepDetector;
 import dev.bourse.core.ClockView;
 import dev.bourse.core.ConfirmedTime;
-import dev.bourse.core.Pace;
 import dev.bourse.core.Times;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -60,8 +60,8 @@ public final class Timekeeper implements ConfirmedTime {
 
   // All below is guarded by this object.
   private @Nullable Database database;
-  private Pace machine = new Pace(0, 0);
-  private Pace server = new Pace(0, 0);
+  private ClockStepDetector machine = new ClockStepDetector(0, 0);
+  private ClockStepDetector server = new ClockStepDetector(0, 0);
   private @Nullable Long serverMillis;
   private long serverReadAt;
   private long wallAtServerReading;
@@ -123,8 +123,8 @@ public final class Timekeeper implements ConfirmedTime {
   public Future<Upkeep> start(Vertx vertx, Database opened) {
     synchronized (this) {
       database = opened;
-      machine = new Pace(confirmAfterMillis, confirmAfterMillis);
-      server = new Pace(0, confirmAfterMillis);
+      machine = new ClockStepDetector(confirmAfterMillis, confirmAfterMillis);
+      server = new ClockStepDetector(0, confirmAfterMillis);
     }
     return opened
         .read(
@@ -222,7 +222,7 @@ public final class Timekeeper implements ConfirmedTime {
   private synchronized void compareWithMark() {
     boolean isShared = hasServer(database);
     long now = isShared && serverMillis != null ? serverMillis : clock.millis();
-    if (newest != null && now < newest - Pace.TOLERANCE_MILLIS) {
+    if (newest != null && now < newest - ClockStepDetector.TOLERANCE_MILLIS) {
       stepsBack++;
       lastStep = new ClockView.Step(now, now - newest);
       LOG.warn(
@@ -242,7 +242,7 @@ public final class Timekeeper implements ConfirmedTime {
     long millis = confirmed.getAsLong();
     synchronized (this) {
       Long before = newest;
-      boolean isBehind = before != null && millis < before - Pace.TOLERANCE_MILLIS;
+      boolean isBehind = before != null && millis < before - ClockStepDetector.TOLERANCE_MILLIS;
       if (before != null && isBehind && !toldBehind) {
         LOG.warn(
             """
@@ -278,15 +278,15 @@ public final class Timekeeper implements ConfirmedTime {
 
   @Override
   public OptionalLong confirmedMillis() {
-    return millis(Pace::isSteady);
+    return millis(ClockStepDetector::isSteady);
   }
 
   @Override
   public OptionalLong undoubtedMillis() {
-    return millis(Pace::isUndoubted);
+    return millis(ClockStepDetector::isUndoubted);
   }
 
-  private OptionalLong millis(BiPredicate<Pace, Long> isBelieved) {
+  private OptionalLong millis(BiPredicate<ClockStepDetector, Long> isBelieved) {
     readMachine();
     synchronized (this) {
       if (database == null) {
@@ -311,7 +311,8 @@ public final class Timekeeper implements ConfirmedTime {
     OptionalLong confirmed = confirmedMillis();
     synchronized (this) {
       return confirmed.isPresent()
-          && (newest == null || confirmed.getAsLong() >= newest - Pace.TOLERANCE_MILLIS);
+          && (newest == null
+              || confirmed.getAsLong() >= newest - ClockStepDetector.TOLERANCE_MILLIS);
     }
   }
 

@@ -26,9 +26,10 @@
  * own work, in small commits. Only the release after may make a column required or drop what nobody
  * reads any more. A step that is released is never edited. It says from which program on it serves,
  * so that the release before can be started again. What that release says to the schema is kept
- * with the tests and put to every new schema on both engines. Steps are numbered alike on both
- * engines; one that concerns a single engine is an empty file for the other. Step 9 broke this rule
- * before it was one.
+ * with the tests and put to every new schema on both engines. Steps are written once, in words that
+ * {@link dev.bourse.store.Dialect} translates. The first is a baseline that stands for the steps of
+ * the time before, which no store that is in use lacks. Step 57 breaks the rule: it replaces the
+ * feed by which processes of earlier releases hear of each other, so those are stopped before.
  */
 @NullMarked
 package dev.bourse.store;

@@ -1,21 +1,19 @@
 package dev.bourse.traces;
 
-/**
- * Under which keys a span may tell something: those of OpenTelemetry's conventions, and our own.
- */
+/** Keys of span attributes: those of OpenTelemetry's conventions, and the service's own. */
 public enum Attribute {
-  /** One that HTTP knows, or {@code _OTHER}. */
+  /** A standard method, or {@code _OTHER}. */
   METHOD("http.request.method"),
-  /** The path as its contract has it, with names in place of values. */
+  /** The path template of the contract, with names in place of values. */
   ROUTE("http.route"),
   STATUS("http.response.status_code"),
   /** The organization's id. */
   ORG("bourse.org"),
-  /** What names the request in the log. */
+  /** The request's id in the log. */
   REQUEST("bourse.request_id"),
-  /** How many waits were left out, for a trace has no more than so many. */
-  UNTOLD("bourse.waits_untold"),
-  /** A machine's id in the inventory. */
+  /** The number of waits that were left out, because a trace is limited in size. */
+  OMITTED_WAITS("bourse.waits_untold"),
+  /** The node's id in the inventory. */
   NODE("bourse.node");
 
   private final String key;
@@ -24,7 +22,7 @@ public enum Attribute {
     this.key = key;
   }
 
-  /** As collectors know it. */
+  /** The key as collectors know it. */
   public String key() {
     return key;
   }

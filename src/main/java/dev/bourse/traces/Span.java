@@ -3,48 +3,48 @@ package dev.bourse.traces;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that takes time, as a collector is told of it when it has ended. Any thread may tell,
- * each thing once; what is told after the end is lost.
+ * A timed operation that is exported to a collector when it ends. Safe to use from any thread; each
+ * attribute is set once, and calls after the end are ignored.
  */
 public interface Span {
-  /** What nobody is told of. */
+  /** A span that is not recorded. */
   Span NONE = new Span() {};
 
-  /** Who waits for whom. */
+  /** The relation of caller and callee. */
   enum Kind {
-    /** Somebody asked for it, and waits. */
+    /** A remote caller waits for this operation. */
     SERVER,
-    /** Somebody else is asked, and waited for. */
+    /** This operation waits for a remote service. */
     CLIENT,
     /** Neither. */
     INTERNAL
   }
 
-  /** Whether anybody is told of it. */
-  default boolean isTold() {
+  /** Returns true if the span is recorded and will be exported. */
+  default boolean isRecorded() {
     return false;
   }
 
-  /** The trace it is of, 32 hexadecimal digits; empty when nobody is told. */
+  /** Returns the trace's id, 32 hexadecimal digits; empty if the span is not recorded. */
   default String traceId() {
     return "";
   }
 
   /**
-   * It is called something else than at its beginning.
+   * Changes the name.
    *
-   * @param name written in the code or a contract, never what somebody sent
+   * @param name a constant of the code or of a contract, never input
    */
   default void rename(String name) {}
 
-  /** It has this. */
-  default void tell(Attribute attribute, String value) {}
+  /** Sets an attribute. */
+  default void setAttribute(Attribute attribute, String value) {}
 
-  /** It has this. */
-  default void tell(Attribute attribute, long value) {}
+  /** Sets an attribute. */
+  default void setAttribute(Attribute attribute, long value) {}
 
   /**
-   * Something within it begins.
+   * Starts a child span.
    *
    * @param name as for {@link #rename}
    */
@@ -53,24 +53,24 @@ public interface Span {
   }
 
   /**
-   * Something within it has come and gone.
+   * Adds a child span that has already ended.
    *
    * @param beganNanos by the monotonic clock
-   * @param endedNanos by the same
+   * @param endedNanos by the same clock
    */
-  default void passed(String name, long beganNanos, long endedNanos) {}
+  default void addCompletedChild(String name, long beganNanos, long endedNanos) {}
 
-  /** It ended well. */
+  /** Ends the span as successful. */
   default void end() {}
 
   /**
-   * It failed.
+   * Ends the span as failed.
    *
-   * @param kind of failure, a word of the code's: a class, an error code, a status
+   * @param kind of failure, a constant: a class, an error code, a status
    */
   default void fail(String kind) {}
 
-  /** It ended so; of a fault its kind is told, and not what it says. */
+  /** Ends the span; of a fault only its kind is recorded, not its message. */
   default void end(@Nullable Throwable fault) {
     if (fault == null) {
       end();

@@ -5,7 +5,7 @@ import dev.bourse.core.Settings;
 import java.util.Optional;
 
 /**
- * Where traces are sent.
+ * Settings of the export of traces.
  *
  * @param endpoint {@code trace.endpoint}: the address of a collector, without the path
  * @param sample {@code trace.sample}: the share of requests that are traced, 0 to 1
@@ -13,7 +13,7 @@ import java.util.Optional;
 public record TraceConfig(String endpoint, double sample) {
   private static final double USUAL = 0.01;
 
-  /** Empty when nothing is traced. */
+  /** Reads the settings; empty if tracing is off. */
   public static Optional<TraceConfig> from(Settings settings) {
     String endpoint = settings.text("trace.endpoint", "");
     double sample = settings.fraction("trace.sample", USUAL);

@@ -5,16 +5,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client says of the trace its request is of, in the header {@code traceparent}.
+ * The trace context that a client sends in the header {@code traceparent}.
  *
  * @param traceId 32 hexadecimal digits, not all 0
- * @param spanId of what asked, 16 hexadecimal digits, not all 0
- * @param isSampled whether the client tells a collector of it
+ * @param spanId of the calling span, 16 hexadecimal digits, not all 0
+ * @param isSampled whether the client records the trace
  */
 public record TraceParent(String traceId, String spanId, boolean isSampled) {
   /**
-   * As https://www.w3.org/TR/trace-context/ has it; a version after the first may say more at the
-   * end.
+   * The format of https://www.w3.org/TR/trace-context/; versions after the first may append fields.
    */
   private static final Pattern FORM =
       Pattern.compile(
@@ -23,7 +22,7 @@ public record TraceParent(String traceId, String spanId, boolean isSampled) {
 
   private static final int SAMPLED = 1;
 
-  /** What a header says; null when it is not written as such headers are. */
+  /** Parses a header; null if it is malformed. */
   public static @Nullable TraceParent of(String header) {
     Matcher found = FORM.matcher(header);
     return found.matches()

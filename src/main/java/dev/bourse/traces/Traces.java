@@ -3,41 +3,41 @@ package dev.bourse.traces;
 import io.vertx.core.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Where traces begin. */
+/** Starts traces. */
 public interface Traces {
-  /** Nobody is told of anything. */
+  /** Records nothing. */
   Traces OFF = new Traces() {};
 
   /**
-   * A request has arrived.
+   * Starts the span of an incoming request.
    *
-   * @param caller what the client says of its own trace; null for nothing
-   * @param drawn at random for this request, at least 0 and less than 1
-   * @return {@link Span#NONE} for most
+   * @param caller the client's trace context; null if it sent none
+   * @param drawn a random number for this request, at least 0 and less than 1
+   * @return {@link Span#NONE} for most requests
    */
   default Span request(@Nullable TraceParent caller, double drawn) {
     return Span.NONE;
   }
 
   /**
-   * Work of the service's own begins, of which as large a share is traced as of requests.
+   * Starts the span of background work; sampled at the same rate as requests.
    *
-   * @param name written in the code
+   * @param name a constant of the code
    */
   default Span sampled(String name, Span.Kind kind) {
     return Span.NONE;
   }
 
   /**
-   * The same for work that is seldom and long, and always traced.
+   * Starts the span of rare, long work, which is always traced.
    *
-   * @param name written in the code
+   * @param name a constant of the code
    */
   default Span always(String name, Span.Kind kind) {
     return Span.NONE;
   }
 
-  /** Sends what waits, for a few seconds at most, and ends. */
+  /** Exports the pending spans, for a few seconds at most, and closes. */
   default Future<Void> close() {
     return Future.succeededFuture();
   }

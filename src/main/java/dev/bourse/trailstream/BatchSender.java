@@ -21,18 +21,18 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes one attempt to get a batch to where a stream goes.
+ * Makes one attempt to send a batch to a stream's destination.
  *
- * @param secrets what addresses are signed with, and what object stores demand
+ * @param secrets signing keys of addresses, and credentials of object stores
  */
 record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, Clock clock) {
-  /** Whose secrets they are, in the store. */
+  /** Prefix of the secrets in the store. */
   static final String SECRETS = "trail-stream/";
 
-  /** From the look-up of the host to the head of the answer: 1 MB at 35 KB/s. */
+  /** Time-out from the look-up of the host to the head of the answer: 1 MB at 35 KB/s. */
   static final long ATTEMPT_MILLIS = 30_000;
 
-  /** Attempts at once, of all streams: a batch each is in memory, of some MB at most. */
+  /** Concurrent attempts over all streams; each holds a batch of a few MB at most in memory. */
   static final int MAX_AT_ONCE = 16;
 
   private static final String TYPE = "application/x-ndjson";
@@ -52,7 +52,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
         traces);
   }
 
-  /** Why a destination cannot be sent to, as what would do; empty when it can be. */
+  /** Returns what a destination must be, if it cannot be used; empty if it can. */
   Future<Optional<String>> refusal(String orgId, Destination destination) {
     return address(destination)
         .compose(
@@ -61,12 +61,12 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
               return wrong != null
                   ? Future.succeededFuture(Optional.of(wrong))
                   : client
-                      .unreachable(orgId, address)
-                      .map(found -> found.map(why -> "an address that can be called: " + why));
+                      .findUnreachable(orgId, address)
+                      .map(found -> found.map(why -> "a reachable address: " + why));
             });
   }
 
-  /** What is called for a destination, without what a signature adds. */
+  /** Returns the address that is called for a destination, without the signature's parameters. */
   private Future<String> address(Destination destination) {
     return destination
         .store()
@@ -81,7 +81,7 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
         .orElseGet(() -> Future.succeededFuture(destination.text()));
   }
 
-  /** One attempt. It fails only when the secret cannot be read, as the store is away. */
+  /** Makes one attempt. Fails only if the secret cannot be read because the store is down. */
   Future<Attempt> send(TrailStream stream, SealedBatch batch) {
     return secrets
         .inForce(
@@ -93,8 +93,8 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
             keys ->
                 keys.isEmpty()
                     ? Future.succeededFuture(
-                        new Attempt(null, "the stream's secret is lost; set the stream anew"))
-                    // To sign a megabyte takes milliseconds.
+                        new Attempt(null, "the stream's secret is lost; set the stream again"))
+                    // Signing a megabyte takes milliseconds.
                     : vertx
                         .executeBlocking(() -> message(stream, batch, keys), false)
                         .compose(client::send));
@@ -122,8 +122,8 @@ record BatchSender(Vertx vertx, SigningSecrets secrets, DeliveryClient client, C
   }
 
   /**
-   * What a batch is called below the prefix, which several organizations may have in common; by
-   * these names an organization's batches of a chain are in order.
+   * Names a batch below the prefix, which several organizations may share; the names of an
+   * organization's batches of a chain sort in order.
    */
   static String name(SealedBatch batch) {
     return "%s/%s/%012d.ndjson".formatted(batch.chain().orgId(), batch.chainName(), batch.batch());

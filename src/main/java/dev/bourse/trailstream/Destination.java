@@ -5,22 +5,22 @@ import dev.bourse.core.ApiError;
 import java.util.Optional;
 
 /**
- * Where a trail is sent.
+ * The destination of a trail.
  *
- * @param text as members wrote it
+ * @param text as members entered it
  * @param store the object store that it names; empty for an address that batches are posted to
  */
 record Destination(String text, Optional<S3Config> store) {
   static final String FIELD = "destination";
 
-  /**
-   * What a prefix of an object store looks like. How long it is waited for is not theirs to say.
-   */
+  /** The format of an object store's prefix; time-outs are not configurable by members. */
   private static final String ACCEPTED_STORE =
-      "s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION&path-style=true, each part behind the"
+      "s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION&path-style=true, each part after the"
           + " bucket optional";
 
-  /** Fails with {@code bad-request} when it is a prefix of an object store that is none. */
+  /**
+   * Parses a destination; fails with {@code bad-request} for an invalid prefix of an object store.
+   */
   static Destination of(String text) {
     if (!S3Config.isOne(text)) {
       return new Destination(text, Optional.empty());

@@ -7,25 +7,25 @@ import io.vertx.core.Future;
 import java.util.function.Supplier;
 
 /**
- * Switches a stream off that nothing can be sent to, and tells members so by mail.
+ * Switches off a stream whose receiver fails, and notifies members by mail.
  *
  * @param baseUrl where members find the service
  */
 record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
   /**
-   * Stores it together with the mails. Fails with {@link TrailStreamStore.Moved} when the stream
-   * was changed meanwhile.
+   * Stores the change together with the mails. Fails with {@link
+   * TrailStreamStore.StreamConflictException} if the stream was changed concurrently.
    */
   Future<Void> store(
       TrailStream stream, TrailStream.Reason reason, Attempt attempt, long nowMillis) {
     return mails.commit(
         stream.orgId(),
         stream.createdBy(),
-        to -> told(to, stream, reason),
+        to -> notice(to, stream, reason),
         TrailStreamStore.switchOff(stream, reason, attempt, nowMillis));
   }
 
-  private Mail told(String to, TrailStream stream, TrailStream.Reason reason) {
+  private Mail notice(String to, TrailStream stream, TrailStream.Reason reason) {
     return new Mail(
         to,
         "The stream of your audit trail was switched off",
@@ -36,18 +36,19 @@ record StreamSwitchOff(MemberMails mails, Supplier<String> baseUrl) {
 
         was switched off: %s. Nothing is lost while the trail is kept: once the receiver works, set
         the stream again with the options it had, on the console (Trail, Stream) or with "bourse
-        trail set-stream", and it goes on where it stopped:
+        trail set-stream", and it continues where it stopped:
 
         %s/docs/guides/trail
         """
-            .formatted(stream.orgId(), stream.destination().text(), why(reason), baseUrl.get()));
+            .formatted(
+                stream.orgId(), stream.destination().text(), reasonText(reason), baseUrl.get()));
   }
 
-  private static String why(TrailStream.Reason reason) {
+  private static String reasonText(TrailStream.Reason reason) {
     return switch (reason) {
       case SWITCHED_OFF -> "a member did so";
       case GONE -> "it answered 410 Gone";
-      case FAILING -> "a batch was not taken for as long as it is tried";
+      case FAILING -> "all attempts to send a batch failed";
       case AUTHOR_REMOVED -> "the member who set its destination was removed";
     };
   }

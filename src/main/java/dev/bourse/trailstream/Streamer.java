@@ -4,8 +4,8 @@ import dev.bourse.audit.Chain;
 import dev.bourse.audit.SealedBatch;
 import dev.bourse.audit.SealedBatches;
 import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryRounds;
-import dev.bourse.delivery.Retries;
 import dev.bourse.delivery.Schedule;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
@@ -19,32 +19,33 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Sends each stream the batch after the last that its receiver has taken, one at a time. All of it
- * is on one event loop; of several processes the one that has the lease does it.
+ * Sends each stream the batch after the last acknowledged one, one at a time. All of it runs on one
+ * event loop, in the one process that holds the lease.
  */
 final class Streamer implements DeliveryRounds.Work {
   static final DeliveryRounds.Terms TERMS =
       new DeliveryRounds.Terms("trail-streams", 1_000, 60_000, BatchSender.ATTEMPT_MILLIS + 5_000);
 
-  /** How often all streams are looked through; what is new is known without that. */
+  /** Interval of the full scan of streams, a safety net for missed notifications. */
   private static final long SWEEP_MILLIS = 30_000;
 
   /**
-   * Of a hundred thousand streams a look takes a second of a reader: a part in so many is theirs.
+   * With a hundred thousand streams a scan occupies a reader for a second; scans take at most this
+   * fraction of a reader's time.
    */
   private static final int LOOK_SHARE = 20;
 
-  /** When there may be room for an attempt that was not made for the lack of it. */
+  /** Delay before an attempt that found no free slot is tried again. */
   private static final long ROOM_MILLIS = 1_000;
 
-  /** Streams known at once, of 200 bytes each; those above are found when there is room. */
+  /** Streams held in memory, at 200 bytes each; further ones are loaded when there is room. */
   private static final int MAX_STREAMS = 50_000;
 
   private final TrailStreamStore store;
   private final SealedBatches batches;
   private final BatchSender sender;
   private final StreamSwitchOff switchOff;
-  private final Retries retries;
+  private final DeliveryBackoff retries;
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final RandomGenerator random;
@@ -52,7 +53,7 @@ final class Streamer implements DeliveryRounds.Work {
   private final AtomicLong failed = new AtomicLong();
   private final DeliveryRounds rounds;
 
-  // On the event loop of the rounds alone.
+  // Confined to the event loop of the rounds.
   private final Schedule schedule = new Schedule(BatchSender.MAX_AT_ONCE, 1);
   private long changes;
   private long throughId;
@@ -65,7 +66,7 @@ final class Streamer implements DeliveryRounds.Work {
       DeliveryRounds.Terms terms,
       BatchSender sender,
       StreamSwitchOff switchOff,
-      Retries retries,
+      DeliveryBackoff retries,
       Clock clock,
       LongSupplier nanoTime,
       RandomGenerator random) {
@@ -85,22 +86,22 @@ final class Streamer implements DeliveryRounds.Work {
     rounds.start();
   }
 
-  /** A stream was made or changed by this process. Called on any thread. */
+  /** Polls, because this process created or changed a stream. Safe on any thread. */
   void changed() {
-    rounds.lookSoon();
+    rounds.pollNow();
   }
 
-  /** Streams with a batch that is not taken yet, known to this process. */
+  /** Returns the number of streams with unsent batches known to this process. */
   int waiting() {
     return rounds.queues();
   }
 
-  /** Batches that were taken from here. */
+  /** Returns the number of batches sent by this process. */
   long taken() {
     return taken.get();
   }
 
-  /** Attempts that failed here. */
+  /** Returns the number of failed attempts of this process. */
   long failed() {
     return failed.get();
   }
@@ -115,11 +116,11 @@ final class Streamer implements DeliveryRounds.Work {
   }
 
   @Override
-  public void lost() {
-    // What waits is in the store alone.
+  public void leaseLost() {
+    // Pending batches are only in the store.
   }
 
-  /** Streams are looked through when one was changed, or when there are new seals. */
+  /** Scans the streams if one was changed, or if there are new seals. */
   @Override
   public Future<Void> look(boolean isNew) {
     return Future.all(store.countChanges(), batches.readThroughId())
@@ -151,20 +152,20 @@ final class Streamer implements DeliveryRounds.Work {
   }
 
   @Override
-  public Future<Runnable> tried(Schedule.Queue queue) {
+  public Future<Runnable> attemptNext(Schedule.Queue queue) {
     return store
         .findLive(queue.endpointId())
         .compose(
             found ->
                 found.isEmpty()
-                    ? Future.succeededFuture(() -> schedule.emptied(queue, clock.millis()))
+                    ? Future.succeededFuture(() -> schedule.recordEmpty(queue, clock.millis()))
                     : tried(queue, found.get()));
   }
 
   private Future<Runnable> tried(Schedule.Queue queue, TrailStream stream) {
     long due = stream.progress().nextTryAtMillis();
     if (due > clock.millis()) {
-      return Future.succeededFuture(() -> schedule.postponed(queue, due, clock.millis()));
+      return Future.succeededFuture(() -> schedule.postpone(queue, due, clock.millis()));
     }
     return store
         .findNext(stream)
@@ -172,17 +173,17 @@ final class Streamer implements DeliveryRounds.Work {
         .compose(
             batch ->
                 batch.isEmpty()
-                    ? Future.succeededFuture(() -> schedule.emptied(queue, clock.millis()))
+                    ? Future.succeededFuture(() -> schedule.recordEmpty(queue, clock.millis()))
                     : sender
                         .send(stream, batch.get())
-                        .compose(attempt -> concluded(queue, stream, batch.get(), attempt))
-                        // Whoever changed it meanwhile has it tried as it is now.
+                        .compose(attempt -> conclude(queue, stream, batch.get(), attempt))
+                        // The stream was changed during the attempt; try it with its new settings.
                         .recover(
                             e ->
-                                e instanceof TrailStreamStore.Moved
+                                e instanceof TrailStreamStore.StreamConflictException
                                     ? Future.succeededFuture(
                                         () ->
-                                            schedule.postponed(
+                                            schedule.postpone(
                                                 queue, clock.millis(), clock.millis()))
                                     : Future.failedFuture(e)));
   }
@@ -195,17 +196,17 @@ final class Streamer implements DeliveryRounds.Work {
     return batches.find(chain, stream.progress().batch(chain.isRead()) + 1);
   }
 
-  private Future<Runnable> concluded(
+  private Future<Runnable> conclude(
       Schedule.Queue queue, TrailStream stream, SealedBatch batch, Attempt attempt) {
     long now = clock.millis();
-    if (attempt.isNotMade()) {
-      return Future.succeededFuture(() -> schedule.postponed(queue, now + ROOM_MILLIS, now));
+    if (attempt.isSkipped()) {
+      return Future.succeededFuture(() -> schedule.postpone(queue, now + ROOM_MILLIS, now));
     }
     if (attempt.isDelivered()) {
       taken.incrementAndGet();
       return store
           .taken(stream, batch.chain(), attempt, now)
-          .map(stored -> () -> schedule.delivered(queue, clock.millis()));
+          .map(stored -> () -> schedule.recordSuccess(queue, clock.millis()));
     }
     failed.incrementAndGet();
     TrailStream.Progress progress = stream.progress();
@@ -221,10 +222,10 @@ final class Streamer implements DeliveryRounds.Work {
               attempt.isGone() ? TrailStream.Reason.GONE : TrailStream.Reason.FAILING,
               attempt,
               now)
-          .map(stored -> () -> schedule.failed(queue, clock.millis(), clock.millis()));
+          .map(stored -> () -> schedule.recordFailure(queue, clock.millis(), clock.millis()));
     }
     return store
         .failed(stream, attempt, next.getAsLong(), now)
-        .map(stored -> () -> schedule.failed(queue, next.getAsLong(), clock.millis()));
+        .map(stored -> () -> schedule.recordFailure(queue, next.getAsLong(), clock.millis()));
   }
 }

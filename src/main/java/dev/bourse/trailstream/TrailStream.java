@@ -5,14 +5,14 @@ import dev.bourse.delivery.MaskedUrl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an organization has its trail sent, and how far that is.
+ * An organization's trail stream and its progress.
  *
- * @param streamId whose secrets it has; another when it was deleted and made anew
- * @param accessKeyId by whom an object store knows the organization; null for an address
- * @param disabledAtMillis since when nothing is sent; null while it is
- * @param secretVersion which of its secrets is in force
- * @param oldSecretUntilMillis until when the version before signs beside it; null for not at all
- * @param revision goes up with each change by a member, and with each switching off
+ * @param streamId names its secrets; a stream that is deleted and created again has another id
+ * @param accessKeyId key id of the organization at an object store; null for an address
+ * @param disabledAtMillis when it was switched off; null while it is enabled
+ * @param secretVersion version of the valid secret
+ * @param oldSecretUntilMillis until when the previous version signs too; null if it does not
+ * @param revision increases with each change by a member, and when it is switched off
  */
 record TrailStream(
     String orgId,
@@ -29,13 +29,13 @@ record TrailStream(
     long createdAtMillis,
     String createdBy) {
 
-  /** Why nothing is sent. */
+  /** The reason why a stream is switched off. */
   enum Reason {
     /** A member switched it off. */
     SWITCHED_OFF("switched-off"),
     /** The receiver answered 410 Gone. */
     GONE("gone"),
-    /** One batch was not taken for as long as it is tried. */
+    /** One batch failed for the whole retry period. */
     FAILING("failing"),
     /** The member who set its destination was removed. */
     AUTHOR_REMOVED("author-removed");
@@ -52,14 +52,14 @@ record TrailStream(
   }
 
   /**
-   * What the receiver has, and what became of the next batch so far.
+   * The progress of the receiver, and the attempts at the next batch.
    *
-   * @param writesBatch the last batch of the writes that it has taken; 0 for none
-   * @param readsBatch the same of the reads; null before they were first asked for
-   * @param firstTryAtMillis when the next batch was tried first; null before that
-   * @param nextTryAtMillis before which nothing is tried
-   * @param status of the last answer; null when there was none
-   * @param fault what was wrong at the last attempt; null for nothing
+   * @param writesBatch the last batch of writes that it acknowledged; 0 for none
+   * @param readsBatch the same of reads; null before reads were first included
+   * @param firstTryAtMillis time of the first attempt at the next batch; null before it
+   * @param nextTryAtMillis earliest time of the next attempt
+   * @param status of the last answer; null if there was none
+   * @param fault of the last attempt; null if it succeeded
    */
   record Progress(
       long writesBatch,
@@ -71,7 +71,7 @@ record TrailStream(
       @Nullable Integer status,
       @Nullable String fault) {
 
-    /** Nothing was tried yet. */
+    /** Returns a position without attempts. */
     static Progress at(long writesBatch, @Nullable Long readsBatch, long nowMillis) {
       return new Progress(writesBatch, readsBatch, 0, null, null, nowMillis, null, null);
     }
@@ -89,7 +89,7 @@ record TrailStream(
     return new Chain(orgId, isRead);
   }
 
-  /** The stream with another secret, beside which the one before signs until a time. */
+  /** Returns the stream with another secret; the previous one signs too until a time. */
   TrailStream withSecret(int version, @Nullable Long oldUntilMillis) {
     return new TrailStream(
         orgId,
@@ -107,7 +107,7 @@ record TrailStream(
         createdBy);
   }
 
-  /** What audit rows tell of it. */
+  /** Returns the description for audit rows. */
   String shown() {
     return "destination=%s reads=%s enabled=%s"
         .formatted(MaskedUrl.of(destination.text()), includeReads, isEnabled());

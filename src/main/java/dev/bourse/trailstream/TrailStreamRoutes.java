@@ -7,7 +7,7 @@ import dev.bourse.trailstream.TrailStreamService.Start;
 import io.vertx.core.json.JsonObject;
 import java.util.function.Function;
 
-/** The console contract's operations on trail streams. */
+/** Operations of the console contract on trail streams. */
 final class TrailStreamRoutes {
   private final TrailStreamService streams;
 

@@ -26,17 +26,17 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** What members do to their organization's stream. */
+/** Operations of members on their organization's stream. */
 final class TrailStreamService {
   private static final long OLD_SECRET_MILLIS = Duration.ofHours(24).toMillis();
   private static final String ACCESS_KEY_ID = "access_key_id";
   private static final String SECRET_ACCESS_KEY = "secret_access_key";
 
-  /** Where the chains of a stream begin. */
+  /** The start of a new stream's chains. */
   enum Start {
-    /** At the oldest batch whose rows are kept. */
+    /** The oldest batch whose rows are kept. */
     OLDEST,
-    /** Behind the newest batch. */
+    /** After the newest batch. */
     NOW;
 
     static Start of(String label) {
@@ -45,10 +45,11 @@ final class TrailStreamService {
   }
 
   /**
-   * What a member asks for.
+   * A member's request.
    *
-   * @param secretAccessKey what an object store demands; null to go on with the one that is known
-   * @param start null for a new stream's at the oldest, and for where another one stands
+   * @param secretAccessKey credential of an object store; null to keep the stored one
+   * @param start null to start a new stream at the oldest batch, and to keep the position of an
+   *     existing one
    */
   record Order(
       String destination,
@@ -82,7 +83,7 @@ final class TrailStreamService {
     this.random = random;
   }
 
-  /** Fails with {@code not-found} when the organization has none. */
+  /** Returns the organization's stream; fails with {@code not-found} if there is none. */
   Future<TrailStreamView> readTrailStream(Principal caller) {
     return get(caller).compose(stream -> view(stream, null));
   }
@@ -101,7 +102,7 @@ final class TrailStreamService {
         .map(both -> new TrailStreamView(stream, writes.result(), reads.result(), secret));
   }
 
-  /** Makes the stream, or changes it, and has it tried at once. */
+  /** Creates or changes the stream, and tries it at once. */
   Future<TrailStreamView> setTrailStream(Principal caller, Order order) {
     Destination destination = Destination.of(order.destination());
     requireKeys(destination, order);
@@ -112,10 +113,11 @@ final class TrailStreamService {
             found -> {
               Optional<TrailStream> there =
                   found.filter(stream -> stream.destination().equals(destination));
-              // One that is known is looked up at each attempt, and may be paused when it is away.
+              // An existing destination is checked at each attempt; it may be paused while it is
+              // down.
               return (there.isPresent()
                       ? Future.<Void>succeededFuture()
-                      : demandReachable(caller, destination))
+                      : requireReachable(caller, destination))
                   .compose(
                       reachable ->
                           found.isEmpty()
@@ -124,7 +126,7 @@ final class TrailStreamService {
             });
   }
 
-  private Future<Void> demandReachable(Principal caller, Destination destination) {
+  private Future<Void> requireReachable(Principal caller, Destination destination) {
     return sender
         .refusal(caller.org().orgId(), destination)
         .map(
@@ -139,21 +141,23 @@ final class TrailStreamService {
 
   private static void requireKeys(Destination destination, Order order) {
     if (destination.isStore() && order.accessKeyId() == null) {
-      throw ApiError.badField(
-          ACCESS_KEY_ID,
-          null,
-          "the id of a key that may write to the bucket, for an s3:// address");
+      throw ApiError.badField(ACCESS_KEY_ID, null, "the id of a key that may write to the bucket");
     }
     if (!destination.isStore() && order.accessKeyId() != null) {
       throw ApiError.badField(
-          ACCESS_KEY_ID, order.accessKeyId(), "nothing but for s3:// addresses");
+          ACCESS_KEY_ID, order.accessKeyId(), "no value, because only s3:// addresses use it");
     }
     if (!destination.isStore() && order.secretAccessKey() != null) {
-      throw ApiError.badField(SECRET_ACCESS_KEY, "…", "nothing but for s3:// addresses");
+      throw ApiError.badField(
+          SECRET_ACCESS_KEY, "…", "no value, because only s3:// addresses use it");
     }
   }
 
-  /** A secret of a stream, and what of it members are told. */
+  /**
+   * A stream's secret.
+   *
+   * @param told the text that the member sees once; null for an object store's
+   */
   private record Secret(Buffer bytes, @Nullable String told) {}
 
   private Secret secret(Destination destination, Order order) {
@@ -164,7 +168,7 @@ final class TrailStreamService {
     String given = order.secretAccessKey();
     if (given == null) {
       throw ApiError.badField(
-          SECRET_ACCESS_KEY, null, "the secret of the key, as it or the address is a new one");
+          SECRET_ACCESS_KEY, null, "the secret of the key, because the key or the address is new");
     }
     return new Secret(Buffer.buffer(given), null);
   }
@@ -206,7 +210,7 @@ final class TrailStreamService {
     return get(caller).compose(stream -> view(stream, secret));
   }
 
-  /** Where a stream's chains begin; the reads' nowhere while they are not asked for. */
+  /** Returns the start of a stream's chains; none for reads while they are not included. */
   private Future<Progress> begin(String orgId, boolean includeReads, Start start) {
     Future<Long> writes = begin(new Chain(orgId, false), start);
     Future<@Nullable Long> reads =
@@ -252,7 +256,7 @@ final class TrailStreamService {
                       before.createdAtMillis(),
                       before.createdBy());
               List<Statement> more = new ArrayList<>(begins);
-              more.add(TrailStreamStore.tryAnew(next, now));
+              more.add(TrailStreamStore.restartRetries(next, now));
               if (secret != null) {
                 more.add(
                     secrets.storing(
@@ -274,7 +278,10 @@ final class TrailStreamService {
     return Objects.requireNonNullElse(before.disabledReason(), Reason.SWITCHED_OFF.label());
   }
 
-  /** What moves the chains of a changed stream: both as asked, or the reads to their beginning. */
+  /**
+   * Returns the statements that move a changed stream's chains: both as requested, or the reads to
+   * their start.
+   */
   private Future<List<Statement>> begins(TrailStream before, Order order) {
     boolean areNew = order.includeReads() && before.progress().readsBatch() == null;
     Start start = Objects.requireNonNullElse(order.start(), Start.OLDEST);
@@ -285,13 +292,13 @@ final class TrailStreamService {
           : order.start() != null) {
         begins.add(
             begin(before.chain(isRead), start)
-                .map(batch -> TrailStreamStore.standAt(before, isRead, batch)));
+                .map(batch -> TrailStreamStore.setPosition(before, isRead, batch)));
       }
     }
     return Future.all(begins).map(all -> all.<Statement>list());
   }
 
-  /** Nothing is sent any more, and where the stream stood is forgotten. */
+  /** Deletes the stream and its position. */
   Future<JsonObject> deleteTrailStream(Principal caller) {
     return get(caller)
         .compose(
@@ -306,8 +313,8 @@ final class TrailStreamService {
   }
 
   /**
-   * Gives the stream a new secret to sign with; the one before signs beside it for a day. Refused
-   * with {@code conflict} for an object store, whose secret members give.
+   * Rotates the stream's signing secret; the previous one signs too for a day. Fails with {@code
+   * conflict} for an object store, whose secret members provide.
    */
   Future<TrailStreamView> rotateTrailStreamSecret(Principal caller) {
     return get(caller)

@@ -24,18 +24,18 @@ import org.jspecify.annotations.Nullable;
 
 /** Rows of streams. */
 final class TrailStreamStore {
-  /** Another has changed the stream meanwhile. */
-  static final class Moved extends RuntimeException {
+  /** The stream was changed concurrently. */
+  static final class StreamConflictException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Moved() {
-      super("the stream was changed by another", null, false, false);
+    StreamConflictException() {
+      super("the stream was changed concurrently", null, false, false);
     }
   }
 
   /**
-   * What members change is written together; how far the stream is goes on meanwhile, and is
-   * written by itself.
+   * Columns that members change, written together. The progress advances concurrently, and is
+   * written separately.
    */
   private static final Columns<TrailStream> STREAM =
       Columns.<TrailStream>of("trail_stream")
@@ -102,7 +102,7 @@ final class TrailStreamStore {
         SELECT + "WHERE org_id = ?", List.of(orgId), TrailStreamStore::stream);
   }
 
-  /** The stream, when it is switched on and its organization not retired. */
+  /** Returns the stream if it is enabled and its organization is not retired. */
   Future<Optional<TrailStream>> findLive(String orgId) {
     return database.readFirst(
         "SELECT " + STREAM.names("s") + OF_LIVE + "WHERE s.org_id = ? AND s.disabled_at IS NULL",
@@ -110,13 +110,11 @@ final class TrailStreamStore {
         TrailStreamStore::stream);
   }
 
-  // What members change.
-
   /** Stores a stream of an organization that has none. */
   Future<Void> create(TrailStream stream, List<Statement> more, AuditRow audit) {
     String orgId = stream.orgId();
     List<Statement> statements = new ArrayList<>();
-    // Writes to one organization wait for each other here, so that what is looked for next stays.
+    // Serializes writes to one organization, so that the check below stays valid.
     statements.add(
         Statement.guarded(
             () ->
@@ -130,7 +128,7 @@ final class TrailStreamStore {
     statements.addAll(CallerGuard.of(orgId, audit.actor()));
     statements.add(
         Statement.guarded(
-            TrailStreamStore::changedMeanwhile,
+            TrailStreamStore::changedConcurrently,
             """
             UPDATE org SET retired_at = NULL WHERE org_id = ?
             AND NOT EXISTS (SELECT 1 FROM trail_stream WHERE org_id = ?)\
@@ -142,7 +140,7 @@ final class TrailStreamStore {
   }
 
   /**
-   * Stores what has changed of a stream but for its progress, unless another changed it meanwhile.
+   * Stores the changed fields of a stream without its progress, unless it was changed concurrently.
    */
   Future<Void> update(TrailStream before, TrailStream next, List<Statement> more, AuditRow audit) {
     List<Statement> statements = new ArrayList<>(CallerGuard.of(next.orgId(), audit.actor()));
@@ -154,7 +152,7 @@ final class TrailStreamStore {
                 before.orgId(),
                 before.streamId(),
                 before.revision())
-            .orElse(TrailStreamStore::changedMeanwhile));
+            .orElse(TrailStreamStore::changedConcurrently));
     if (!before.destination().equals(next.destination())) {
       statements.add(
           Statement.of(
@@ -166,8 +164,8 @@ final class TrailStreamStore {
     return commit(statements, more, audit);
   }
 
-  /** The next batch is tried at once, with all the time to be taken. */
-  static Statement tryAnew(TrailStream stream, long nowMillis) {
+  /** Restarts the retry period of the next batch. */
+  static Statement restartRetries(TrailStream stream, long nowMillis) {
     return Statement.of(
         """
         UPDATE trail_stream SET tries = 0, first_try_at = NULL, next_try_at = ?, status = NULL,
@@ -178,8 +176,8 @@ final class TrailStreamStore {
         stream.streamId());
   }
 
-  /** A chain goes on behind a batch. */
-  static Statement standAt(TrailStream stream, boolean isRead, long batch) {
+  /** Moves a chain's position to a batch. */
+  static Statement setPosition(TrailStream stream, boolean isRead, long batch) {
     return Statement.of(
         "UPDATE trail_stream SET %s = ? WHERE org_id = ? AND stream_id = ?"
             .formatted(column(isRead)),
@@ -203,7 +201,7 @@ final class TrailStreamStore {
         stream.streamId());
   }
 
-  private static ApiError changedMeanwhile() {
+  private static ApiError changedConcurrently() {
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
         "the stream was changed at the same time; nothing was written",
@@ -218,7 +216,7 @@ final class TrailStreamStore {
     return database.commit(all);
   }
 
-  /** Lets the process that sends see that a stream was made, changed or deleted. */
+  /** Bumps the change counter, which the sending process polls. */
   private static Statement changed() {
     return Statement.of(
         """
@@ -230,14 +228,17 @@ final class TrailStreamStore {
   /** The actor that set a stream's destination, as SQL. */
   private static final String ADDRESSED_BY = "COALESCE(destination_by, created_by)";
 
-  /** Disables the stream whose destination an author set, where it stands. */
+  /**
+   * Returns statements that disable the stream whose destination an author set; its position is
+   * kept.
+   */
   static List<Statement> offboard(Author author, long nowMillis) {
     String reason = TrailStream.Reason.AUTHOR_REMOVED.label();
     String live = author.condition(ADDRESSED_BY) + " AND disabled_at IS NULL";
     List<@Nullable Object> disable = new ArrayList<>(List.of(nowMillis, reason));
     disable.addAll(author.parameters());
     return List.of(
-        // Locks it first, so that it is not changed between its audit row and its disabling.
+        // Locks the row first, so that it does not change between its audit row and its disabling.
         Statement.of(
             "UPDATE trail_stream SET disabled_at = NULL WHERE " + live,
             author.parameters().toArray()),
@@ -265,7 +266,7 @@ final class TrailStreamStore {
   }
 
   /**
-   * The stream whose destination an author set.
+   * Lists the stream whose destination an author set.
    *
    * @param disabledAtMillis if {@link #offboard} disabled it at that time; empty if it is enabled
    */
@@ -282,9 +283,7 @@ final class TrailStreamStore {
         TrailStreamStore::stream);
   }
 
-  // What is sent.
-
-  /** How often streams were made, changed or deleted. */
+  /** Returns the number of changes to streams so far. */
   Future<Long> countChanges() {
     return database
         .readFirst(
@@ -294,10 +293,10 @@ final class TrailStreamStore {
         .map(found -> found.orElse(0L));
   }
 
-  /** A stream with a batch that the receiver has not taken, and when it is tried. */
+  /** A stream with an unsent batch, and the time of its next attempt. */
   record Ahead(Schedule.Queue queue, long dueMillis) {}
 
-  /** Streams with a batch that is not taken yet, so many at most. */
+  /** Lists streams with unsent batches, up to a limit. */
   Future<List<Ahead>> listAhead(int most) {
     return database.read(
         """
@@ -316,7 +315,7 @@ final class TrailStreamStore {
     return new Schedule.Queue(orgId, "");
   }
 
-  /** The chain whose next batch was sealed first; empty when the receiver has taken all. */
+  /** Returns the chain whose next batch was sealed first; empty if all batches are sent. */
   Future<Optional<Chain>> findNext(TrailStream stream) {
     Progress progress = stream.progress();
     return database.readFirst(
@@ -332,13 +331,16 @@ final class TrailStreamStore {
         row -> stream.chain(row.truth("is_read")));
   }
 
-  /** The receiver has taken a batch. Fails with {@link Moved} when it is no longer the next. */
+  /**
+   * Advances the stream past a batch. Fails with {@link StreamConflictException} if it is no longer
+   * the next one.
+   */
   Future<Void> taken(TrailStream stream, Chain chain, Attempt attempt, long nowMillis) {
     long batch = stream.progress().batch(chain.isRead()) + 1;
     return database.commit(
         List.of(
             Statement.guarded(
-                Moved::new,
+                StreamConflictException::new,
                 """
                 UPDATE trail_stream SET %1$s = ?, tries = 0, first_try_at = NULL, last_try_at = ?,
                 next_try_at = ?, status = ?, fault = NULL
@@ -356,14 +358,14 @@ final class TrailStreamStore {
   }
 
   /**
-   * Another attempt is to follow. Fails with {@link Moved} when the stream was changed, or the
-   * batch is no longer the next: another process had it taken.
+   * Schedules the next attempt. Fails with {@link StreamConflictException} if the stream was
+   * changed, or another process sent the batch.
    */
   Future<Void> failed(TrailStream stream, Attempt attempt, long dueMillis, long nowMillis) {
     return database.commit(
         List.of(
             Statement.guarded(
-                Moved::new,
+                StreamConflictException::new,
                 """
                 UPDATE trail_stream SET tries = tries + 1,
                 first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, next_try_at = ?,
@@ -382,12 +384,15 @@ final class TrailStreamStore {
                 readsBatch(stream))));
   }
 
-  /** What switches a stream off by itself, where it stands. Fails with {@link Moved}. */
+  /**
+   * Returns the statements that switch a stream off automatically; its position is kept. Fails with
+   * {@link StreamConflictException}.
+   */
   static List<Statement> switchOff(
       TrailStream stream, TrailStream.Reason reason, Attempt attempt, long nowMillis) {
     return List.of(
         Statement.guarded(
-            Moved::new,
+            StreamConflictException::new,
             """
             UPDATE trail_stream SET disabled_at = ?, disabled_reason = ?, tries = tries + 1,
             first_try_at = COALESCE(first_try_at, ?), last_try_at = ?, status = ?, fault = ?,
@@ -424,7 +429,7 @@ final class TrailStreamStore {
 
   // Upkeep.
 
-  /** Streams of organizations that are retired. */
+  /** Lists streams of retired organizations. */
   Future<List<TrailStream>> listRetired(int most) {
     return database.read(
         """
@@ -436,7 +441,7 @@ final class TrailStreamStore {
         TrailStreamStore::stream);
   }
 
-  /** Streams with a secret whose time beside the new one is over. */
+  /** Lists streams whose previous secret has expired. */
   Future<List<TrailStream>> listRotated(long nowMillis, int most) {
     return database.read(
         SELECT + "WHERE old_secret_until <= ? LIMIT ?",
@@ -444,7 +449,7 @@ final class TrailStreamStore {
         TrailStreamStore::stream);
   }
 
-  /** Nothing signs beside the stream's secret any more. */
+  /** Clears the expiry of a stream's previous secret. */
   static Statement forgetOldSecret(TrailStream stream, @Nullable Long until) {
     return Statement.of(
         """

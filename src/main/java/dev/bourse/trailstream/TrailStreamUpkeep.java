@@ -6,15 +6,15 @@ import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes an end of what is past its time, in small steps. */
+/** Deletes expired rows, in small steps. */
 record TrailStreamUpkeep(TrailStreamStore store, SigningSecrets secrets) {
   private static final int STEP = 200;
 
-  /** One small piece of it; whether there may be more. */
+  /** Runs one step; returns whether there may be more work. */
   Future<Boolean> step(long now) {
     return store
         .listRotated(now, STEP)
-        .compose(rotated -> store.commit(forgetting(rotated)).map(done -> rotated.size() == STEP))
+        .compose(rotated -> store.commit(oldSecretsOf(rotated)).map(done -> rotated.size() == STEP))
         .compose(
             more ->
                 store
@@ -26,11 +26,11 @@ record TrailStreamUpkeep(TrailStreamStore store, SigningSecrets secrets) {
                                 .map(done -> more || retired.size() == STEP)));
   }
 
-  private List<Statement> forgetting(List<TrailStream> rotated) {
+  private List<Statement> oldSecretsOf(List<TrailStream> rotated) {
     List<Statement> statements = new ArrayList<>();
     for (TrailStream stream : rotated) {
       statements.add(TrailStreamStore.forgetOldSecret(stream, stream.oldSecretUntilMillis()));
-      // Nothing else names it: a rotation meanwhile deletes the same.
+      // Only this stream uses the secret; a concurrent rotation deletes the same one.
       statements.add(secrets.deleting(stream.streamId(), stream.secretVersion() - 1));
     }
     return statements;

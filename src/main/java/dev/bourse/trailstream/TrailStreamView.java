@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stream as members see it.
  *
- * @param writes the head of the chain of writes; empty while nothing is sealed
+ * @param writes the head of the chain of writes; empty before the first seal
  * @param reads the same of reads
- * @param secret what signs, told when it is made; null otherwise
+ * @param secret the signing secret, shown once when it is created; null otherwise
  */
 record TrailStreamView(
     TrailStream stream,

@@ -1,9 +1,9 @@
 package dev.bourse.trailstream;
 
 import dev.bourse.audit.SealedBatches;
+import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.MemberMails;
-import dev.bourse.delivery.Retries;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
 import dev.bourse.keyring.SharedSecrets;
@@ -19,7 +19,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/** The trail streams of all organizations, put together. */
+/** Assembles the trail streams of all organizations. */
 public final class TrailStreams {
   private final DeliveryClient client;
   private final Streamer streamer;
@@ -27,16 +27,16 @@ public final class TrailStreams {
   private final TrailStreamUpkeep upkeep;
 
   /**
-   * What they stand on besides the store.
+   * Dependencies beside the store.
    *
-   * @param privateHosts those that are called although their addresses are not public
-   * @param retryMillis for how long a batch that is not taken is tried
-   * @param secrets where streams' secrets are kept
-   * @param mail tells members what was switched off
+   * @param privateHosts hosts that may have private addresses
+   * @param retryMillis how long a failing batch is retried
+   * @param secrets keeps streams' secrets
+   * @param mail notifies members of streams that were switched off
    * @param baseUrl where members find the guide
    * @param nanoTime the monotonic clock
    * @param random a cryptographic source in production
-   * @param traces where attempts are told to
+   * @param traces records attempts
    */
   public record Ports(
       Set<String> privateHosts,
@@ -66,7 +66,7 @@ public final class TrailStreams {
             Streamer.TERMS,
             sender,
             new StreamSwitchOff(new MemberMails(database, ports.mail()), ports.baseUrl()),
-            new Retries(ports.retryMillis()),
+            new DeliveryBackoff(ports.retryMillis()),
             ports.clock(),
             ports.nanoTime(),
             ports.random());
@@ -81,7 +81,7 @@ public final class TrailStreams {
     upkeep = new TrailStreamUpkeep(store, secrets);
   }
 
-  /** Begins to send. */
+  /** Starts sending. */
   public static TrailStreams start(Vertx vertx, Database database, Ports ports) {
     TrailStreams streams = new TrailStreams(vertx, database, ports);
     streams.streamer.start();
@@ -92,28 +92,28 @@ public final class TrailStreams {
     new TrailStreamRoutes(service).bind(operations);
   }
 
-  /** Makes an end of what is past its time; one step, which tells whether there may be more. */
+  /** Deletes expired rows; one step, which returns whether there may be more. */
   public Future<Boolean> step(long nowMillis) {
     return upkeep.step(nowMillis);
   }
 
-  /** Shows what this process sends. */
+  /** Registers the metrics of this process's streams. */
   public void show(Signals signals) {
     signals.gauge(
         "bourse_trail_streams_behind",
-        "Trail streams with a batch that is not taken yet, while this process sends them.",
+        "Trail streams with unsent batches, while this process sends them.",
         streamer::waiting);
     signals.counter(
         "bourse_trail_batches_total",
-        "Batches that receivers of trail streams have taken from this process.",
+        "Batches that receivers of trail streams accepted from this process.",
         streamer::taken);
     signals.counter(
         "bourse_trail_failures_total",
-        "Attempts of this process to send a batch of a trail stream that failed.",
+        "Failed attempts of this process to send a batch of a trail stream.",
         streamer::failed);
   }
 
-  /** Ends when the attempts under way have; what waits is sent by whoever comes next. */
+  /** Ends when the attempts in progress have; another process sends the rest. */
   public Future<Void> stop() {
     return streamer.stop().eventually(client::close);
   }

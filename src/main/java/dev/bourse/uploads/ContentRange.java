@@ -9,12 +9,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code Content-Range} of a resumable PUT: which bytes of the whole it brings.
+ * The {@code Content-Range} of a resumable PUT: the part of the file that it contains.
  *
- * @param isQuery whether it brings none and only asks how far the upload is
+ * @param isQuery whether it contains no bytes and only asks for the progress
  * @param first the first byte's offset
- * @param last the last byte's offset, when told: {@code 0-*} is everything from the first on
- * @param total the whole's length, when told
+ * @param last the last byte's offset, if given: {@code 0-*} means everything from the first on
+ * @param total the file's length, if given
  */
 record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong total) {
   private static final Pattern FORM =
@@ -27,14 +27,14 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
     }
   }
 
-  /** A PUT without the header brings everything. */
+  /** The range of a PUT without the header, which contains the whole file. */
   static final ContentRange WHOLE =
       new ContentRange(false, 0, OptionalLong.empty(), OptionalLong.empty());
 
   /**
-   * Reads the header.
+   * Parses the header.
    *
-   * @throws ApiError {@code bad-request} when it is not of one of the forms, or contradicts itself
+   * @throws ApiError {@code bad-request} for an invalid or contradictory header
    */
   static ContentRange parse(String header) {
     Matcher matcher = FORM.matcher(header.trim());
@@ -57,34 +57,33 @@ record ContentRange(boolean isQuery, long first, OptionalLong last, OptionalLong
   }
 
   /**
-   * Refuses a request whose range or body is of no file like this.
+   * Rejects a range or body that does not fit the announced file.
    *
-   * @param length of the body, when told
+   * @param length of the body, if given
    */
   void requireFit(Metadata metadata, OptionalLong length) {
     if (total.orElse(metadata.bytes()) != metadata.bytes()) {
       throw ConflictReason.SIZE_MISMATCH.of(
-          "Content-Range tells of %s bytes; %s were announced",
-          total.getAsLong(), metadata.bytes());
+          "Content-Range says %s bytes; %s were announced", total.getAsLong(), metadata.bytes());
     }
     if (isQuery || length.isEmpty()) {
       return;
     }
     long bytes = length.getAsLong();
     if (last.isPresent() && bytes != last.getAsLong() - first + 1) {
-      throw otherThan(bytes + " bytes");
+      throw lengthMismatch(bytes + " bytes");
     }
     if (first + bytes > metadata.bytes()) {
       throw UploadAppender.tooMany(metadata);
     }
   }
 
-  /** The refusal of a body that is not as long as the range says. */
-  ApiError otherThan(String body) {
+  /** Returns the error for a body whose length differs from the range. */
+  ApiError lengthMismatch(String body) {
     return ApiError.badField(
         "Content-Range",
         first + "-" + (last.isPresent() ? String.valueOf(last.getAsLong()) : "*"),
-        "a range of " + body + ", as the body has");
+        "a range of " + body + ", the length of the body");
   }
 
   private static OptionalLong number(@Nullable String digits) {

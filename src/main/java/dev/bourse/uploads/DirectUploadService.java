@@ -26,11 +26,11 @@ import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
 
 /**
- * Takes the bytes of announced checkpoints that come in one request, and publishes them.
+ * Receives the bytes of announced checkpoints in one request, and publishes them.
  *
- * <p>The order is always: all bytes there and inspected; durable under a key that no other bytes
- * ever have; then one commit, which moves the item to the new revision and its owner's storage with
- * it. A crash in between leaves the item as it was, and bytes that the sweep deletes.
+ * <p>The order is always: receive and inspect all bytes; store them durably under a key that no
+ * other bytes ever have; then move the item to the new revision and update its owner's storage in
+ * one commit. A crash in between leaves the item unchanged, and bytes that the sweep deletes.
  */
 public final class DirectUploadService {
   private static final int ATTEMPT_CHARACTERS = 16;
@@ -48,8 +48,8 @@ public final class DirectUploadService {
   private final RandomGenerator random;
 
   /**
-   * @param resumable makes room when too many uploads are open, and shares one limit per owner with
-   *     direct uploads
+   * @param resumable closes idle uploads when too many are open, and shares one limit per owner
+   *     with direct uploads
    */
   public DirectUploadService(
       CheckpointService checkpoints,
@@ -69,11 +69,11 @@ public final class DirectUploadService {
   }
 
   /**
-   * Takes all bytes of a direct upload and publishes them; gives the item.
+   * Receives all bytes of a direct upload and publishes them; returns the item.
    *
    * <p>Fails with {@code gone}, {@code conflict} (not pending, resumable upload, another size or
-   * digest than announced), {@code forbidden} when the public feed is closed to the organization by
-   * now, {@code unsupported-media-type} or {@code secret-detected}.
+   * digest than announced), {@code forbidden} if the public feed has been closed to the
+   * organization, {@code unsupported-media-type} or {@code secret-detected}.
    */
   public Future<CheckpointStore.Listed> put(Publisher publisher, String id, ByteSource source) {
     return checkpoints
@@ -91,11 +91,12 @@ public final class DirectUploadService {
   private Revision directDraft(Checkpoint item) {
     Revision draft = item.draft();
     if (draft == null || draft.isLate(clock.millis())) {
-      throw ConflictReason.NOT_PENDING.of("checkpoint %s awaits no bytes; announce it", item.id());
+      throw ConflictReason.NOT_PENDING.of(
+          "checkpoint %s accepts no more bytes; announce it again", item.id());
     }
     if (draft.resumable()) {
       throw ConflictReason.RESUMABLE_UPLOAD.of(
-          "the bytes of %s go to its session_url, then commit", item.id());
+          "send the bytes of %s to its session_url, then commit", item.id());
     }
     return draft;
   }
@@ -115,14 +116,14 @@ public final class DirectUploadService {
     }
   }
 
-  /** Whether a body's type is the announced one, which HTTP clients like to give a charset. */
+  /** Returns true if a body's type is the announced one; HTTP clients may add a charset. */
   private static boolean isType(String told, String announced) {
     return told.equals(announced)
         || (!announced.contains(CHARSET)
             && CHARSET_PARAMETER.matcher(told).replaceFirst("").equals(announced));
   }
 
-  /** Types that differ in case and blanks alone are one. */
+  /** Normalizes a type: case and blanks do not matter. */
   private static String normal(String contentType) {
     return contentType.replaceAll("\\s", "").toLowerCase(Locale.ROOT);
   }
@@ -138,7 +139,7 @@ public final class DirectUploadService {
         .recover(
             e ->
                 e instanceof StorageBusy
-                    ? resumable.closeIdlest().compose(closed -> blobs.open(name, inspection))
+                    ? resumable.closeLongestIdle().compose(closed -> blobs.open(name, inspection))
                     : Future.failedFuture(e));
   }
 
@@ -184,7 +185,7 @@ public final class DirectUploadService {
                     .abandon(name)
                     .transform(
                         abandoned ->
-                            e instanceof Inspection.SecretFound found
+                            e instanceof Inspection.SecretFoundException found
                                 ? publication.refused(
                                     actor, item, draft, Publication.CONTENT, found.finding())
                                 : Future.failedFuture(e)));

@@ -12,10 +12,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees every byte of an upload once: its digest, whether it holds a credential, and how it begins.
+ * Inspects every byte of an upload once: computes its digest, scans for credentials and keeps its
+ * first bytes.
  */
 final class Inspection implements Inspector {
-  /** Enough for every signature the review's automated check knows. */
+  /** Enough for every signature that the review's automated check knows. */
   static final int BEGINNING = 4096;
 
   private final MessageDigest digest = Digests.newSha256();
@@ -28,11 +29,11 @@ final class Inspection implements Inspector {
     this.scan = new SecretScan(fileName);
   }
 
-  /** The upload holds a credential; says which rule found it and where. */
-  static final class SecretFound extends RuntimeException {
+  /** The upload contains a credential. */
+  static final class SecretFoundException extends RuntimeException {
     private final transient SecretScan.Finding finding;
 
-    SecretFound(SecretScan.Finding finding) {
+    SecretFoundException(SecretScan.Finding finding) {
       super("a credential was found", null, false, false);
       this.finding = finding;
     }
@@ -52,9 +53,9 @@ final class Inspection implements Inspector {
   }
 
   /**
-   * The digest of all bytes, in hex; no more may come.
+   * Returns the digest of all bytes, in hex; no more may follow.
    *
-   * @throws SecretFound when the last bytes held one
+   * @throws SecretFoundException if the last bytes contained a credential
    */
   String end() {
     reject(scan.end());
@@ -64,21 +65,21 @@ final class Inspection implements Inspector {
     return sha256;
   }
 
-  /** The first bytes. */
+  /** Returns the first bytes. */
   byte[] beginning() {
     return Arrays.copyOf(beginning, begun);
   }
 
   private static void reject(Optional<SecretScan.Finding> finding) {
     if (finding.isPresent()) {
-      throw new SecretFound(finding.get());
+      throw new SecretFoundException(finding.get());
     }
   }
 
   /**
-   * Refuses bytes that have another digest than their sender says.
+   * Rejects bytes whose digest differs from the announced one.
    *
-   * @param announced null when nothing was said
+   * @param announced null if none was announced
    */
   static void requireDigest(@Nullable String announced, String sha256) {
     Optional<ApiError> refusal = refusal(announced, sha256);
@@ -87,7 +88,7 @@ final class Inspection implements Inspector {
     }
   }
 
-  /** The same as an answer; empty for bytes that are as announced. */
+  /** Returns the error; empty if the digest is the announced one. */
   static Optional<ApiError> refusal(@Nullable String announced, String sha256) {
     return announced == null || announced.equals(sha256)
         ? Optional.empty()

@@ -16,23 +16,22 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Uploads of sessions that stay open between their requests: opening one again would have all its
- * bytes inspected anew.
+ * Keeps uploads of sessions open between their requests, because a reopened upload must inspect all
+ * its bytes again.
  *
- * <p>At most one request has an upload at a time. When too many wait for their next request, or the
- * blob store has as many open as it may, the one longest without a request is closed.
+ * <p>At most one request has an upload at a time. If too many wait for their next request, or the
+ * blob store has reached its limit of open uploads, the one idle for longest is closed.
  */
 final class OpenUploads {
   /**
-   * A client that pauses longer pays with another inspection of what it has sent, some two seconds
-   * for each GiB.
+   * A client that pauses longer costs another inspection of the bytes it has sent, some two seconds
+   * per GiB.
    */
   static final long IDLE_MILLIS = 3_600_000;
 
   /**
-   * How many may wait for their next request. Each has an open file and an inspection of some 80
-   * KiB, and with these half of the uploads the blob store may have open are left to others without
-   * closing any.
+   * Idle uploads, at most. Each has an open file and an inspection of some 80 KiB. Half of the blob
+   * store's open uploads remain for other requests without closing any.
    */
   static final int MOST_IDLE = 64;
 
@@ -41,7 +40,7 @@ final class OpenUploads {
   private final BlobStore blobs;
   private final Clock clock;
 
-  /** Guarded by this object, as what is in it. */
+  /** Guarded by this object, including the values. */
   private final Map<String, Held> held = new LinkedHashMap<>();
 
   OpenUploads(BlobStore blobs, Clock clock) {
@@ -49,7 +48,7 @@ final class OpenUploads {
     this.clock = clock;
   }
 
-  /** An open upload and what was seen of it. */
+  /** An open upload and its inspection. */
   record Opened(String name, Upload upload, Inspection inspection) {}
 
   private static final class Held {
@@ -63,8 +62,8 @@ final class OpenUploads {
   }
 
   /**
-   * The upload, for this request alone until {@link #giveBack} or {@link #close}. Fails with {@code
-   * overloaded} while another request has it, and as {@link BlobStore#open} does.
+   * Returns the upload, for this request alone until {@link #giveBack} or {@link #close}. Fails
+   * with {@code overloaded} while another request has it, and like {@link BlobStore#open}.
    */
   Future<Opened> take(String name, String fileName) {
     Optional<Opened> ready;
@@ -81,7 +80,7 @@ final class OpenUploads {
     return ready.map(one -> current(one, fileName)).orElseGet(() -> opened(name, fileName));
   }
 
-  /** The same when it still is this process's; else as it is now. */
+  /** Returns the upload if it is still this process's; otherwise reopens it. */
   private Future<Opened> current(Opened known, String fileName) {
     return known
         .upload()
@@ -99,7 +98,7 @@ final class OpenUploads {
         .recover(
             e ->
                 e instanceof StorageBusy && !(e instanceof UploadBusy)
-                    ? closeIdlest().compose(closed -> open(name, fileName))
+                    ? closeLongestIdle().compose(closed -> open(name, fileName))
                     : Future.failedFuture(e))
         .onFailure(e -> forget(name));
   }
@@ -123,22 +122,24 @@ final class OpenUploads {
 
   private static ApiError busy() {
     return ApiError.retryLater(
-        ErrorCode.OVERLOADED, "another request of this upload is under way", RETRY_MILLIS);
+        ErrorCode.OVERLOADED, "another request of this upload is in progress", RETRY_MILLIS);
   }
 
-  /** Whether so many bytes of an upload were taken here, by an opening that still is open. */
+  /**
+   * Returns true if this process has received this many bytes of an upload and still has it open.
+   */
   synchronized boolean hasTaken(String name, long bytes) {
     Held known = held.get(name);
     return known != null
         && known.opened.filter(opened -> opened.upload().stored() == bytes).isPresent();
   }
 
-  /** The request is done; the upload stays open for the next. */
+  /** Ends the request; the upload stays open for the next one. */
   void giveBack(Opened opened) {
     boolean areTooMany;
     synchronized (this) {
       Held known = held.get(opened.name());
-      // After a failed end the name may be another request's already.
+      // After a failed end, the name may already belong to another request.
       if (known != null && known.isOf(opened)) {
         known.busy = false;
         known.idleSinceMillis = clock.millis();
@@ -146,11 +147,11 @@ final class OpenUploads {
       areTooMany = held.values().stream().filter(one -> !one.busy).count() > MOST_IDLE;
     }
     if (areTooMany) {
-      closeIdlest();
+      closeLongestIdle();
     }
   }
 
-  /** The request is done, and the upload closed: what was seen of it is of no more use. */
+  /** Ends the request and closes the upload; its inspection is lost. */
   Future<Void> close(Opened opened) {
     return opened.upload().release().onComplete(released -> forget(opened));
   }
@@ -166,12 +167,12 @@ final class OpenUploads {
     held.remove(name);
   }
 
-  /** Makes room for another upload, when one has no request now. */
-  Future<Void> closeIdlest() {
+  /** Closes the upload that has been idle for longest, if there is one. */
+  Future<Void> closeLongestIdle() {
     return closeIdle(1, Long.MAX_VALUE);
   }
 
-  /** Closes uploads that have had no request for a while. */
+  /** Closes uploads that have been idle for too long. */
   Future<Void> closeIdle() {
     return closeIdle(Integer.MAX_VALUE, clock.millis() - IDLE_MILLIS);
   }

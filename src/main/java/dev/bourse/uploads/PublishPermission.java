@@ -7,16 +7,15 @@ import dev.bourse.checkpoint.Publisher;
 import dev.bourse.checkpoint.Visibility;
 
 /**
- * Whether whoever announced a file may still publish it. Answered from memory, because it is asked
- * for every block of an upload; what is asked once a request is answered by the store.
+ * Checks that the member who announced a file may still publish it. Answers from memory, because it
+ * is called for every block of an upload; the check once a request reads the store.
  */
 public final class PublishPermission {
   private final Members members;
   private final Tokens organizations;
 
   /**
-   * @param members knows who is on a roster of an organization that is not retired, and not
-   *     suspended
+   * @param members knows the active members of organizations that are not retired
    * @param organizations knows every organization
    */
   public PublishPermission(Members members, Tokens organizations) {

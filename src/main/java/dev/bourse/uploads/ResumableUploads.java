@@ -27,18 +27,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the bytes of uploads that come in request after request, of a single file or of each file
- * of a set, up to where all have been inspected. A request has an upload for itself, and whatever
- * becomes of it leaves the upload open for the next, or closed.
+ * Receives uploads that take several requests, of a single file or of each file of a set, until all
+ * bytes are inspected. A request has an upload for itself and, whatever its outcome, leaves it open
+ * for the next request, or closed.
  */
 public final class ResumableUploads {
   private static final Logger LOG = LoggerFactory.getLogger(ResumableUploads.class);
 
-  /** A quarter of what the blob store has; more at once is not faster for whoever sends them. */
+  /** A quarter of the blob store's limit; more at once is not faster for the sender. */
   static final int MAX_REQUESTS = 32;
 
   /**
-   * Less than clients and proxies wait; a GiB is read back in some seconds. The contract says it.
+   * Less than the usual time-outs of clients and proxies; reading back a GiB takes some seconds.
+   * The contract states it.
    */
   public static final long WAIT_MILLIS = 20_000;
 
@@ -51,8 +52,8 @@ public final class ResumableUploads {
   private final long waitMillis;
 
   /**
-   * The blob store has so many uploads for all; without a share of each owner's the slow requests
-   * of a few organizations would keep everybody else's out.
+   * Limits requests per owner, because the blob store's limit is shared: otherwise slow requests of
+   * a few organizations would block all others.
    */
   private final Limit requests =
       Limit.of("requests that send bytes", BlobConfig.UPLOADS)
@@ -60,7 +61,7 @@ public final class ResumableUploads {
           .sharingFairly();
 
   /**
-   * @param waitMillis how long a request waits for the store to end an upload
+   * @param waitMillis how long a request waits for the store to finish an upload
    */
   public ResumableUploads(
       Publication publication,
@@ -76,12 +77,12 @@ public final class ResumableUploads {
   }
 
   /**
-   * Bytes that are awaited.
+   * An upload to receive.
    *
    * @param upload its name
-   * @param metadata of the file whose bytes they are
-   * @param where what a credential among them is said to be in
-   * @param key of the blob that they become, by their digest
+   * @param metadata of its file
+   * @param where names the bytes in errors about credentials
+   * @param key of the resulting blob, by digest
    */
   record Target(
       Checkpoint item,
@@ -100,29 +101,29 @@ public final class ResumableUploads {
   }
 
   /**
-   * How far an upload is.
+   * The progress of an upload.
    *
-   * @param stored bytes that are kept, from the first on
-   * @param isComplete whether nothing more of it is to be sent
+   * @param stored bytes that are stored, from the start
+   * @param isComplete whether no more bytes are needed
    */
   public record Progress(Checkpoint item, Revision draft, long stored, boolean isComplete) {}
 
-  /** Closes uploads whose clients have paused. */
+  /** Closes uploads that have been idle for too long. */
   public Future<Void> closeIdle() {
     return open.closeIdle();
   }
 
-  /** Closes the upload that has been longest without a request, to make room for another. */
-  Future<Void> closeIdlest() {
-    return open.closeIdlest();
+  /** Closes the upload that has been idle for longest, to make room for another. */
+  Future<Void> closeLongestIdle() {
+    return open.closeLongestIdle();
   }
 
-  /** How many requests bring bytes now. */
+  /** Returns the number of requests that are sending bytes. */
   public int running() {
     return requests.running();
   }
 
-  /** Work that takes bytes of an item, within its owner's share of what may be sent at once. */
+  /** Runs work that receives bytes of an item, within its owner's share of concurrent requests. */
   <T> Future<T> within(Checkpoint item, Supplier<Future<T>> work) {
     Limit.Place place = requests.enter(item.orgId());
     return Future.succeededFuture()
@@ -131,18 +132,18 @@ public final class ResumableUploads {
   }
 
   /**
-   * Takes what a request brings. What is there already is passed over; what would leave a gap is
-   * not taken. An interrupted request keeps what arrived; one whose client has left before that is
-   * not begun.
+   * Receives the bytes of a request. Bytes that are stored already are skipped; a request that
+   * would leave a gap stores nothing. An interrupted request keeps the received bytes; a request
+   * whose client has disconnected does not start.
    *
-   * @param whole what follows once all bytes are there; it is given the upload
+   * @param whole receives the upload when it is complete
    */
   Future<Progress> receive(
       Target target,
       ContentRange range,
       ByteSource source,
       Function<OpenUploads.Opened, Future<Progress>> whole) {
-    // Else it would take the upload from a process to which its client has turned meanwhile.
+    // Otherwise the request would take the upload from a process to which its client has moved on.
     source.requireSender();
     return take(target)
         .compose(
@@ -166,8 +167,8 @@ public final class ResumableUploads {
   }
 
   /**
-   * Whether all bytes were taken by this process, kept or not: whoever asks has them kept, for only
-   * what is kept may be told, and need not send them again.
+   * Returns true if this process received all bytes, flushed or not. The caller has them flushed,
+   * because only flushed bytes may be acknowledged, and the client need not send them again.
    */
   boolean hasAll(Target target) {
     return open.hasTaken(target.upload(), target.metadata().bytes());
@@ -177,14 +178,14 @@ public final class ResumableUploads {
     return opened.upload().stored() == target.metadata().bytes();
   }
 
-  /** What is finished before it is answered need not be kept in between. */
+  /** Bytes that are finished before the answer need no flush in between. */
   private static Future<Void> keep(Target target, OpenUploads.Opened opened) {
     return isWhole(target, opened) && opened.upload().isInspected()
         ? Future.succeededFuture()
         : opened.upload().keep();
   }
 
-  /** Has the upload for one request, until it is paused, stored, discarded or fails. */
+  /** Takes the upload for one request, until it is paused, stored, discarded or fails. */
   Future<OpenUploads.Opened> take(Target target) {
     return open.take(target.upload(), target.metadata().fileName())
         .compose(
@@ -195,15 +196,15 @@ public final class ResumableUploads {
   }
 
   /**
-   * An upload that holds nothing may be one that ended while this request waited, in a process that
-   * was slow or frozen. Nobody would come for its bytes, so it begins only where they are awaited.
+   * Starts an empty upload only if its bytes are still expected. It may have been finished by
+   * another process while this one was slow or frozen, and its bytes would be orphaned.
    */
   private Future<OpenUploads.Opened> begin(Target target, OpenUploads.Opened opened) {
-    return whyNotAwaited(target)
+    return findRejection(target)
         .transform(
             looked -> {
               if (looked.failed()) {
-                // Another process may have taken it over by now: it is not for this one to delete.
+                // Another process may have taken it over, so this one must not delete it.
                 return open.close(opened).transform(closed -> Future.failedFuture(looked.cause()));
               }
               return looked.result().isEmpty()
@@ -212,8 +213,8 @@ public final class ResumableUploads {
             });
   }
 
-  /** Empty where bytes are awaited. */
-  private Future<Optional<RuntimeException>> whyNotAwaited(Target target) {
+  /** Returns why bytes are not expected; empty if they are. */
+  private Future<Optional<RuntimeException>> findRejection(Target target) {
     return publication
         .draft(target.item(), target.draft().number())
         .compose(
@@ -232,23 +233,25 @@ public final class ResumableUploads {
   }
 
   private static BlobGone isBlob(Target target) {
-    return new BlobGone("upload " + target.upload() + " is a blob by now");
+    return new BlobGone("upload " + target.upload() + " is already a blob");
   }
 
-  /** Leaves the upload to the next request; tells what another process would find of it. */
+  /**
+   * Releases the upload to the next request; returns the progress that another process would see.
+   */
   Progress pause(Target target, OpenUploads.Opened opened) {
     open.giveBack(opened);
     return target.at(opened.upload().kept());
   }
 
   /**
-   * Has all bytes inspected and gives their digest. Where that takes long, as when other processes
-   * took some of them, which are read back, this fails with {@code overloaded} and a later request
-   * finds it done. Once this has failed the request has the upload no more.
+   * Finishes the inspection of all bytes and returns their digest. If that takes long, because
+   * bytes received by other processes have to be read back, it fails with {@code overloaded}, and a
+   * later request finds it done. After a failure the request no longer has the upload.
    */
   Future<String> finish(Target target, OpenUploads.Opened opened) {
-    Future<String> ending = inspected(target, opened);
-    return awaited(
+    Future<String> ending = finishInspection(target, opened);
+    return awaitEnd(
         target,
         ending,
         () -> {
@@ -257,22 +260,25 @@ public final class ResumableUploads {
         });
   }
 
-  private Future<String> inspected(Target target, OpenUploads.Opened opened) {
+  private Future<String> finishInspection(Target target, OpenUploads.Opened opened) {
     return opened
         .upload()
         .finish()
         .map(finished -> opened.inspection().end())
         .recover(
-            e -> goesOn(target, opened, e) ? leave(opened, e) : failed(target, opened, true, e));
+            e ->
+                isRetryable(target, opened, e)
+                    ? leave(opened, e)
+                    : failed(target, opened, true, e));
   }
 
   /**
-   * What is ending when its client is told to ask again goes on; nobody but the log hears of what
-   * fails then.
+   * Waits for the end of an upload for a limited time. The end continues after the client was told
+   * to retry; a failure after that is only logged.
    *
-   * @param onLate makes the answer
+   * @param onLate returns the error for the client
    */
-  private <T> Future<T> awaited(Target target, Future<T> ending, Supplier<ApiError> onLate) {
+  private <T> Future<T> awaitEnd(Target target, Future<T> ending, Supplier<ApiError> onLate) {
     if (ending.isComplete()) {
       return ending;
     }
@@ -286,7 +292,8 @@ public final class ResumableUploads {
               ending.onFailure(
                   late -> {
                     if (!(late instanceof ApiError)) {
-                      LOG.warn("upload {} is not ended yet: {}", target.upload(), late.toString());
+                      LOG.warn(
+                          "upload {} is not finished yet: {}", target.upload(), late.toString());
                     }
                   });
               return Future.failedFuture(onLate.get());
@@ -294,22 +301,22 @@ public final class ResumableUploads {
   }
 
   /**
-   * Finishes an upload as {@link #finish} does, and makes it durable under the key of its digest,
-   * which this gives; also after the client was told to ask again, for its next request may come to
-   * a process that has seen none of the bytes. The request has the upload no more.
+   * Finishes an upload like {@link #finish}, and stores it durably under the key of its digest,
+   * which it returns. It does so even after the client was told to retry, because the next request
+   * may reach a process that has seen none of the bytes. The request no longer has the upload.
    *
-   * @param refusal why bytes of a digest are not wanted: they are then discarded
-   * @param note is done before they are made durable
+   * @param refusal returns why bytes with a digest are rejected; they are then discarded
+   * @param note runs before the bytes are stored durably
    */
   Future<String> store(
       Target target,
       OpenUploads.Opened opened,
       Function<String, Optional<ApiError>> refusal,
       Function<String, Future<?>> note) {
-    // What the client is told, which the first of two decides: the digest or the time.
+    // The answer to the client, set by the first of two events: the digest or the time-out.
     AtomicReference<@Nullable ApiError> told = new AtomicReference<>();
     Future<String> stored =
-        inspected(target, opened)
+        finishInspection(target, opened)
             .compose(
                 sha256 -> {
                   Optional<ApiError> refused = refusal.apply(sha256);
@@ -323,10 +330,10 @@ public final class ResumableUploads {
                   }
                   return told.compareAndSet(null, refused.get())
                       ? discard(opened).transform(gone -> Future.failedFuture(refused.get()))
-                      // Whoever asks next has to be told.
+                      // The next request must get the error.
                       : leave(opened, refused.get());
                 });
-    return awaited(
+    return awaitEnd(
         target,
         stored,
         () -> {
@@ -336,14 +343,16 @@ public final class ResumableUploads {
         });
   }
 
-  /** A store that has just failed is not asked to keep what it has not got yet. */
+  /** Skips the flush, because the store has just failed. */
   private <T> Future<T> leave(OpenUploads.Opened opened, Throwable failure) {
     open.giveBack(opened);
     return Future.failedFuture(failure);
   }
 
-  /** Whether an upload that could not be finished may be asked again without being read anew. */
-  private static boolean goesOn(Target target, OpenUploads.Opened opened, Throwable failure) {
+  /**
+   * Returns true if an upload that could not be finished may be retried without reading it again.
+   */
+  private static boolean isRetryable(Target target, OpenUploads.Opened opened, Throwable failure) {
     return (failure instanceof StorageFault || failure instanceof StorageFull)
         && isWhole(target, opened);
   }
@@ -351,14 +360,14 @@ public final class ResumableUploads {
   private static ApiError stillEnding() {
     return ApiError.retryLater(
         ErrorCode.OVERLOADED,
-        "all bytes are there and still being stored and inspected; ask again",
+        "all bytes have arrived and are being inspected and stored; try again later",
         RETRY_MILLIS);
   }
 
-  /** The request ends in a failure; what may be kept of the upload is. */
+  /** Ends a failed request; keeps the bytes that may be kept. */
   private <T> Future<T> failed(
       Target target, OpenUploads.Opened opened, boolean isBroken, Throwable failure) {
-    if (failure instanceof Inspection.SecretFound found) {
+    if (failure instanceof Inspection.SecretFoundException found) {
       return discard(opened)
           .transform(
               discarded ->
@@ -383,19 +392,19 @@ public final class ResumableUploads {
     return open.close(opened).transform(released -> Future.failedFuture(told));
   }
 
-  /** The actor of a session: whoever announced the item that it belongs to. */
+  /** The actor of a session: the member who announced its item. */
   static String actor(Checkpoint item) {
     return item.isPlatform() ? item.creator() : "member:" + item.creator();
   }
 
-  /** The answer about a session that is over. */
+  /** The error for a session that has ended. */
   static ApiError noSession() {
     return ApiError.of(
         ErrorCode.GONE,
-        "this session is committed, replaced, withdrawn, too old, or was never there");
+        "this session is committed, replaced, withdrawn or expired, or never existed");
   }
 
-  /** Gives up all bytes of the upload, which then begins anew. */
+  /** Discards all bytes of the upload, which then starts again. */
   Future<Void> discard(OpenUploads.Opened opened) {
     return open.close(opened).transform(closed -> blobs.abandon(opened.name()));
   }

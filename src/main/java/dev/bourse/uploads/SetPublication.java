@@ -18,11 +18,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a set: once all its files are there, its manifest becomes durable, and one commit
- * makes the whole readable. What a crash leaves of it the next commit does again.
+ * The end of a set: when all its files have arrived, its manifest is stored durably, and one commit
+ * publishes the set. After a crash the next commit repeats the missing steps.
  */
 final class SetPublication {
-  /** Remarks about files that whoever reviews reads; of more they are told the number. */
+  /** Remarks about files that the reviewer sees; further ones are only counted. */
   private static final int MOST_FINDINGS = 50;
 
   private final SetStore sets;
@@ -62,12 +62,19 @@ final class SetPublication {
                   .compose(
                       durable ->
                           publication.publish(
-                              actor, item, draft, sha256, findings, told(item, draft, files)));
+                              actor,
+                              item,
+                              draft,
+                              sha256,
+                              findings,
+                              auditDetail(item, draft, files)));
             });
   }
 
-  /** What the trail says of the files: how many, and how many of them came with this set. */
-  private static String told(Checkpoint item, Revision draft, List<SetFile> files) {
+  /**
+   * Returns the audit detail: the number of files, and how many of them were sent with this set.
+   */
+  private static String auditDetail(Checkpoint item, Revision draft, List<SetFile> files) {
     long sent =
         files.stream()
             .filter(file -> BlobName.isOf(String.valueOf(file.key()), item.id(), draft.number()))
@@ -91,15 +98,15 @@ final class SetPublication {
       found.addAll(file.findings());
       found.stream().distinct().forEach(finding -> all.add(file.path() + ": " + finding));
     }
-    List<String> told = all.stream().limit(MOST_FINDINGS).toList();
+    List<String> shown = all.stream().limit(MOST_FINDINGS).toList();
     if (all.size() > MOST_FINDINGS) {
-      told = new ArrayList<>(told);
-      told.add("and " + (all.size() - MOST_FINDINGS) + " more remarks about other files");
+      shown = new ArrayList<>(shown);
+      shown.add("and " + (all.size() - MOST_FINDINGS) + " more remarks about other files");
     }
-    return told;
+    return shown;
   }
 
-  /** Makes the manifest durable; what an earlier try left of it is begun anew. */
+  /** Stores the manifest durably; an earlier attempt is discarded. */
   private Future<Void> keep(String name, String key, byte[] manifest) {
     return blobs
         .abandon(name)

@@ -20,9 +20,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Takes the bytes of the files of announced sets, each in requests of its own and several files at
- * a time. A file whose last byte came is inspected to its end, must have the digest that was
- * announced, and is made durable; nobody reads it before the set is committed.
+ * Receives the files of announced sets, each in requests of its own and several at a time. A
+ * complete file is inspected, compared with its announced digest and stored durably; it is not
+ * readable before the set is committed.
  */
 public final class SetUploadService {
   private final UploadSessionService sessions;
@@ -31,7 +31,7 @@ public final class SetUploadService {
   private final BlobStore blobs;
 
   /**
-   * @param sessions know what a session is for
+   * @param sessions look up sessions
    */
   public SetUploadService(
       UploadSessionService sessions, ResumableUploads uploads, SetStore sets, BlobStore blobs) {
@@ -41,7 +41,7 @@ public final class SetUploadService {
     this.blobs = blobs;
   }
 
-  /** A file whose bytes a session brings. */
+  /** A file that a session receives. */
   private record Awaited(SetFile file, ResumableUploads.Target target) {
     static Awaited of(UploadSessionService.Awaiting set, SetFile file) {
       Checkpoint item = set.item();
@@ -72,10 +72,10 @@ public final class SetUploadService {
   }
 
   /**
-   * Takes bytes of a file, or tells how far it is, as {@link UploadSessionService#put} does for a
-   * single file; it is complete once it is whole, of its digest and durable. Also fails with {@code
-   * not-found} for a number that was not announced and {@code conflict} for another digest, after
-   * which the file begins anew.
+   * Receives bytes of a file, or returns its progress, like {@link UploadSessionService#put} for a
+   * single file; the file is complete when it is whole, has its digest and is durable. Also fails
+   * with {@code not-found} for a number that was not announced and {@code conflict} for another
+   * digest, after which the file starts again.
    */
   public Future<ResumableUploads.Progress> put(
       String session, int number, Optional<String> contentRange, ByteSource source) {
@@ -116,8 +116,8 @@ public final class SetUploadService {
                                 draft.metadata().files()))));
   }
 
-  /** A file that an earlier request made durable, without its row: the process ended in between. */
-  private Future<ResumableUploads.Progress> arriveLate(Awaited awaited) {
+  /** Records a file that an earlier request stored durably before its process died. */
+  private Future<ResumableUploads.Progress> recordLateArrival(Awaited awaited) {
     int beginning = (int) Math.min(Inspection.BEGINNING, awaited.file().bytes());
     return (beginning == 0
             ? Future.succeededFuture(Buffer.buffer())
@@ -133,13 +133,13 @@ public final class SetUploadService {
       Awaited awaited, Supplier<Future<ResumableUploads.Progress>> otherwise) {
     return blobs
         .exists(awaited.key())
-        .compose(durable -> durable ? arriveLate(awaited) : otherwise.get());
+        .compose(durable -> durable ? recordLateArrival(awaited) : otherwise.get());
   }
 
   /**
-   * Returns how many bytes are stored, and finishes a file whose bytes are all stored. It checks
-   * last whether the file is durable, because an upload that another request has finished has no
-   * bytes any more.
+   * Returns how many bytes are stored, and finishes a file whose bytes are all stored. Checks last
+   * whether the file is durable, because an upload that another request has finished has no bytes
+   * any more.
    */
   private Future<ResumableUploads.Progress> query(Awaited awaited, ByteSource source) {
     ResumableUploads.Target target = awaited.target();
@@ -182,16 +182,16 @@ public final class SetUploadService {
         ? Optional.empty()
         : Optional.of(
             ConflictReason.SHA_MISMATCH.of(
-                "%s has SHA-256 %s, not %s as announced; send it anew, or announce the set again",
+                "%s has SHA-256 %s, not the announced %s; send it again, or announce the set again",
                 file.path(), sha256, file.sha256()));
   }
 
-  /** The file is durable; another request may have told of that before. */
+  /** Records that the file is durable, unless another request has. */
   private Future<ResumableUploads.Progress> arrive(Awaited awaited, byte[] beginning) {
     ResumableUploads.Target target = awaited.target();
     SetFile file = awaited.file();
     List<String> findings = new ArrayList<>(ReviewCheck.findings(file.metadata(), beginning));
-    // What its name tells is said of the name that each set gives it.
+    // Remarks about the name are excluded, because each set names the file itself.
     findings.removeAll(ReviewCheck.findings(file.metadata(), new byte[0]));
     return sets.arrived(target.item(), awaited.revision(), file, awaited.key(), findings)
         .compose(

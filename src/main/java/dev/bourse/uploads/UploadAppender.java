@@ -10,8 +10,8 @@ import dev.bourse.core.ErrorCode;
 import io.vertx.core.Future;
 
 /**
- * Hands the blocks of one request to an upload, up to what was announced and for as long as whoever
- * announced it may publish it.
+ * Appends the blocks of one request to an upload, up to the announced length and while the member
+ * who announced it may publish it.
  */
 final class UploadAppender {
   private final Upload upload;
@@ -20,17 +20,17 @@ final class UploadAppender {
   private final ContentRange range;
   private final PublishPermission permission;
 
-  /** How many of the bytes to come are stored already and are skipped. */
+  /** Bytes still to skip because they are stored already. */
   private long skipping;
 
-  /** The offset of the next byte to come. */
+  /** The offset of the next byte to receive. */
   private long at;
 
   private boolean broken;
 
   /**
    * @param metadata of the revision whose bytes they are
-   * @param range which bytes the request brings; it leaves no gap behind those that are stored
+   * @param range the range of the request, which leaves no gap after the stored bytes
    */
   UploadAppender(
       Upload upload,
@@ -47,12 +47,12 @@ final class UploadAppender {
     this.at = range.first();
   }
 
-  /** The offset after the last byte that may come. */
+  /** Returns the offset after the last expected byte. */
   private long end() {
     return range.last().isPresent() ? range.last().getAsLong() + 1 : metadata.bytes();
   }
 
-  /** Reads all of a source; succeeds with the number of its bytes. */
+  /** Reads a whole source; succeeds with the number of its bytes. */
   Future<Long> readFrom(ByteSource source, int blockBytes) {
     return source.read(blockBytes, end() - range.first(), this::take);
   }
@@ -66,27 +66,27 @@ final class UploadAppender {
     at += to - from;
     if (at > end()) {
       return Future.failedFuture(
-          range.last().isPresent() ? range.otherThan("more bytes than that") : tooMany(metadata));
+          range.last().isPresent() ? range.lengthMismatch("more bytes") : tooMany(metadata));
     }
     return first == to
         ? Future.succeededFuture()
         : upload.append(bytes, first, to).onFailure(e -> broken = true);
   }
 
-  /** Whether the inspection has seen bytes that are not kept. */
+  /** Returns true if the inspection has seen bytes that were not stored. */
   boolean isBroken() {
     return broken;
   }
 
   static ApiError tooMany(Metadata metadata) {
     return ConflictReason.SIZE_MISMATCH.of(
-        "more bytes came than the %s that were announced", metadata.bytes());
+        "the body exceeds the %s bytes that were announced", metadata.bytes());
   }
 
-  /** The answer once whoever announced the file may not publish it any more. */
+  /** The error after the member who announced the file has lost the permission. */
   private static ApiError withdrawn() {
     return ApiError.of(
         ErrorCode.GONE,
-        "whoever announced this file may not publish it any more; nothing more of it is taken");
+        "the member who announced this file may no longer publish it; no more bytes are accepted");
   }
 }

@@ -13,7 +13,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Optional;
 
-/** The operations by which members send the bytes of what they announced. */
+/** Operations by which members send the bytes of announced files. */
 public final class UploadRoutes {
   private final DirectUploadService direct;
   private final UploadSessionService sessions;

@@ -25,8 +25,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the bytes of announced checkpoints that come in sessions, request after request, and
- * publishes them when they are committed; in the order that {@link DirectUploadService} keeps.
+ * Receives the bytes of announced checkpoints in sessions of several requests, and publishes them
+ * when they are committed, in the same order as {@link DirectUploadService}.
  */
 public final class UploadSessionService {
   private final CheckpointService checkpoints;
@@ -54,9 +54,9 @@ public final class UploadSessionService {
     this.clock = clock;
   }
 
-  /** An item and the draft of it whose bytes a session brings. */
+  /** An item and the draft that a session receives. */
   record Awaiting(Checkpoint item, Revision draft) {
-    /** The draft as a single file. */
+    /** Returns the draft as a single file. */
     private ResumableUploads.Target file() {
       return new ResumableUploads.Target(
           item,
@@ -69,15 +69,16 @@ public final class UploadSessionService {
   }
 
   /**
-   * Takes bytes of a session, or tells how far it is. What a request brings that is there already
-   * is passed over; what would leave a gap is not taken. An interrupted request keeps what arrived.
+   * Receives bytes of a session, or returns its progress. Bytes that are stored already are
+   * skipped; a request that would leave a gap stores nothing. An interrupted request keeps the
+   * received bytes.
    *
-   * <p>Fails with {@code gone} when there is no such session, its time is over or whoever announced
-   * it may not publish it any more, also in the midst of the request; {@code bad-request} for a
-   * malformed range, {@code conflict} for another size than announced, {@code secret-detected},
-   * {@code overloaded} while another request brings bytes.
+   * <p>Fails with {@code gone} if there is no such session, it has expired or the member who
+   * announced it may no longer publish it, also in the middle of a request; {@code bad-request} for
+   * a malformed range, {@code conflict} for another size than announced, {@code secret-detected},
+   * {@code overloaded} while another request sends bytes.
    *
-   * @param contentRange the header; empty when the request brings the whole
+   * @param contentRange the header; empty if the request contains the whole file
    */
   public Future<ResumableUploads.Progress> put(
       String session, Optional<String> contentRange, ByteSource source) {
@@ -103,7 +104,7 @@ public final class UploadSessionService {
             });
   }
 
-  /** What a session is for; {@code gone} when there is none. */
+  /** Returns the item and draft of a session; fails with {@code gone} if there is none. */
   Future<Awaiting> awaiting(String session) {
     return store
         .findBySession(Secrets.stored(session))
@@ -120,7 +121,7 @@ public final class UploadSessionService {
             });
   }
 
-  /** Whether an earlier commit has already made the blob durable. */
+  /** Returns true if an earlier commit has already stored the blob durably. */
   private Future<Boolean> isDurable(Awaiting awaiting) {
     Revision draft = awaiting.draft();
     String sha256 = draft.sha256();
@@ -143,9 +144,9 @@ public final class UploadSessionService {
   }
 
   /**
-   * A credential in the last bytes is reported to the client that has just sent them. What other
-   * processes took would have to be read back first: that is left to the commit, which may come to
-   * any of them.
+   * Reports a credential in the last bytes to the client that has just sent them. If other
+   * processes received earlier bytes, which would have to be read back first, that is left to the
+   * commit, which may reach any process.
    */
   private Future<ResumableUploads.Progress> end(
       ResumableUploads.Target file, OpenUploads.Opened opened) {
@@ -159,15 +160,15 @@ public final class UploadSessionService {
   }
 
   /**
-   * Publishes the bytes of a session; gives the item.
+   * Publishes the bytes of a session; returns the item.
    *
    * <p>Fails with {@code gone}, {@code upload-timeout}, {@code secret-detected}, {@code forbidden}
-   * when the public feed is closed to the organization by now, or {@code conflict}: not pending, a
-   * direct upload, bytes missing, another size or digest. After another digest the session begins
-   * anew.
+   * if the public feed has been closed to the organization, or {@code conflict}: not pending, a
+   * direct upload, bytes missing, another size or digest. After another digest the session starts
+   * again.
    *
-   * @param bytes what the client believes to have sent
-   * @param sha256 the digest it believes they have, in hex
+   * @param bytes the length that the client has sent
+   * @param sha256 the digest that the client has computed, in hex
    */
   public Future<CheckpointStore.Listed> commit(
       Publisher publisher, String id, long bytes, Optional<String> sha256) {
@@ -195,7 +196,7 @@ public final class UploadSessionService {
   private Revision sessionDraft(Checkpoint item, long bytes) {
     Revision draft = item.draft();
     if (draft == null) {
-      throw ConflictReason.NOT_PENDING.of("checkpoint %s awaits no commit", item.id());
+      throw ConflictReason.NOT_PENDING.of("checkpoint %s has no upload to commit", item.id());
     }
     if (!draft.resumable()) {
       throw ConflictReason.WRONG_STATUS.of(
@@ -215,8 +216,8 @@ public final class UploadSessionService {
   }
 
   private Future<Checkpoint> publish(String actor, Awaiting awaiting, @Nullable String wanted) {
-    // When an earlier commit was cut short, its digest holds for the blob, which was flushed whole.
-    // For an upload left behind it may not, so that is inspected again.
+    // If an earlier commit was interrupted, its digest is valid for the blob, which was flushed as
+    // a whole. It may not be valid for a leftover upload, so that is inspected again.
     return isDurable(awaiting)
         .compose(
             durable -> {

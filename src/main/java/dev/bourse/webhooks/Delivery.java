@@ -7,13 +7,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * An event for one endpoint.
  *
- * @param source the cluster it happened to; {@link WebhookEvent#ORGANIZATION} or {@link
- *     WebhookEvent#STATEMENTS} for the organization
- * @param dueAtMillis when it is tried at the earliest
- * @param firstTryAtMillis when it was tried first; null before that, and since its endpoint moved
- * @param status of the last answer; null when there was none
- * @param fault what was wrong at the last attempt; null for nothing
- * @param outcome {@link #DELIVERED} or {@link #GIVEN_UP}; null while it waits
+ * @param source the cluster of the event; {@link WebhookEvent#ORGANIZATION} or {@link
+ *     WebhookEvent#STATEMENTS} for events of the organization
+ * @param dueAtMillis earliest time of the next attempt
+ * @param firstTryAtMillis time of the first attempt at the endpoint's current address; null before
+ *     it
+ * @param status of the last answer; null if there was none
+ * @param fault of the last attempt; null if it succeeded
+ * @param outcome {@link #DELIVERED} or {@link #GIVEN_UP}; null while pending
  */
 record Delivery(
     long id,

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What an endpoint can be told of. */
+/** A kind of event that endpoints can subscribe to. */
 public enum EventKind {
   GRANT("grant", true),
   NOTICE("notice", true),
@@ -18,19 +18,19 @@ public enum EventKind {
   LAPSE("lapse", true),
   HOLD("hold", true),
   ALERT("alert", true),
-  /** Told by the organization's trail, but of a cluster. */
+  /** Recorded in the organization's trail, although it is about a cluster. */
   HEALTH("health", true),
   TOKEN_MINTED("token-minted", false),
   TOKEN_REVOKED("token-revoked", false),
   MEMBERS_CHANGED("members-changed", false),
   REVIEW_DECIDED("review-decided", false),
-  /** Told by how far usage is posted. */
+  /** Derived from the progress of usage posting. */
   STATEMENT_READY("statement-ready", false);
 
-  /** The type of what is sent to try an endpoint out; nobody chooses it. */
+  /** The type of a test event; endpoints cannot subscribe to it. */
   static final String TEST = "test";
 
-  /** What entries of an organization's trail tell, by their action. */
+  /** Kinds by the action of a trail entry. */
   private static final Map<String, EventKind> BY_ACTION =
       Map.ofEntries(
           Map.entry("node_silent", HEALTH),
@@ -58,7 +58,7 @@ public enum EventKind {
     return label;
   }
 
-  /** Whether it is about a cluster; else about the organization. */
+  /** Returns true if the event is about a cluster, false if it is about the organization. */
   public boolean isOfCluster() {
     return isOfCluster;
   }
@@ -70,7 +70,7 @@ public enum EventKind {
         .orElseThrow(() -> new IllegalArgumentException("no kind of event: " + label));
   }
 
-  /** What an entry of a trail tells; empty for the many that no endpoint is told of. */
+  /** Returns the kind for a trail action; empty for the many actions that are not events. */
   static Optional<EventKind> ofAction(String action) {
     return Optional.ofNullable(BY_ACTION.get(action));
   }
@@ -81,7 +81,7 @@ public enum EventKind {
         .collect(Collectors.toCollection(() -> EnumSet.noneOf(EventKind.class)));
   }
 
-  /** As rows hold them. A label of a later release is left out. */
+  /** Parses the kinds of a row; labels of a later release are ignored. */
   static Set<EventKind> parse(String text) {
     List<String> labels = List.of(text.split(" ", -1));
     return Arrays.stream(values())

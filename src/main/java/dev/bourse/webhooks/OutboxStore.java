@@ -13,12 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** How far each source was told, what waits to be delivered, and what came of attempts. */
+/** Cursors of sources, pending deliveries, and the results of attempts. */
 final class OutboxStore {
-  /** Sources one look finds; the others are found by the next. */
+  /** Sources found by one poll; further ones are found by the next. */
   private static final int MAX_SOURCES = 500;
 
-  /** Entries of a source that are told in one commit: with 16 endpoints that is 800 rows. */
+  /** Entries of a source processed in one commit: with 16 endpoints that is 800 rows. */
   static final int PAGE = 50;
 
   private final Database database;
@@ -27,12 +27,14 @@ final class OutboxStore {
     this.database = database;
   }
 
-  /** A source of events: a cluster of an organization, the organization itself, its statements. */
+  /**
+   * A source of events: a cluster of an organization, the organization itself, or its statements.
+   */
   record Source(String orgId, String name) {}
 
   /**
-   * Organizations that were not told of the statement of a month. Whoever has no cursor for
-   * statements begins with the month in which its first endpoint was made.
+   * Lists organizations with final statements past their cursor. An organization without a cursor
+   * for statements starts with the month in which its first endpoint was created.
    */
   Future<List<Source>> listStatementsAhead(Month last) {
     return database.read(
@@ -47,23 +49,23 @@ final class OutboxStore {
   }
 
   /**
-   * How far a source was told.
+   * The position up to which a source was read.
    *
-   * @param isNew whether nothing was told of it: position and time are where the organization's
-   *     clusters begin, and of its statements the time alone counts
+   * @param isNew whether the source was never read: position and time are then the default start of
+   *     the organization's clusters, of which statements use the time only
    */
   record Cursor(long position, long atMillis, boolean isNew) {}
 
-  /** Another process was told further meanwhile, or the organization has no endpoint any more. */
-  static final class Moved extends RuntimeException {
+  /** Another process advanced the cursor, or the organization has no endpoint left. */
+  static final class CursorConflictException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    Moved() {
-      super("the source was read further by another", null, false, false);
+    CursorConflictException() {
+      super("another process advanced the cursor", null, false, false);
     }
   }
 
-  /** How often endpoints were made, changed or deleted. */
+  /** Returns the number of changes to endpoints so far. */
   Future<Long> countChanges() {
     return database
         .readFirst(
@@ -73,7 +75,7 @@ final class OutboxStore {
         .map(found -> found.orElse(0L));
   }
 
-  /** Organizations with endpoints. */
+  /** Lists organizations with endpoints. */
   Future<List<String>> listOrgs() {
     return database.read(
         """
@@ -85,7 +87,7 @@ final class OutboxStore {
         row -> row.text("org_id"));
   }
 
-  /** Organizations whose trail has more than they were told. */
+  /** Lists organizations whose trail has entries past the cursor. */
   Future<List<Source>> listTrailsAhead() {
     return database.read(
         """
@@ -99,9 +101,10 @@ final class OutboxStore {
   }
 
   /**
-   * Clusters to which more has happened than was told.
+   * Lists clusters whose activity has entries past the cursor.
    *
-   * @param nowMillis what follows an entry of a clock that was ahead is not made after it
+   * @param nowMillis bounds the entries' times, because entries after one written by a clock that
+   *     ran ahead may have earlier times
    */
   Future<List<Source>> listClustersAhead(long nowMillis) {
     return database.read(
@@ -120,7 +123,7 @@ final class OutboxStore {
         row -> new Source(row.text("org_id"), row.text("name")));
   }
 
-  /** How far a source was told; empty when its organization has no endpoint. */
+  /** Returns a source's cursor; empty if its organization has no endpoint. */
   Future<Optional<Cursor>> findCursor(Source source) {
     return database.readFirst(
         """
@@ -140,8 +143,8 @@ final class OutboxStore {
   }
 
   /**
-   * Stores what is to be delivered, together with how far that is, so that neither is without the
-   * other. Fails with {@link Moved} when somebody else did.
+   * Stores deliveries and advances the cursor in one commit. Fails with {@link
+   * CursorConflictException} if another process advanced it.
    */
   Future<Void> advance(
       Source source,
@@ -156,7 +159,7 @@ final class OutboxStore {
     statements.add(
         from.isNew()
             ? Statement.guarded(
-                Moved::new,
+                CursorConflictException::new,
                 """
                 INSERT INTO webhook_cursor (org_id, source, position, at)
                 SELECT org_id, CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
@@ -170,7 +173,7 @@ final class OutboxStore {
                 source.orgId(),
                 from.position())
             : Statement.guarded(
-                Moved::new,
+                CursorConflictException::new,
                 """
                 UPDATE webhook_cursor SET position = ?, at = ?
                 WHERE org_id = ? AND source = ? AND position = ?\
@@ -190,7 +193,7 @@ final class OutboxStore {
     return database.commit(statements);
   }
 
-  /** An event that waits; nothing when the endpoint was switched off or deleted meanwhile. */
+  /** Inserts a pending delivery, unless the endpoint was switched off or deleted concurrently. */
   private static Statement waiting(WebhookEndpoint endpoint, WebhookEvent event, long nowMillis) {
     return Statement.of(
         """
@@ -211,7 +214,7 @@ final class OutboxStore {
         endpoint.endpointId());
   }
 
-  /** Queues in which something waits, so many at most; some may be empty by now. */
+  /** Lists queues with pending deliveries, up to a limit; some may be empty when they are tried. */
   Future<List<Schedule.Queue>> listQueues(int most) {
     return database.read(
         """
@@ -223,7 +226,7 @@ final class OutboxStore {
         row -> new Schedule.Queue(row.text("endpoint_id"), row.text("source")));
   }
 
-  /** The first that waits in a queue, and where it goes. */
+  /** The first pending delivery of a queue, and its endpoint. */
   record Head(WebhookEndpoint endpoint, Delivery delivery) {}
 
   Future<Optional<Head>> findHead(Schedule.Queue queue) {
@@ -254,7 +257,7 @@ final class OutboxStore {
                 delivery.id())));
   }
 
-  /** Another attempt is to follow, unless the endpoint moved or was switched off meanwhile. */
+  /** Schedules the next attempt, unless the endpoint moved or was switched off concurrently. */
   Future<Void> failed(Head head, Attempt attempt, long dueMillis, long nowMillis) {
     return database.commit(
         List.of(
@@ -275,8 +278,8 @@ final class OutboxStore {
                 head.endpoint().url())));
   }
 
-  /** The attempt that was the last, in the commit that switches the endpoint off. */
-  static Statement lastTry(Delivery delivery, Attempt attempt, long nowMillis) {
+  /** Records the final attempt, in the commit that switches the endpoint off. */
+  static Statement recordLastTry(Delivery delivery, Attempt attempt, long nowMillis) {
     return Statement.of(
         """
         UPDATE webhook_delivery SET tries = tries + 1, last_try_at = ?,

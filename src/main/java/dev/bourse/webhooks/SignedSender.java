@@ -15,21 +15,21 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Sends events signed as of now.
+ * Sends signed events.
  *
- * @param secrets what they are signed with
+ * @param secrets the signing keys
  */
 record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) {
-  /** Whose secrets they are, in the store. */
+  /** Prefix of the secrets in the store. */
   static final String SECRETS = "webhook/";
 
-  /** From the look-up of the host to the head of the answer. */
+  /** Time-out of an attempt, from the look-up of the host to the head of the answer. */
   static final long ATTEMPT_MILLIS = 15_000;
 
-  /** Attempts at once, of all endpoints: with 30 KB each for TLS, some MB. */
+  /** Concurrent attempts over all endpoints; at 30 KB each for TLS, a few MB. */
   static final int MAX_AT_ONCE = 256;
 
-  /** Attempts beside these that members ask for and wait for. */
+  /** Further attempts that members request and wait for. */
   static final int MAX_ASKED = 16;
 
   static DeliveryClient client(Vertx vertx, WebhookConfig config, Traces traces) {
@@ -47,7 +47,7 @@ record SignedSender(SigningSecrets secrets, DeliveryClient client, Clock clock) 
         traces);
   }
 
-  /** One attempt to get an event to an endpoint. */
+  /** Makes one attempt to deliver an event. */
   Future<Attempt> send(WebhookEndpoint endpoint, String messageId, String body) {
     long now = clock.millis();
     return secrets

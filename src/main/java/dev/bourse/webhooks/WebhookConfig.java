@@ -6,12 +6,11 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * How webhooks are sent.
+ * Settings of webhooks.
  *
- * @param privateHosts {@code webhooks.private-hosts}: hosts that are called although their
- *     addresses are not public, at any port and without TLS too, such as those of a company's own
- *     network
- * @param retryMillis {@code webhooks.retry-for}: for how long a delivery that fails is tried
+ * @param privateHosts {@code webhooks.private-hosts}: hosts that may have private addresses, use
+ *     any port and plain HTTP, such as those of the operator's own network
+ * @param retryMillis {@code webhooks.retry-for}: how long a failing delivery is retried
  */
 public record WebhookConfig(Set<String> privateHosts, long retryMillis) {
   public WebhookConfig {
@@ -21,7 +20,7 @@ public record WebhookConfig(Set<String> privateHosts, long retryMillis) {
   public static WebhookConfig from(Settings settings) {
     return new WebhookConfig(
         PublicHosts.hosts(settings, "webhooks.private-hosts"),
-        // Deliveries are kept for seven days, and must not outlive their record.
+        // Deliveries are kept for seven days, and retries must end before their record does.
         settings.millis(
             "webhooks.retry-for", Duration.ofDays(3), Duration.ofSeconds(1), Duration.ofDays(6)));
   }

@@ -9,13 +9,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an organization wants to be told of what happens.
+ * An endpoint of an organization that receives events.
  *
- * @param clusters those it is told of; null for all there are and will be
- * @param disabledAtMillis since when it is told nothing; null while it is
- * @param secretVersion which of its secrets signs
- * @param oldSecretUntilMillis until when the version before signs beside it; null for not at all
- * @param revision goes up with each change
+ * @param clusters the clusters whose events it receives; null for all present and future ones
+ * @param disabledAtMillis when it was switched off; null while it is enabled
+ * @param secretVersion version of the signing secret
+ * @param oldSecretUntilMillis until when the previous version signs too; null if it does not
+ * @param revision increases with each change
  */
 record WebhookEndpoint(
     String endpointId,
@@ -32,15 +32,15 @@ record WebhookEndpoint(
     @Nullable Long oldSecretUntilMillis,
     long revision) {
 
-  /** Why an endpoint is told nothing. */
+  /** The reason why an endpoint is switched off. */
   enum Reason {
     /** A member switched it off. */
     SWITCHED_OFF("switched-off"),
     /** It answered 410 Gone. */
     GONE("gone"),
-    /** One delivery failed for as long as it is tried. */
+    /** One delivery failed for the whole retry period. */
     FAILING("failing"),
-    /** More waits for it than may. */
+    /** Too many events are pending for it. */
     BACKLOG("backlog"),
     /** The member who set its address was removed. */
     AUTHOR_REMOVED("author-removed");
@@ -60,7 +60,7 @@ record WebhookEndpoint(
     clusters = clusters == null ? null : List.copyOf(clusters);
   }
 
-  /** What a member may change. */
+  /** The settings that a member may change. */
   record Settings(
       String url,
       String description,
@@ -76,7 +76,7 @@ record WebhookEndpoint(
     return new Settings(url, description, kinds, clusters, isEnabled());
   }
 
-  /** The endpoint with other settings. */
+  /** Returns the endpoint with other settings. */
   WebhookEndpoint with(Settings next, long nowMillis) {
     return new WebhookEndpoint(
         endpointId,
@@ -94,7 +94,7 @@ record WebhookEndpoint(
         revision + 1);
   }
 
-  /** The endpoint with a new secret, beside which the one before signs for a while. */
+  /** Returns the endpoint with a new secret; the previous one signs too until a time. */
   WebhookEndpoint rotated(long untilMillis) {
     return new WebhookEndpoint(
         endpointId,
@@ -112,7 +112,7 @@ record WebhookEndpoint(
         revision + 1);
   }
 
-  /** Whether it is told of an event. */
+  /** Returns true if the endpoint subscribes to an event. */
   boolean wants(WebhookEvent event) {
     return isEnabled()
         && kinds.contains(event.kind())
@@ -134,7 +134,7 @@ record WebhookEndpoint(
         .put("created_by", createdBy);
   }
 
-  /** What audit rows tell of it. */
+  /** Returns the description for audit rows. */
   String shown() {
     return "endpoint_id=%s url=%s kinds=[%s] clusters=%s"
         .formatted(

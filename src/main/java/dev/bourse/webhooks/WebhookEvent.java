@@ -15,27 +15,27 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something an endpoint can be told of.
+ * An event that endpoints can receive.
  *
- * @param source whose queue it waits in: the cluster whose activity tells it; empty for the
- *     organization, whose trail does; {@link #STATEMENTS}
- * @param position its place among those of its source
- * @param data the fields that the event stream, the activity or the trail has
+ * @param source the queue of the event: its cluster; empty for the organization's trail; {@link
+ *     #STATEMENTS}
+ * @param position its position in its source
+ * @param data the fields of the event stream, the activity or the trail
  */
 record WebhookEvent(EventKind kind, String source, long position, long atMillis, JsonObject data) {
-  /** Precedes the reasons in the detail of a trail's row about a node's health. */
+  /** Precedes the reasons in the detail of a trail row about a node's health. */
   private static final String REASONS = " reasons=";
 
-  /** As the contract has it. */
+  /** The limit of the contract. */
   private static final int MOST_REASONS = 20;
 
-  /** The source of what happens to no cluster. */
+  /** The source of events that concern no cluster. */
   static final String ORGANIZATION = "";
 
-  /** The source of statements; no cluster has such a name. */
+  /** The source of statements; not a valid cluster name. */
   static final String STATEMENTS = "*statements";
 
-  /** What an entry of a cluster's activity tells; empty when no kind is about it. */
+  /** Returns the event of an entry of a cluster's activity; empty if it has none. */
   static Optional<WebhookEvent> of(StoredActivity entry) {
     ClusterEvent event = entry.activity().event();
     if (event instanceof ClusterEvent.Declared declared) {
@@ -76,7 +76,7 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
         kind, entry.cluster(), entry.id(), entry.atMillis(), data.mergeIn(fields));
   }
 
-  /** That a month's statement is final. */
+  /** Returns the event of a month's final statement. */
   static WebhookEvent statement(String orgId, Month month) {
     return new WebhookEvent(
         EventKind.STATEMENT_READY,
@@ -86,7 +86,7 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
         new JsonObject().put("org_id", orgId).put("month", month.toString()));
   }
 
-  /** What an entry of the organization's trail tells; empty when no kind is about it. */
+  /** Returns the event of an entry of the organization's trail; empty if it has none. */
   static Optional<WebhookEvent> of(TrailEntry entry) {
     return EventKind.ofAction(entry.action())
         .map(
@@ -120,7 +120,7 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
         : List.of(detail.substring(start + REASONS.length()).split("; ", MOST_REASONS));
   }
 
-  /** What a detail says of something; null when it says nothing. */
+  /** Returns the value of a name in a detail; null if it is absent. */
   private static @Nullable String word(String detail, String name) {
     return Arrays.stream(detail.split(" ", -1))
         .filter(word -> word.startsWith(name + '=') && word.length() > name.length() + 1)
@@ -129,12 +129,15 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
         .orElse(null);
   }
 
-  /** The cluster it is about; empty for what is about the organization alone. */
+  /** Returns the cluster of the event; empty for an event of the organization. */
   Optional<String> cluster() {
     return kind.isOfCluster() ? Optional.of(data.getString("cluster")) : Optional.empty();
   }
 
-  /** The same for each attempt, each endpoint and whoever reads the entry again. */
+  /**
+   * Returns the message id, which is the same for each attempt, each endpoint and each read of the
+   * entry.
+   */
   String messageId() {
     return switch (source) {
       case ORGANIZATION -> "msg_org_" + position;
@@ -147,7 +150,7 @@ record WebhookEvent(EventKind kind, String source, long position, long atMillis,
     return body(kind.label(), atMillis, data);
   }
 
-  /** A body as endpoints get it. */
+  /** Returns the body that endpoints receive. */
   static String body(String type, long atMillis, JsonObject data) {
     return new JsonObject()
         .put("type", type)

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The console contract's operations on webhooks. */
+/** Operations of the console contract on webhooks. */
 final class WebhookRoutes {
   private static final String DESCRIPTION = "description";
   private static final String CLUSTERS = "clusters";
@@ -65,7 +65,7 @@ final class WebhookRoutes {
     return call.text("endpoint_id");
   }
 
-  /** What is no number names no delivery. */
+  /** An id that is not a number names no delivery. */
   private static long deliveryId(Call call) {
     String id = call.text("delivery_id");
     return number(id).orElseThrow(() -> ApiError.notFound("delivery", id));

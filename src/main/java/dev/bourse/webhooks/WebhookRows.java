@@ -6,9 +6,9 @@ import io.vertx.core.json.JsonArray;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** How endpoints and deliveries are columns. */
+/** Maps endpoints and deliveries to columns. */
 final class WebhookRows {
-  /** The source whose cursor tells where clusters begin that have none of their own. */
+  /** The source whose cursor is the default start of clusters without a cursor of their own. */
   static final String NEW_CLUSTERS = "*";
 
   static final Columns<WebhookEndpoint> ENDPOINT =

@@ -26,18 +26,21 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** What members do to their organization's endpoints. */
+/** Operations of members on their organization's endpoints. */
 final class WebhookService {
   /**
-   * Endpoints of one organization: each event makes a row for each, and a receiver can pass on what
-   * it gets to as many as it likes.
+   * Most endpoints of one organization: each event writes a row per endpoint, and a receiver can
+   * fan out further by itself.
    */
   static final int MAX_ENDPOINTS = 16;
 
   private static final long OLD_SECRET_MILLIS = Duration.ofHours(24).toMillis();
   private static final int ID_LENGTH = 22;
 
-  /** Attempts that members of one organization wait for: a receiver may be silent for long. */
+  /**
+   * Concurrent attempts that members of one organization may request, because a receiver may be
+   * slow.
+   */
   private static final int MOST_ASKED = 4;
 
   private final WebhookStore store;
@@ -45,11 +48,11 @@ final class WebhookService {
   private final SigningSecrets secrets;
   private final DeliveryClient client;
   private final SignedSender sender;
-  private final Courier courier;
+  private final WebhookDispatcher dispatcher;
   private final Clock clock;
   private final RandomGenerator random;
   private final Limit asked =
-      Limit.of("events being sent for members", SignedSender.MAX_ASKED)
+      Limit.of("test and resend requests", SignedSender.MAX_ASKED)
           .sharing(MOST_ASKED)
           .sharingFairly();
 
@@ -58,7 +61,7 @@ final class WebhookService {
       TrailStore trails,
       SigningSecrets secrets,
       DeliveryClient client,
-      Courier courier,
+      WebhookDispatcher dispatcher,
       Clock clock,
       RandomGenerator random) {
     this.store = store;
@@ -66,31 +69,34 @@ final class WebhookService {
     this.secrets = secrets;
     this.client = client;
     this.sender = new SignedSender(secrets, client, clock);
-    this.courier = courier;
+    this.dispatcher = dispatcher;
     this.clock = clock;
     this.random = random;
   }
 
-  /** The organization's endpoints, oldest first. */
+  /** Returns the organization's endpoints, oldest first. */
   Future<List<WebhookEndpoint>> listWebhooks(Principal caller) {
     return store.listEndpoints(caller.org().orgId());
   }
 
-  /** Fails with {@code not-found} for one of another organization as for none. */
+  /**
+   * Returns an endpoint; fails with {@code not-found} for a missing one and for another
+   * organization's alike.
+   */
   Future<WebhookEndpoint> readWebhook(Principal caller, String endpointId) {
     return store
         .findEndpoint(caller.org().orgId(), endpointId)
         .map(found -> found.orElseThrow(() -> ApiError.notFound("webhook endpoint", endpointId)));
   }
 
-  /** An endpoint with a secret that is told once. */
+  /** An endpoint with its new secret, which is shown once. */
   record WithSecret(WebhookEndpoint endpoint, String secret) {
     JsonObject json() {
       return endpoint.json().put("secret", secret);
     }
   }
 
-  /** Makes an endpoint, which is told of what happens from now on. */
+  /** Creates an endpoint, which receives events from now on. */
   Future<WithSecret> createWebhook(Principal caller, WebhookEndpoint.Settings asked) {
     secrets.requireKey("secrets of webhooks");
     String orgId = caller.org().orgId();
@@ -111,8 +117,8 @@ final class WebhookService {
             1,
             null,
             1);
-    return demandReachable(caller, asked.url())
-        .compose(reachable -> demandClusters(orgId, asked))
+    return requireReachable(caller, asked.url())
+        .compose(reachable -> requireClusters(orgId, asked))
         .compose(known -> Future.all(store.newestActivity(), trails.newestSettled()))
         .compose(
             from ->
@@ -123,28 +129,28 @@ final class WebhookService {
                     from.resultAt(1),
                     List.of(secrets.storing(endpoint.endpointId(), 1, secret)),
                     row(caller, "webhook_add", endpoint.shown())))
-        .onSuccess(stored -> courier.changed())
+        .onSuccess(stored -> dispatcher.changed())
         .map(stored -> new WithSecret(endpoint, Signature.text(secret)));
   }
 
-  private Future<Void> demandReachable(Principal caller, String url) {
+  private Future<Void> requireReachable(Principal caller, String url) {
     String refusal = client.refusal(url);
     if (refusal != null) {
       throw ApiError.badField("url", url, refusal);
     }
     return client
-        .unreachable(caller.org().orgId(), url)
+        .findUnreachable(caller.org().orgId(), url)
         .map(
             why -> {
               why.ifPresent(
                   fault -> {
-                    throw ApiError.badField("url", url, "an address that can be called: " + fault);
+                    throw ApiError.badField("url", url, "a reachable address: " + fault);
                   });
               return null;
             });
   }
 
-  private Future<Void> demandClusters(String orgId, WebhookEndpoint.Settings asked) {
+  private Future<Void> requireClusters(String orgId, WebhookEndpoint.Settings asked) {
     List<String> wanted = asked.clusters();
     if (wanted == null) {
       return Future.succeededFuture();
@@ -163,7 +169,7 @@ final class WebhookService {
             });
   }
 
-  /** Changes what is given; refused as the making of one is. */
+  /** Changes the given settings; validates them like {@link #createWebhook}. */
   Future<WebhookEndpoint> changeWebhook(
       Principal caller, String endpointId, UnaryOperator<WebhookEndpoint.Settings> change) {
     return readWebhook(caller, endpointId)
@@ -177,12 +183,12 @@ final class WebhookService {
               boolean isMoved = !asked.url().equals(before.url());
               boolean isElsewhere = !Objects.equals(asked.clusters(), before.clusters());
               return (isMoved
-                      ? demandReachable(caller, asked.url())
+                      ? requireReachable(caller, asked.url())
                       : Future.<Void>succeededFuture())
                   .compose(
                       reachable ->
                           isElsewhere
-                              ? demandClusters(before.orgId(), asked)
+                              ? requireClusters(before.orgId(), asked)
                               : Future.succeededFuture())
                   .compose(
                       known ->
@@ -194,12 +200,12 @@ final class WebhookService {
                                   caller,
                                   "webhook_update",
                                   next.shown() + " enabled=" + next.isEnabled())))
-                  .onSuccess(stored -> courier.changed())
+                  .onSuccess(stored -> dispatcher.changed())
                   .map(next);
             });
   }
 
-  /** Makes an end of an endpoint; what waits for it is given up. */
+  /** Deletes an endpoint; its pending deliveries are given up. */
   Future<JsonObject> deleteWebhook(Principal caller, String endpointId) {
     return readWebhook(caller, endpointId)
         .compose(
@@ -210,11 +216,11 @@ final class WebhookService {
               statements.add(AuditStore.insert(row(caller, "webhook_delete", endpoint.shown())));
               return store.commit(statements);
             })
-        .onSuccess(stored -> courier.changed())
+        .onSuccess(stored -> dispatcher.changed())
         .map(stored -> new JsonObject().put("endpoint_id", endpointId));
   }
 
-  /** Gives an endpoint a new secret; the one before signs beside it for a day. */
+  /** Rotates an endpoint's secret; the previous one signs too for a day. */
   Future<WithSecret> rotateWebhookSecret(Principal caller, String endpointId) {
     return readWebhook(caller, endpointId)
         .compose(
@@ -234,7 +240,7 @@ final class WebhookService {
             });
   }
 
-  /** Sends an event that tells nothing, and tells what came of it. */
+  /** Sends a test event, and returns the result. */
   Future<Delivery> testWebhook(Principal caller, String endpointId) {
     return readWebhook(caller, endpointId)
         .compose(
@@ -252,7 +258,7 @@ final class WebhookService {
                       attempt ->
                           store.commit(
                               List.of(
-                                  WebhookStore.tried(
+                                  WebhookStore.insertTried(
                                       endpointId,
                                       messageId,
                                       EventKind.TEST,
@@ -270,7 +276,7 @@ final class WebhookService {
             });
   }
 
-  /** A page of the deliveries of the last seven days, the newest first. */
+  /** Returns a page of the deliveries of the last seven days, newest first. */
   Future<Page<Delivery>> listWebhookDeliveries(
       Principal caller, String endpointId, int limit, Optional<Long> after) {
     return readWebhook(caller, endpointId)
@@ -278,8 +284,8 @@ final class WebhookService {
   }
 
   /**
-   * Sends an event once more, with the same id, and tells what came of it. Refused with {@code
-   * conflict} while it still waits, for then what is before it is to come first.
+   * Sends an event once more, with the same id, and returns the result. Fails with {@code conflict}
+   * while the event is pending, because earlier events of its queue must come first.
    */
   Future<Delivery> resendWebhookDelivery(Principal caller, String endpointId, long deliveryId) {
     return readWebhook(caller, endpointId)
@@ -307,7 +313,7 @@ final class WebhookService {
     return store
         .commit(
             List.of(
-                WebhookStore.resent(delivery, attempt, clock.millis()),
+                WebhookStore.recordResent(delivery, attempt, clock.millis()),
                 AuditStore.insert(
                     row(
                         caller,

@@ -28,7 +28,7 @@ final class WebhookStore {
     this.database = database;
   }
 
-  /** Those of an organization, oldest first. */
+  /** Lists an organization's endpoints, oldest first. */
   Future<List<WebhookEndpoint>> listEndpoints(String orgId) {
     return database.read(
         "SELECT %s FROM webhook_endpoint WHERE org_id = ? ORDER BY created_at, endpoint_id"
@@ -45,7 +45,7 @@ final class WebhookStore {
         WebhookRows::endpoint);
   }
 
-  /** Names of the organization's clusters that are not retired. */
+  /** Lists the names of the organization's clusters that are not retired. */
   Future<List<String>> listClusters(String orgId) {
     return database.read(
         "SELECT name FROM cluster WHERE org_id = ? AND retired_at IS NULL",
@@ -53,19 +53,19 @@ final class WebhookStore {
         row -> row.text("name"));
   }
 
-  /** Where everything is that happens from now on. */
+  /** Returns the id of the newest activity entry. */
   Future<Long> newestActivity() {
     return database.readOne(
         "SELECT COALESCE(MAX(id), 0) AS id FROM activity", List.of(), row -> row.integer("id"));
   }
 
   /**
-   * Stores an endpoint, which is told of what happens from now on.
+   * Stores an endpoint, which receives events from now on.
    *
    * @param most endpoints of one organization
-   * @param activity where clusters begin to be told of
-   * @param trail where the organization's trail does
-   * @param more the secret
+   * @param activity start position in the activity of clusters
+   * @param trail start position in the organization's trail
+   * @param more stores the secret
    */
   Future<Void> create(
       WebhookEndpoint endpoint,
@@ -76,7 +76,7 @@ final class WebhookStore {
       AuditRow audit) {
     List<Statement> statements = new ArrayList<>();
     String orgId = endpoint.orgId();
-    // Writes to one organization wait for each other here, so that what is counted next stays.
+    // Serializes writes to one organization, so that the count below stays valid.
     statements.add(
         Statement.guarded(
             () ->
@@ -126,7 +126,7 @@ final class WebhookStore {
     return ApiError.of(ErrorCode.CONFLICT, detail).with("reason", reason);
   }
 
-  /** Stores what has changed of an endpoint, unless it was changed by another meanwhile. */
+  /** Stores the changed fields of an endpoint, unless it was changed concurrently. */
   Future<Void> update(
       WebhookEndpoint before, WebhookEndpoint next, List<Statement> more, AuditRow audit) {
     List<Statement> statements = new ArrayList<>(CallerGuard.of(next.orgId(), audit.actor()));
@@ -150,7 +150,7 @@ final class WebhookStore {
     if (before.isEnabled() && !next.isEnabled()) {
       statements.add(giveUp(next.endpointId(), "the endpoint was switched off"));
     } else if (!before.url().equals(next.url())) {
-      statements.add(tryAnew(next));
+      statements.add(restartRetries(next));
     }
     statements.add(changed());
     statements.addAll(more);
@@ -158,8 +158,8 @@ final class WebhookStore {
     return database.commit(statements);
   }
 
-  /** What waits has another address, and all the time to get there. */
-  private static Statement tryAnew(WebhookEndpoint moved) {
+  /** Restarts the retry period of pending deliveries, because the endpoint has a new address. */
+  private static Statement restartRetries(WebhookEndpoint moved) {
     return Statement.of(
         """
         UPDATE webhook_delivery SET due_at = made_at, tries = 0, first_try_at = NULL
@@ -186,10 +186,12 @@ final class WebhookStore {
         0);
   }
 
-  /** Statements that make an end of an endpoint; what was sent to it goes with its time. */
+  /**
+   * Returns the statements that delete an endpoint; the record of its deliveries expires with time.
+   */
   static List<Statement> deletion(WebhookEndpoint endpoint) {
     return List.of(
-        // Waits for whoever makes another, which is counted then, as that waits for this.
+        // Serializes with the creation of endpoints, which counts them.
         Statement.of("UPDATE org SET retired_at = retired_at WHERE org_id = ?", endpoint.orgId()),
         giveUp(endpoint.endpointId(), "the endpoint was deleted"),
         Statement.of("DELETE FROM webhook_endpoint WHERE endpoint_id = ?", endpoint.endpointId()),
@@ -207,7 +209,7 @@ final class WebhookStore {
     return database.commit(statements);
   }
 
-  /** Lets the process that delivers see that an endpoint was made, changed or deleted. */
+  /** Bumps the change counter, which the delivering process polls. */
   private static Statement changed() {
     return Statement.of(
         """
@@ -216,12 +218,15 @@ final class WebhookStore {
         """);
   }
 
-  /** What switches an endpoint off by itself; nothing waits for it any more. */
+  /**
+   * Returns the statements that switch an endpoint off automatically and give up its pending
+   * deliveries.
+   */
   static List<Statement> switchOff(
       WebhookEndpoint endpoint, WebhookEndpoint.Reason reason, long nowMillis) {
     return List.of(
         Statement.guarded(
-            OutboxStore.Moved::new,
+            OutboxStore.CursorConflictException::new,
             """
             UPDATE webhook_endpoint SET disabled_at = ?, disabled_reason = ?,
             revision = revision + 1 WHERE endpoint_id = ? AND revision = ?
@@ -247,14 +252,17 @@ final class WebhookStore {
   /** The actor that set an endpoint's address, as SQL. */
   private static final String ADDRESSED_BY = "COALESCE(url_by, created_by)";
 
-  /** Disables the endpoints whose address an author set, with an audit row for each. */
+  /**
+   * Returns statements that disable the endpoints whose address an author set, with an audit row
+   * for each.
+   */
   static List<Statement> offboard(Author author, long nowMillis) {
     String reason = WebhookEndpoint.Reason.AUTHOR_REMOVED.label();
     String live = author.condition(ADDRESSED_BY) + " AND disabled_at IS NULL";
     List<@Nullable Object> disable = new ArrayList<>(List.of(nowMillis, reason));
     disable.addAll(author.parameters());
     return List.of(
-        // Locks them first, so that none is changed between its audit row and its disabling.
+        // Locks the rows first, so that none changes between its audit row and its disabling.
         Statement.of(
             "UPDATE webhook_endpoint SET disabled_at = NULL WHERE " + live,
             author.parameters().toArray()),
@@ -286,10 +294,10 @@ final class WebhookStore {
   }
 
   /**
-   * Endpoints whose address an author set, oldest first.
+   * Lists endpoints whose address an author set, oldest first.
    *
-   * @param disabledAtMillis those that {@link #offboard} disabled at that time; empty for those
-   *     that are enabled
+   * @param disabledAtMillis endpoints that {@link #offboard} disabled at that time; empty for
+   *     enabled ones
    */
   Future<List<WebhookEndpoint>> listOf(Author author, Optional<Long> disabledAtMillis) {
     List<Object> parameters = new ArrayList<>(author.parameters());
@@ -309,7 +317,7 @@ final class WebhookStore {
 
   // Deliveries, as members see them.
 
-  /** A page of an endpoint's deliveries, the newest first. */
+  /** Returns a page of an endpoint's deliveries, newest first. */
   Future<Page<Delivery>> listDeliveries(String endpointId, int limit, Optional<Long> before) {
     return database
         .read(
@@ -339,8 +347,8 @@ final class WebhookStore {
         WebhookRows::delivery);
   }
 
-  /** An event that has been tried once, whatever came of it. */
-  static Statement tried(
+  /** Records an event that was tried once, with any result. */
+  static Statement insertTried(
       String endpointId, String messageId, String kind, String body, Attempt attempt, long at) {
     return Statement.of(
         """
@@ -361,8 +369,10 @@ final class WebhookStore {
         attempt.isDelivered() ? Delivery.DELIVERED : Delivery.GIVEN_UP);
   }
 
-  /** One more attempt at what no longer waits; success is not undone by a later failure. */
-  static Statement resent(Delivery delivery, Attempt attempt, long at) {
+  /**
+   * Records one more attempt of a finished delivery; a failure does not undo an earlier success.
+   */
+  static Statement recordResent(Delivery delivery, Attempt attempt, long at) {
     return Statement.of(
         """
         UPDATE webhook_delivery SET tries = tries + 1, last_try_at = ?, status = ?, fault = ?,
@@ -377,7 +387,7 @@ final class WebhookStore {
 
   // Upkeep.
 
-  /** Deletes some deliveries that are past their time, and tells whether there may be more. */
+  /** Deletes some expired deliveries; returns whether there may be more. */
   Future<Boolean> prune(long cutoffMillis, int most) {
     return database
         .read(
@@ -396,7 +406,7 @@ final class WebhookStore {
                     : database.commit(gone).map(done -> gone.size() == most));
   }
 
-  /** Endpoints of organizations that are retired. */
+  /** Lists endpoints of retired organizations. */
   Future<List<WebhookEndpoint>> listRetired(int most) {
     return database.read(
         """
@@ -409,7 +419,7 @@ final class WebhookStore {
         WebhookRows::endpoint);
   }
 
-  /** Endpoints for which more waits than may. */
+  /** Lists endpoints with too many pending deliveries. */
   Future<List<WebhookEndpoint>> listOverfull(long most, int limit) {
     return database.read(
         """
@@ -423,7 +433,7 @@ final class WebhookStore {
         WebhookRows::endpoint);
   }
 
-  /** Endpoints with a secret whose time beside the new one is over. */
+  /** Lists endpoints whose previous secret has expired. */
   Future<List<WebhookEndpoint>> listRotated(long nowMillis, int most) {
     return database.read(
         "SELECT %s FROM webhook_endpoint e WHERE e.old_secret_until <= ? LIMIT ?"
@@ -432,7 +442,7 @@ final class WebhookStore {
         WebhookRows::endpoint);
   }
 
-  /** Nothing signs beside the endpoint's secret any more. */
+  /** Clears the expiry of an endpoint's previous secret. */
   static Statement forgetOldSecret(WebhookEndpoint endpoint) {
     return Statement.of(
         """

@@ -8,34 +8,35 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes an end of what is past its time, in small steps. */
+/** Deletes expired rows, in small steps. */
 final class WebhookUpkeep {
   private static final long KEPT_MILLIS = Duration.ofDays(7).toMillis();
   private static final int STEP = 200;
 
   /**
-   * What may wait for one endpoint. It is what a hundred busy clusters bring about in three days;
-   * at 1 KB each it is 20 MB.
+   * Most pending deliveries of one endpoint, what a hundred busy clusters produce in three days; at
+   * 1 KB each it is 20 MB.
    */
   private static final long MAX_WAITING = 20_000;
 
   private final WebhookStore store;
   private final SigningSecrets secrets;
-  private final SwitchOff switchOff;
+  private final EndpointSwitchOff switchOff;
   private final long mostWaiting;
 
-  WebhookUpkeep(WebhookStore store, SigningSecrets secrets, SwitchOff switchOff) {
+  WebhookUpkeep(WebhookStore store, SigningSecrets secrets, EndpointSwitchOff switchOff) {
     this(store, secrets, switchOff, MAX_WAITING);
   }
 
-  WebhookUpkeep(WebhookStore store, SigningSecrets secrets, SwitchOff switchOff, long mostWaiting) {
+  WebhookUpkeep(
+      WebhookStore store, SigningSecrets secrets, EndpointSwitchOff switchOff, long mostWaiting) {
     this.store = store;
     this.secrets = secrets;
     this.switchOff = switchOff;
     this.mostWaiting = mostWaiting;
   }
 
-  /** One small piece of it; whether there may be more. */
+  /** Runs one step; returns whether there may be more work. */
   Future<Boolean> step(long now) {
     return store
         .prune(now - KEPT_MILLIS, STEP)
@@ -54,7 +55,7 @@ final class WebhookUpkeep {
     List<Statement> statements = new ArrayList<>();
     for (WebhookEndpoint endpoint : rotated) {
       statements.add(WebhookStore.forgetOldSecret(endpoint));
-      // Nothing else names it: a rotation meanwhile deletes the same.
+      // Only this endpoint uses the secret; a concurrent rotation deletes the same one.
       statements.add(secrets.deleting(endpoint.endpointId(), endpoint.secretVersion() - 1));
     }
     return statements.isEmpty() ? Future.succeededFuture() : store.commit(statements);
@@ -78,7 +79,7 @@ final class WebhookUpkeep {
                 .store(endpoint, WebhookEndpoint.Reason.BACKLOG, List.of(), now)
                 .recover(
                     e ->
-                        e instanceof OutboxStore.Moved
+                        e instanceof OutboxStore.CursorConflictException
                             ? Future.succeededFuture()
                             : Future.failedFuture(e)));
   }

@@ -2,9 +2,9 @@ package dev.bourse.webhooks;
 
 import dev.bourse.audit.TrailStore;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.MemberMails;
-import dev.bourse.delivery.Retries;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
 import dev.bourse.keyring.SharedSecrets;
@@ -19,24 +19,24 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/** The webhooks of all organizations, put together. */
+/** Assembles the webhooks of all organizations. */
 public final class Webhooks {
   private final WebhookStore store;
   private final DeliveryClient client;
-  private final Courier courier;
+  private final WebhookDispatcher dispatcher;
   private final WebhookService service;
   private final WebhookUpkeep upkeep;
   private final Runnable unsubscribe;
 
   /**
-   * What they stand on besides the store.
+   * Dependencies beside the store.
    *
-   * @param secrets where endpoints' secrets are kept
-   * @param mail tells members what was switched off
+   * @param secrets keeps endpoints' secrets
+   * @param mail notifies members of endpoints that were switched off
    * @param baseUrl where members find the console
    * @param nanoTime the monotonic clock
    * @param random a cryptographic source in production
-   * @param traces where attempts are told to
+   * @param traces records attempts
    */
   public record Ports(
       SharedSecrets secrets,
@@ -53,15 +53,16 @@ public final class Webhooks {
     client = SignedSender.client(vertx, config, ports.traces());
     SigningSecrets secrets =
         new SigningSecrets(ports.secrets(), SignedSender.SECRETS, ports.random());
-    SwitchOff switchOff = new SwitchOff(new MemberMails(database, ports.mail()), ports.baseUrl());
-    courier =
-        new Courier(
+    EndpointSwitchOff switchOff =
+        new EndpointSwitchOff(new MemberMails(database, ports.mail()), ports.baseUrl());
+    dispatcher =
+        new WebhookDispatcher(
             vertx,
             database,
-            Courier.TERMS,
+            WebhookDispatcher.TERMS,
             new SignedSender(secrets, client, ports.clock()),
             switchOff,
-            new Retries(config.retryMillis()),
+            new DeliveryBackoff(config.retryMillis()),
             ports.clock(),
             ports.nanoTime(),
             ports.random());
@@ -71,18 +72,18 @@ public final class Webhooks {
             new TrailStore(database),
             secrets,
             client,
-            courier,
+            dispatcher,
             ports.clock(),
             ports.random());
     upkeep = new WebhookUpkeep(store, secrets, switchOff);
-    unsubscribe = clusters.onPublished(courier::published);
+    unsubscribe = clusters.onPublished(dispatcher::published);
   }
 
-  /** Begins to deliver. */
+  /** Starts the deliveries. */
   public static Webhooks start(
       Vertx vertx, WebhookConfig config, Database database, Clusters clusters, Ports ports) {
     Webhooks webhooks = new Webhooks(vertx, config, database, clusters, ports);
-    webhooks.courier.start();
+    webhooks.dispatcher.start();
     return webhooks;
   }
 
@@ -90,30 +91,30 @@ public final class Webhooks {
     new WebhookRoutes(service).bind(operations);
   }
 
-  /** Makes an end of what is past its time; one step, which tells whether there may be more. */
+  /** Deletes expired rows; one step, which returns whether there may be more. */
   public Future<Boolean> step(long nowMillis) {
     return upkeep.step(nowMillis);
   }
 
-  /** Shows what this process delivers. */
+  /** Registers the metrics of this process's deliveries. */
   public void show(Signals signals) {
     signals.gauge(
         "bourse_webhook_queues",
-        "Queues of webhooks in which something waits, while this process delivers.",
-        courier::queues);
+        "Non-empty queues of webhooks, while this process delivers them.",
+        dispatcher::queues);
     signals.counter(
         "bourse_webhook_deliveries_total",
-        "Events that this process has delivered to webhooks.",
-        courier::delivered);
+        "Events that this process delivered to webhooks.",
+        dispatcher::delivered);
     signals.counter(
         "bourse_webhook_failures_total",
-        "Attempts of this process to deliver to webhooks that failed.",
-        courier::failed);
+        "Failed attempts of this process to deliver to webhooks.",
+        dispatcher::failed);
   }
 
-  /** Ends when the attempts under way have; what waits is delivered by whoever comes next. */
+  /** Ends when the attempts in progress have; another process delivers the rest. */
   public Future<Void> stop() {
     unsubscribe.run();
-    return courier.stop().eventually(client::close);
+    return dispatcher.stop().eventually(client::close);
   }
 }

@@ -45,15 +45,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes what a world file lists and the store lacks, in one commit. Of the secrets only those of
- * tokens minted here are known: {@link #keys()} tells them.
+ * Creates the pools, nodes and organizations of a world file that the store lacks, in one commit.
+ * {@link #keys()} returns the secrets of tokens minted here; existing secrets are not known.
  *
- * <p>One commit however large the world is, which is half a minute for 1,000,000 clusters. Slices
- * would spare a process that is killed in it those seconds, for it does not serve yet; but what
- * they left, a process that starts without the file would open its market with. Of two processes
- * that begin at once, each would fail over the other's slices, again and again; now the second
- * finds all of it made. And secrets are told before they are stored: with all stored or none, what
- * was told is kept as a whole or taken back as a whole.
+ * <p>It is one commit however large the world is; 1,000,000 clusters take half a minute. Slices
+ * would save those seconds for a process that is killed while seeding, but a process that starts
+ * without the file would then open its market on a partial world, and two processes that start at
+ * once would each fail on the other's slices, again and again; now the second finds everything
+ * made. Secrets are also published before they are stored: because all of them are stored or none,
+ * the caller keeps or withdraws the published file as a whole.
  */
 public final class Seeding {
   private static final Logger LOG = LoggerFactory.getLogger(Seeding.class);
@@ -71,7 +71,7 @@ public final class Seeding {
   private int nextAddress;
   private final JsonObject keys = new JsonObject();
 
-  /** A machine that no cluster holds. */
+  /** A node that no cluster holds. */
   private record Spare(String pool, String nodeId, String publicIp) {}
 
   public Seeding(Database database, Clock clock, RandomGenerator random) {
@@ -80,7 +80,7 @@ public final class Seeding {
     this.random = random;
   }
 
-  /** Prepares what is missing; nothing is stored yet. */
+  /** Collects the missing rows; stores nothing yet. */
   public Future<Seeding> prepare(WorldFile world) {
     Future<Set<String>> pools = names("SELECT name AS found FROM pool");
     Future<List<StoredMachine>> known =
@@ -115,7 +115,7 @@ public final class Seeding {
                 seed(site, pools.result(), nodes);
               }
               for (WorldFile.OrgSeed tenant : world.tenants()) {
-                // What a retired organization lacks it is to lack.
+                // A retired organization stays as it is.
                 if (!retired.result().contains(tenant.org().orgId())) {
                   seed(tenant, orgs.result(), tokens.result());
                   seedClusters(tenant, world, clusters.result());
@@ -125,22 +125,22 @@ public final class Seeding {
             });
   }
 
-  /** Stores it all. */
+  /** Stores the collected rows. */
   public Future<Void> commit() {
     return commit(List.of());
   }
 
   /**
-   * Stores it all, if there is anything.
+   * Stores the collected rows, if there are any.
    *
-   * @param along stored in the same commit
+   * @param along statements of the same commit
    */
   public Future<Void> commit(List<Statement> along) {
     return statements.isEmpty()
         ? Future.succeededFuture()
         : database.commit(
             Stream.concat(statements.stream(), along.stream()).toList(),
-            // A world may bring anything, and the others compare all of it.
+            // A world may touch any table, so other replicas compare all of them.
             Stream.of(
                     PoolStore.CHANGED,
                     CapacityStore.CHANGED,
@@ -151,7 +151,10 @@ public final class Seeding {
                 .toList());
   }
 
-  /** What callers need, by organization: clusters, members, secrets of tokens minted just now. */
+  /**
+   * Returns what callers need, by organization: clusters, members and the secrets of newly minted
+   * tokens.
+   */
   public JsonObject keys() {
     return keys;
   }
@@ -161,9 +164,9 @@ public final class Seeding {
   }
 
   /**
-   * Holds the file's machines against the store's.
+   * Compares the file's nodes with the store's.
    *
-   * @throws StoreRefused when one cannot be made because its address is another's
+   * @throws StoreRefused when a node cannot be created because another node has its address
    */
   private static void compare(WorldFile world, List<StoredMachine> known) {
     Map<String, StoredMachine> byId = new HashMap<>();
@@ -182,7 +185,7 @@ public final class Seeding {
         if (same != null) {
           same.differences(site.pool().name(), machine).forEach(LOG::warn);
         } else if (there != null) {
-          faults.add(there.inTheWayOf(machine));
+          faults.add(there.addressConflict(machine));
         }
       }
     }
@@ -234,13 +237,13 @@ public final class Seeding {
     for (WorldFile.TokenSeed grant : tenant.tokens()) {
       if (!tokens.contains(orgId + "/" + grant.name())) {
         TokenSecret secret = TokenSecret.mint(random);
-        statements.addAll(TokenStore.minted(token(orgId, grant, secret), OPERATOR));
+        statements.addAll(TokenStore.mintStatements(token(orgId, grant, secret), OPERATOR));
         minted.put(grant.name(), secret.text());
       }
     }
     JsonObject people = new JsonObject();
     for (WorldFile.MemberSeed member : tenant.members()) {
-      // Who was removed from an organization must not come back with the next start.
+      // A member who was removed must not return with the next start.
       if (isNew) {
         statements.add(
             RosterStore.insert(
@@ -261,7 +264,7 @@ public final class Seeding {
             .put("members", people));
   }
 
-  /** Once, when the organization is made: what it has spent since is spent. */
+  /** Credits an organization once, when it is created; later starts do not top it up. */
   private void seedCredit(String orgId, long cents) {
     if (cents > 0) {
       statements.addAll(
@@ -272,7 +275,7 @@ public final class Seeding {
                   "world",
                   cents * MICROS_PER_CENT,
                   OPERATOR,
-                  "to begin with",
+                  "initial credit",
                   now())));
     }
   }
@@ -322,7 +325,7 @@ public final class Seeding {
     Deque<Spare> nodes = spare.getOrDefault(holder.pool(), new ArrayDeque<>());
     if (nodes.size() < holder.heldNodes()) {
       throw StoreRefused.of(
-          "cluster %s is to hold %s nodes of pool %s, which has %s to spare",
+          "cluster %s: held_nodes is %s, but pool %s has %s free nodes",
           holder.name(), holder.heldNodes(), holder.pool(), nodes.size());
     }
     List<Allocation> held = new ArrayList<>();
@@ -355,10 +358,11 @@ public final class Seeding {
         empty.retiredAtMillis(),
         empty.alerts(),
         empty.gangUnwoundAtMillis(),
-        empty.standing());
+        empty.standing(),
+        empty.drill());
   }
 
-  /** Held since now and active; the provider prepares the machine at start-up. */
+  /** An active allocation from now on; the provider prepares the node at start-up. */
   private Allocation held(Spare machine, WorldFile.ClusterSeed holder, int slot) {
     return Allocation.held(
         Ids.next("alc", random),

@@ -8,14 +8,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A machine as the store knows it, to be held against a world file that names it too. The store
- * stands: operators may have changed it since the file was written.
+ * A node as the store knows it, compared with a world file that lists it too. The store wins,
+ * because operators may have changed it since the file was written.
  */
 record StoredMachine(
     String nodeId, String pool, @Nullable String publicIp, long sshPort, @Nullable String hostKey) {
   static final String SQL = "SELECT node_id, pool, public_ip, ssh_port, host_key FROM node";
 
-  /** Algorithm and key; what follows in a line is a comment. */
+  /** An SSH key is algorithm and key; the rest of its line is a comment. */
   private static final int WORDS_OF_A_KEY = 2;
 
   static StoredMachine read(Row row) {
@@ -27,13 +27,16 @@ record StoredMachine(
         row.textOrNull("host_key"));
   }
 
-  /** What a file says otherwise about this node, each with what to do; empty when nothing. */
+  /**
+   * Lists the differences of a file's node from this one, each with the command that resolves it;
+   * empty if there are none.
+   */
   List<String> differences(String filePool, Machine file) {
     List<String> found = new ArrayList<>();
     String retire =
         """
-        to move the node, retire it with `bourse admin nodes retire %s` and add the machine \
-        anew\
+        to move the node, retire it with `bourse admin nodes retire %s` and add the node \
+        again\
         """
             .formatted(nodeId);
     compare("pool", filePool, pool, retire).ifPresent(found::add);
@@ -46,7 +49,7 @@ record StoredMachine(
             key,
             key(hostKey),
             """
-            if the machine has this key now, `bourse admin nodes replace %s --host-key '%s'` \
+            if the node has this key now, `bourse admin nodes replace %s --host-key '%s'` \
             pins it\
             """
                 .formatted(nodeId, key))
@@ -54,10 +57,10 @@ record StoredMachine(
     return found;
   }
 
-  /** Why a machine that a file lists anew cannot be had: its address is this node's. */
-  String inTheWayOf(Machine file) {
+  /** Explains why a new node of the file cannot be created: this node has its address. */
+  String addressConflict(Machine file) {
     return """
-    node %s: public_ip is '%s' in the world file, which is that of node %s in the store; \
+    node %s: public_ip is '%s' in the world file, which node %s in the store has; \
     call it %s in the file, or retire that node with `bourse admin nodes retire %s`\
     """
         .formatted(file.nodeId(), file.publicIp(), nodeId, nodeId, nodeId);
@@ -70,7 +73,7 @@ record StoredMachine(
     return filed.equals(kept)
         ? Optional.empty()
         : Optional.of(
-            "node %s: %s is '%s' in the world file and '%s' in the store, which stands; %s"
+            "node %s: %s is '%s' in the world file and '%s' in the store, which is kept; %s"
                 .formatted(nodeId, field, filed, kept, remedy));
   }
 

@@ -30,21 +30,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pools, machines and organizations as a world file lists them. It only seeds the store: what is
- * there already stays as it is.
+ * Pools, nodes and organizations of a world file. A file only seeds the store: existing rows stay
+ * unchanged.
  */
 public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
   private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?");
   private static final int MAX_SIMULATED = 100_000;
   private static final long MAX_CENTS = 100_000_000;
 
-  /** A pool and its machines: listed ones, and a number of simulated ones to be made up. */
+  /** A pool with its listed nodes and a number of simulated ones. */
   public record PoolSeed(Pool pool, List<Machine> machines, int simulatedNodes) {}
 
   /**
    * An organization with its clusters, members and tokens.
    *
-   * @param creditCents what it is given to begin with
+   * @param creditCents initial credit
    */
   public record OrgSeed(
       Organization org,
@@ -56,8 +56,8 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
   /**
    * A cluster.
    *
-   * @param heldNodes nodes it holds from the start; only for an operator-managed one
-   * @param ceilingCents what it pays for them at most
+   * @param heldNodes nodes it holds from the start, 0 unless its posture is static
+   * @param ceilingCents the most it pays per GPU-hour
    */
   public record ClusterSeed(
       String name,
@@ -77,14 +77,14 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
   /**
    * Reads a world file.
    *
-   * @throws IOException naming every fault of the file
+   * @throws IOException listing every fault of the file
    */
   public static WorldFile read(String name, Reader reader) throws IOException {
     List<String> faults = new ArrayList<>();
     Yaml yaml = Yaml.read(name, reader, faults);
     WorldFile world =
         new WorldFile(yaml.list("pools", WorldFile::site), yaml.list("orgs", WorldFile::tenant));
-    yaml.done();
+    yaml.reportUnknownKeys();
     world.check(faults);
     if (!faults.isEmpty()) {
       throw new IOException(String.join("\n", faults));
@@ -111,6 +111,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
             yaml.flag("detector_armed", true),
             yaml.flag("swaps_enabled", true),
             yaml.flag("self_service", false),
+            yaml.parsed("tenants", "login", Pool.Tenants::of),
             notice(yaml),
             null,
             environment),
@@ -118,7 +119,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
         yaml.integer("simulated_nodes", 0, 0, MAX_SIMULATED));
   }
 
-  /** A pool's own notice; null where the file names none. */
+  /** Reads a pool's preemption notice; null if the file has none. */
   private static @Nullable Long notice(Yaml yaml) {
     return yaml.parsed("notice_ms", "", WorldFile::noticeMillis).orElse(null);
   }
@@ -149,7 +150,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
     return machine;
   }
 
-  /** In its one spelling, so that no machine is in the inventory twice. */
+  /** Normalizes an address, so that no node is in the inventory twice. */
   private static String canonical(String address) {
     return IpAddress.canonical(address).orElse(address);
   }
@@ -244,28 +245,29 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
         return cents;
       }
     } catch (ArithmeticException | NumberFormatException notDollars) {
-      // Refused below, with those out of range.
+      // Falls through to the error for numbers out of range.
     }
     throw new IllegalArgumentException("expected dollars with at most two decimals, 0 to 1000000");
   }
 
   private void check(List<String> faults) {
     checkAddresses(faults);
-    once("pool", sites.stream().map(s -> s.pool().name()), faults);
-    once("node", sites.stream().flatMap(s -> s.machines().stream()).map(Machine::nodeId), faults);
-    once(
+    requireUnique("pool", sites.stream().map(s -> s.pool().name()), faults);
+    requireUnique(
+        "node", sites.stream().flatMap(s -> s.machines().stream()).map(Machine::nodeId), faults);
+    requireUnique(
         "public_ip",
         sites.stream().flatMap(s -> s.machines().stream()).map(Machine::publicIp),
         faults);
-    once("org", tenants.stream().map(t -> t.org().orgId()), faults);
-    once(
+    requireUnique("org", tenants.stream().map(t -> t.org().orgId()), faults);
+    requireUnique(
         "cluster",
         tenants.stream().flatMap(t -> t.clusters().stream()).map(ClusterSeed::name),
         faults);
     for (OrgSeed tenant : tenants) {
       String of = " of org " + tenant.org().orgId();
-      once("token" + of, tenant.tokens().stream().map(TokenSeed::name), faults);
-      once("member" + of, tenant.members().stream().map(MemberSeed::username), faults);
+      requireUnique("token" + of, tenant.tokens().stream().map(TokenSeed::name), faults);
+      requireUnique("member" + of, tenant.members().stream().map(MemberSeed::username), faults);
     }
     for (PoolSeed site : sites) {
       boolean isSimulated = site.pool().provider().equals("simulated");
@@ -316,7 +318,7 @@ public record WorldFile(List<PoolSeed> sites, List<OrgSeed> tenants) {
     }
   }
 
-  private static void once(String noun, Stream<String> names, List<String> faults) {
+  private static void requireUnique(String noun, Stream<String> names, List<String> faults) {
     Set<String> seen = new HashSet<>();
     names.filter(name -> !seen.add(name)).forEach(n -> faults.add(noun + " " + n + ": twice"));
   }

@@ -15,9 +15,9 @@ import org.yaml.snakeyaml.error.YAMLException;
 /** A mapping of a YAML file, read key by key; every fault is collected with its place. */
 public final class Yaml {
   /**
-   * The longest file, in characters: a world of 1,000,000 clusters of some 60 characters each. All
-   * of it is parsed before any of it is used, and takes some 30 times its length of the heap: one
-   * much longer is a mistake, which had better be named than end the process for want of memory.
+   * The longest file, in characters: a world of 1,000,000 clusters at some 60 characters each. A
+   * file is parsed as a whole and takes some 30 times its length on the heap, so a much longer one
+   * is rejected by name rather than exhausting memory.
    */
   private static final int MAX_CHARACTERS = 64 * 1024 * 1024;
 
@@ -31,7 +31,7 @@ public final class Yaml {
     this.faults = faults;
   }
 
-  /** The file's top mapping; only plain data, no tags that would make objects. */
+  /** Reads the file's top mapping; accepts plain data only, no tags that construct objects. */
   public static Yaml read(String name, Reader reader, List<String> faults) throws IOException {
     return read(name, reader, faults, MAX_CHARACTERS);
   }
@@ -65,7 +65,7 @@ public final class Yaml {
     return values;
   }
 
-  /** All scalars by dotted key; lists are faults. */
+  /** Returns all scalars by dotted key; lists are faults. */
   public Map<String, String> flat() {
     Map<String, String> flat = new LinkedHashMap<>();
     values.forEach(
@@ -83,7 +83,7 @@ public final class Yaml {
     return flat;
   }
 
-  /** A required text; an empty one after reporting its absence. */
+  /** Returns a required text; records a fault and returns an empty one if it is missing. */
   String text(String key) {
     Object value = values.remove(key);
     if (value == null) {
@@ -92,13 +92,13 @@ public final class Yaml {
     return value == null ? "" : String.valueOf(value);
   }
 
-  /** An optional text. */
+  /** Returns an optional text. */
   @Nullable String textOrNull(String key) {
     Object value = values.remove(key);
     return value == null ? null : String.valueOf(value);
   }
 
-  /** A value read from text by a function that throws IllegalArgumentException. */
+  /** Returns a value parsed by a function that throws IllegalArgumentException. */
   <T> T parsed(String key, String byDefault, Function<String, T> parse) {
     String text = textOrNull(key);
     try {
@@ -109,7 +109,7 @@ public final class Yaml {
     }
   }
 
-  /** A whole number between two bounds. */
+  /** Returns a whole number between two bounds. */
   int integer(String key, int byDefault, int least, int most) {
     return parsed(
         key,
@@ -124,7 +124,7 @@ public final class Yaml {
         });
   }
 
-  /** {@code true} or {@code false}. */
+  /** Returns {@code true} or {@code false}. */
   boolean flag(String key, boolean byDefault) {
     return parsed(
         key,
@@ -137,14 +137,14 @@ public final class Yaml {
         });
   }
 
-  /** A list of texts, empty when absent. */
+  /** Returns a list of texts, empty if absent. */
   List<String> texts(String key) {
     List<String> texts = new ArrayList<>();
     items(key).forEach(item -> texts.add(String.valueOf(item)));
     return texts;
   }
 
-  /** A mapping of texts, empty when absent. */
+  /** Returns a mapping of texts, empty if absent. */
   Map<String, String> textMap(String key) {
     Map<String, String> texts = new LinkedHashMap<>();
     Object value = values.remove(key);
@@ -152,7 +152,7 @@ public final class Yaml {
     return texts;
   }
 
-  /** A list of mappings, each read by a function; empty when absent. */
+  /** Returns a list of mappings, each read by a function; empty if absent. */
   <T> List<T> list(String key, Function<Yaml, T> read) {
     List<T> list = new ArrayList<>();
     List<?> items = items(key);
@@ -160,18 +160,18 @@ public final class Yaml {
       String at = place + ": " + key + "[" + i + "]";
       Yaml item = new Yaml(at, mapping(at, items.get(i), faults), faults);
       list.add(read.apply(item));
-      item.done();
+      item.reportUnknownKeys();
     }
     return list;
   }
 
-  /** Reports a fault of this mapping. */
+  /** Records a fault of this mapping. */
   void fault(String what) {
     faults.add(place + ": " + what);
   }
 
-  /** Reports keys nobody read. */
-  void done() {
+  /** Records a fault for each key that was not read. */
+  void reportUnknownKeys() {
     values.keySet().forEach(key -> faults.add(place + ": no such key: " + key));
   }
 

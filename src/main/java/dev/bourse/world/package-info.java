@@ -1,9 +1,9 @@
 /**
- * World files: the pools, machines and organizations a store is seeded with.
+ * World files, from which a store is seeded with pools, nodes and organizations.
  *
- * <p>{@link dev.bourse.world.WorldFile} is what a file lists, checked as a whole; {@link
- * dev.bourse.world.Seeding} stores what of it the store lacks. What is there already stays as it
- * is: operators may have changed it since the file was written.
+ * <p>{@link dev.bourse.world.WorldFile} reads and checks a file; {@link dev.bourse.world.Seeding}
+ * creates the rows that the store lacks. Existing rows stay unchanged, because operators may have
+ * edited them since the file was written.
  */
 @NullMarked
 package dev.bourse.world;

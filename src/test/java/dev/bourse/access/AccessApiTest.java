@@ -3,16 +3,23 @@ package dev.bourse.access;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.audit.AuditRow;
 import dev.bourse.contract.Contract;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.testing.ApiClient;
+import dev.bourse.testing.ClusterClient;
+import dev.bourse.testing.FilesFixture;
+import dev.bourse.testing.HeldRequest;
 import dev.bourse.testing.HttpAnswer;
+import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -20,6 +27,10 @@ import org.junit.jupiter.api.Test;
 /** Who gets in, and how often. */
 @ReplayedOnPostgres
 class AccessApiTest {
+  /** The actions by which the tests revoke callers. */
+  private static final Set<String> REVOCATIONS =
+      Set.of("vm_token_revoke", "sign_out_everywhere", "oauth_revoke");
+
   private static RunningBourse bourse;
 
   @BeforeAll
@@ -56,6 +67,95 @@ class AccessApiTest {
     assertUnauthorized(bourse.with("brs_" + live.split("_", -1)[1] + "_" + unknown.secret()));
     bourse.with(live).get("/api/whoami").ok();
     bourse.with(null).get("/api/whoami", "Authorization", "bearer " + live).ok();
+  }
+
+  private static void refused(HeldRequest write) {
+    write.send();
+    String answer = write.answer();
+    assertTrue(answer.startsWith("HTTP/1.1 401 "), answer);
+    assertTrue(answer.contains("unknown or revoked"), answer);
+    write.close();
+  }
+
+  private static JsonObject minted(String path, JsonObject order) {
+    HttpAnswer answer = bourse.operator().post(path, order);
+    assertEquals(201, answer.status(), () -> String.valueOf(answer.body()));
+    return answer.json();
+  }
+
+  @Test
+  void aWriteWhoseCallerIsRevokedBeforeItIsCarriedOutStoresNothing() {
+    String url = bourse.service().baseUrl();
+    String tokens = "/api/operator/orgs/globex/tokens";
+    JsonObject token =
+        minted(
+            tokens,
+            new JsonObject()
+                .put("name", "late")
+                .put("scopes", new JsonArray(List.of("capacity:read", "capacity:write"))));
+    ApiClient caller = bourse.with(token.getString("token"));
+    ClusterClient cluster = new ClusterClient(caller, "globex", "globex-main");
+    byte[] bytes = FilesFixture.bytes(1_000, 1);
+    String file =
+        FilesFixture.announce(
+                bourse.asMember("globex", "dave"),
+                FilesFixture.publication(FilesFixture.freshName(), bytes, "org")
+                    .put("upload", "direct"))
+            .getString("id");
+    JsonObject operator =
+        minted("/api/operator/operators", new JsonObject().put("name", "late-operator"));
+    String key =
+        new JsonObject().put("name", "late").put("public_key", RunningBourse.keyLine()).encode();
+    List<HeldRequest> byToken =
+        List.of(
+            HeldRequest.of(
+                url,
+                token.getString("token"),
+                "PUT /api/vm/capacity",
+                cluster.order(0, 3).encode()),
+            HeldRequest.of(
+                url, token.getString("token"), "POST /api/vm/orgs/globex/ssh-keys", key));
+    List<HeldRequest> byMember =
+        List.of(
+            new HeldRequest(
+                url,
+                "PUT " + FilesFixture.content(file),
+                bytes,
+                "Content-Type: " + FilesFixture.TYPE,
+                "Authorization: Bearer " + bourse.memberToken("globex", "dave")),
+            HeldRequest.of(
+                url,
+                bourse.memberToken("globex", "dave"),
+                "POST /api/console/tokens",
+                new JsonObject()
+                    .put("name", "never")
+                    .put("scopes", new JsonArray(List.of("capacity:read")))
+                    .encode()));
+    HeldRequest byOperator =
+        HeldRequest.of(
+            url,
+            operator.getString("token"),
+            "POST /api/operator/orgs",
+            OrgApiFixture.org("never").encode());
+    int entries = bourse.audit("globex", false).size();
+
+    bourse.operator().delete(tokens + "/" + token.getString("token_id")).ok();
+    bourse
+        .inSession("globex", "dave")
+        .post("/api/console/sign-out-everywhere", new JsonObject())
+        .ok();
+    bourse.operator().delete("/api/operator/operators/" + operator.getString("token_id")).ok();
+    byToken.forEach(AccessApiTest::refused);
+    byMember.forEach(AccessApiTest::refused);
+    refused(byOperator);
+    assertEquals(
+        List.of(),
+        bourse.audit("globex", false).stream()
+            .skip(entries)
+            .map(AuditRow::action)
+            .filter(action -> !REVOCATIONS.contains(action))
+            .toList());
+    bourse.operator().get("/api/operator/orgs/never").refused(ErrorCode.NOT_FOUND);
   }
 
   @Test

@@ -4,12 +4,17 @@ import static dev.bourse.testing.RunningBourse.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.contract.OperationContract;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Ports;
+import dev.bourse.core.Secrets;
+import dev.bourse.store.Database;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.Browser;
 import dev.bourse.testing.ChildBourse;
+import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EventReader;
+import dev.bourse.testing.HeldRequest;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OAuthApplication;
 import dev.bourse.testing.OneEngine;
@@ -18,6 +23,7 @@ import dev.bourse.testing.SharedPostgres;
 import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -64,6 +70,58 @@ class ReplicaTokensTest {
 
   private static HttpAnswer filesThere(JsonObject tokens) {
     return new ApiClient(address, tokens.getString("access_token")).get("/api/checkpoints");
+  }
+
+  /** The bodies arrive while the process is stopped, so that it reads them when it goes on. */
+  @Test
+  void aProcessThatWasStoppedCarriesOutNoWriteOfACallerRevokedMeanwhile() {
+    String token = here.secret("globex", "bound");
+    ClusterClient program = new ClusterClient(here.with(token), "globex", "globex-main");
+    String session = here.startSession("globex", "dave");
+    String minting =
+        new JsonObject()
+            .put("name", "never")
+            .put("scopes", new JsonArray(List.of("capacity:read")))
+            .encode();
+    List<HeldRequest> held =
+        List.of(
+            HeldRequest.of(address, token, "PUT /api/vm/capacity", program.order(0, 3).encode()),
+            HeldRequest.of(
+                address, here.memberToken("openlab", "carol"), "POST /api/console/tokens", minting),
+            new HeldRequest(
+                address,
+                "POST /api/console/tokens",
+                minting.getBytes(StandardCharsets.UTF_8),
+                "Content-Type: application/json",
+                "Cookie: bourse=" + session,
+                OperationContract.CSRF_HEADER + ": " + Secrets.derived(session, "csrf")));
+    there.freeze();
+    here.operator().delete("/api/operator/orgs/globex/tokens/" + token.split("_", 3)[1]).ok();
+    here.operator()
+        .patch("/api/operator/orgs/openlab/members/carol", new JsonObject().put("suspended", true))
+        .ok();
+    here.inSession(session).post("/api/console/sign-out-everywhere", new JsonObject()).ok();
+    long since = System.nanoTime();
+    held.forEach(HeldRequest::send);
+    until(
+        "revocations are in force everywhere",
+        () -> System.nanoTime() - since > TimeUnit.MILLISECONDS.toNanos(Database.REVOKED_MILLIS));
+    there.thaw();
+    for (HeldRequest write : held) {
+      String answer = write.answer();
+      assertTrue(answer.startsWith("HTTP/1.1 401 "), answer);
+      write.close();
+    }
+    assertEquals(
+        List.of(),
+        RunningBourse.await(
+            here.database()
+                .read(
+                    "SELECT token_id FROM token WHERE name = 'never'",
+                    List.of(),
+                    row -> row.text("token_id"))));
+    assertEquals(
+        0, new ClusterClient(here.as("globex", "orgwide"), "globex", "globex-main").version());
   }
 
   @Test

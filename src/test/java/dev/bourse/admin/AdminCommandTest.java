@@ -66,7 +66,7 @@ class AdminCommandTest {
     long operations =
         ContractCheck.operations().stream()
             .filter(operation -> operation.path().startsWith("/api/operator/"))
-            // A browser's session is no command's.
+            // Operations of a browser's session have no commands.
             .filter(operation -> operation.schemes().contains(Operator.SCHEME))
             .count();
     assertEquals(operations, verbs.size(), verbs::toString);
@@ -106,9 +106,9 @@ class AdminCommandTest {
     AdminRun asked = admin("orgs", "retire", "going");
     assertEquals(2, asked.exitCode());
     assertTrue(
-        asked.err().startsWith("Retires organization going for good, with its tokens"),
+        asked.err().startsWith("Retires organization going (G) for good, with its tokens"),
         asked.err());
-    assertTrue(asked.err().contains("--yes does it without"), asked.err());
+    assertTrue(asked.err().contains("Add --yes to do it without asking"), asked.err());
     assertTrue(
         admin("orgs", "show", "going", "-o", "json").json().getValue("retired_at") == null,
         "nothing was done");
@@ -120,12 +120,58 @@ class AdminCommandTest {
   }
 
   @Test
+  void moneyAsksWithItsSum() {
+    String[] credit = {
+      "billing", "credit", "globex", "--amount-usd", "2500.50", "--idempotency-key", "k"
+    };
+    long before = admin("billing", "show", "globex", "-o", "json").json().getLong("balance_micros");
+    AdminRun asked = admin(credit);
+    assertEquals(2, asked.exitCode());
+    assertTrue(asked.err().contains("Books a credit of $2500.50 for "), asked.err());
+    assertEquals(
+        before, admin("billing", "show", "globex", "-o", "json").json().getLong("balance_micros"));
+    assertEquals(0, admin(with(credit, "--yes")).exitCode());
+  }
+
+  @Test
+  void onlyOptionsThatCanTakeSomethingAwayAsk() {
+    String[] update = {"pools", "update", "demo-h100"};
+    assertEquals(0, admin(with(update, "--self-service", "true")).exitCode());
+    AdminRun asked = admin(with(update, "--notice-ms", "none"));
+    assertEquals(2, asked.exitCode(), asked.err());
+    assertTrue(asked.err().startsWith("Changes the terms of pool demo-h100"), asked.err());
+    assertTrue(asked.err().contains("notice_ms: none to none; "), asked.err());
+    assertEquals(0, admin("clusters", "update", "acme-train", "--writes-armed", "true").exitCode());
+    AdminRun disarmed = admin("clusters", "update", "acme-train", "--writes-armed", "false");
+    assertTrue(disarmed.err().contains("writes_armed: true to false; "), disarmed.err());
+  }
+
+  @Test
+  void whatIsLostIsNamedAsTheServiceKnowsIt() {
+    String id =
+        admin("tokens", "mint", "acme", "--name", "nightly", "--scopes", "bid:read", "-o", "json")
+            .json()
+            .getString("token_id");
+    AdminRun asked = admin("tokens", "revoke", "acme", id);
+    assertEquals(2, asked.exitCode());
+    assertTrue(asked.err().startsWith("Revokes API token nightly of acme"), asked.err());
+    AdminRun unknown = admin("nodes", "evict", "nowhere-1", "--reason", "r");
+    assertEquals(1, unknown.exitCode(), "there is nothing to ask about");
+    assertTrue(unknown.err().startsWith("not-found: "), unknown.err());
+    AdminRun noRow = admin("tokens", "revoke", "acme", "tok-nosuch");
+    assertEquals(1, noRow.exitCode());
+    assertEquals("not-found: there is no token tok-nosuch\n", noRow.err());
+    AdminRun nobody = admin("members", "remove", "acme", "nosuch");
+    assertEquals("not-found: there is no username nosuch\n", nobody.err());
+  }
+
+  @Test
   void fieldsLeftOutStayAsTheyAre() {
     JsonObject thrown =
-        admin("switches", "set", "--spend-limit-enforced", "true", "-o", "json").json();
+        admin("switches", "set", "--spend-limit-enforced", "true", "-y", "-o", "json").json();
     assertEquals(true, thrown.getBoolean("spend_limit_enforced"));
     assertEquals(true, thrown.getBoolean("capacity_writes_armed"));
-    admin("switches", "set", "--spend-limit-enforced=false", "-o", "json").json();
+    admin("switches", "set", "--spend-limit-enforced=false", "-y", "-o", "json").json();
   }
 
   @Test
@@ -293,7 +339,7 @@ class AdminCommandTest {
       AdminRun all = AdminRun.of(environment, "audit", "verify");
       assertEquals(4, all.exitCode(), all.out());
       assertTrue(all.out().contains("acme writes: NOT WHOLE"), all.out());
-      // It goes on past the one at fault, and begins with the platform's own.
+      // It continues past the faulty trail, and begins with the platform's own.
       assertTrue(all.out().startsWith("_platform writes: whole"), all.out());
       assertTrue(all.out().contains("openlab reads: whole"), all.out());
       assertTrue(all.out().endsWith("NOT ALL WHOLE\n"), all.out());

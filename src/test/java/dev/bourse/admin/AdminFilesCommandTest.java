@@ -61,9 +61,9 @@ class AdminFilesCommandTest {
     assertTrue(admin("review", "list", "--all").out().contains(reviewId));
     JsonObject shown = admin("review", "show", reviewId, "-o", "json").json();
     String id = shown.getJsonObject("checkpoint").getString("id");
-    assertEquals(0, admin("review", "approve", reviewId).exitCode());
+    assertEquals(0, admin("review", "approve", reviewId, "--yes").exitCode());
     bourse.with(null).get(FEED + '/' + id).ok();
-    AdminRun again = admin("review", "approve", reviewId);
+    AdminRun again = admin("review", "approve", reviewId, "--yes");
     assertEquals(1, again.exitCode());
     assertTrue(again.err().startsWith("conflict: "), again.err());
   }

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Backups of a service that goes on, and services that go on from them. */
+/** Backups of a running service, and services restored from them. */
 @OneEngine("PostgreSQL backs itself up; that the command says so is tested here")
 class BackupTest {
   private static RunningBourse bourse;
@@ -82,7 +82,7 @@ class BackupTest {
     return CommandRun.of(with("restore", with(backup.toString(), more)));
   }
 
-  /** The one file of the backup whose path ends so. */
+  /** The one file of the backup whose path has this end. */
   private Path kept(String end) throws IOException {
     try (Stream<Path> all = Files.walk(backup)) {
       return all.filter(file -> file.toString().endsWith(end)).findFirst().orElseThrow();
@@ -142,7 +142,7 @@ class BackupTest {
     assertTrue(said.contains("ledger: sound"), said);
     assertTrue(said.contains("trails: "), said);
     assertTrue(said.contains("tokens: none was backed up"), said);
-    // Its people keep theirs.
+    // Users keep their tokens.
     Files.copy(bourse.data().resolve("demo.json"), data.resolve("demo.json"));
     try (RunningBourse again = RunningBourse.over(data, "store.url=sqlite")) {
       long version = new ClusterClient(again.as("acme", "bound"), "acme", "acme-train").version();
@@ -157,7 +157,7 @@ class BackupTest {
     String item = publish(FilesFixture.bytes(10_000, 2));
     take().succeeded();
     restore("--verify").succeeded();
-    // Links share their bytes, and it is the backup's that shall be changed.
+    // Links share their bytes, and the backup's file should be changed.
     Path blob = keptBlob(item);
     Path whole = Files.copy(blob, folder.resolve("whole"));
     Files.delete(blob);
@@ -253,12 +253,12 @@ class BackupTest {
       if (!Files.exists(backup.resolve("backup.json"))) {
         break;
       }
-      // It was quicker than this test.
+      // The backup was faster than this test.
       assertTrue(i < 10, "no backup was killed in time");
       TestStore.delete(backup);
     }
     String refused = restore("--to", folder.resolve("data").toString()).refused();
-    assertTrue(refused.contains("did not end; take it again"), refused);
+    assertTrue(refused.contains("not completed; take it again"), refused);
     assertFalse(Files.exists(folder.resolve("data")));
     take().succeeded();
     restore("--verify").succeeded();
@@ -275,8 +275,8 @@ class BackupTest {
       assertEquals(3, run.code(), run.out() + run.err());
       assertTrue(run.err().contains(blob.getFileName() + " is not in the backup: "), run.err());
       assertTrue(run.out().contains("is whole"), run.out());
-      String told = restore("--verify").err();
-      assertTrue(told.contains(blob.getFileName() + " was not backed up: "), told);
+      String printed = restore("--verify").err();
+      assertTrue(printed.contains(blob.getFileName() + " was not backed up: "), printed);
     } finally {
       Files.move(aside, blob);
     }
@@ -334,7 +334,7 @@ class BackupTest {
     Path own = Files.writeString(backup.resolve("own"), "mine");
     assertTrue(take().refused().endsWith(backup + " is neither empty nor an earlier backup"));
     String none = restore("--verify").refused();
-    assertTrue(none.endsWith("is no backup: there is no backup.json"), none);
+    assertTrue(none.endsWith("is not a backup: there is no backup.json"), none);
     Files.delete(own);
     take().succeeded();
     Path data = Files.createDirectories(folder.resolve("data"));
@@ -393,7 +393,7 @@ class BackupTest {
     }
   }
 
-  /** A backup is copied to more places than a data folder, and kept for longer. */
+  /** Backups are copied to more places than a data folder, and kept for longer. */
   @Test
   void noTokenIsInABackup() throws Exception {
     JsonObject demo = new JsonObject(Files.readString(bourse.data().resolve("demo.json")));
@@ -422,8 +422,8 @@ class BackupTest {
     restore("--to", data.toString()).succeeded();
     try (RunningBourse again =
         RunningBourse.over(data, "store.url=sqlite", "access.mint-operator=true")) {
-      JsonObject told = new JsonObject(Files.readString(data.resolve("operator.json")));
-      again.with(told.getString("operator_token")).get("/api/operator/operators").ok();
+      JsonObject keys = new JsonObject(Files.readString(data.resolve("operator.json")));
+      again.with(keys.getString("operator_token")).get("/api/operator/operators").ok();
     }
   }
 

@@ -54,16 +54,16 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * A process of the service without its ways in: the same core, put together as {@link Bourse} does,
- * over whatever store, machines, bytes, clocks and randomness it is given.
+ * A process of the service without its interfaces: the same core, assembled as by {@link Bourse},
+ * on a given store, machines, bytes, clocks and randomness.
  */
 public final class BareProcess {
   /**
-   * What a process stands on.
+   * The environment of a process.
    *
    * @param data its data folder
-   * @param settings as a configuration file or {@code --set} has them
-   * @param wall what people read the time from
+   * @param settings in the form of a configuration file or {@code --set}
+   * @param wall the wall clock
    * @param nanoTime the monotonic clock
    */
   public record Platform(
@@ -93,7 +93,7 @@ public final class BareProcess {
     nodes = new NodeService(database, core.clusters(), core.market(), context.clock());
   }
 
-  /** Stores what a world file lists. */
+  /** Stores the contents of a world file. */
   public static Future<Void> seed(Platform platform, Database database, String world) {
     try {
       return new Seeding(database, platform.wall(), platform.random())
@@ -110,7 +110,7 @@ public final class BareProcess {
     Config config;
     try {
       config = Config.from(new Settings(platform.settings(), Map.of()), platform.data(), List.of());
-    } catch (Config.Faulty e) {
+    } catch (Config.InvalidConfigException e) {
       return Future.failedFuture(e);
     }
     Timekeeper time =
@@ -131,7 +131,9 @@ public final class BareProcess {
     Replication replication =
         new Replication(platform.vertx(), platform.nanoTime(), config.storeWatch().compareMillis());
     opened.listen(replication);
-    Database told = new NotifyingDatabase(opened, replication::changedHere);
+    Database notifying =
+        new NotifyingDatabase(
+            new ConfirmingDatabase(opened, platform.nanoTime()), replication::changedHere);
     return time.start(platform.vertx(), opened)
         .compose(
             watching -> {
@@ -139,20 +141,19 @@ public final class BareProcess {
               context.shutdown().push(watching::stop);
               return ServiceCore.start(
                   context,
-                  told,
-                  AccessControl.of(
-                      context, told, () -> "http://bourse.invalid", replication::knownAsOfNanos),
+                  notifying,
+                  AccessControl.of(context, notifying, () -> "http://bourse.invalid", replication),
                   new ServiceCore.Ports(platform.providers(), store -> platform.blobs().get()),
                   new KeysFiles(config, false));
             })
         .compose(
             core -> {
               core.follow(replication);
-              return core.open().map(new BareProcess(context, told, replication, core));
+              return core.open().map(new BareProcess(context, notifying, replication, core));
             });
   }
 
-  /** ShutdownHooks as a service that is told to does. */
+  /** Stops in order, like a service. */
   public Future<Void> stop() {
     return context.shutdown().stopAll();
   }
@@ -181,17 +182,17 @@ public final class BareProcess {
     return new TokenService(database, tokens(), context.clock(), context.random());
   }
 
-  /** Tells callers from their tokens, as the ways in do. */
+  /** Identifies callers by their tokens, as the interfaces do. */
   public Authenticator authenticator() {
     return core.access().authenticator();
   }
 
-  /** Who may act as a member. */
+  /** The members who may act. */
   public Members members() {
     return core.access().members();
   }
 
-  /** A member's token as an application that acts for them holds it, good for an hour. */
+  /** A member's access token for an application, valid for an hour. */
   public String issueMemberToken(String orgId, String username) {
     MemberTokens memberTokens = core.access().memberTokens();
     return memberTokens.issue(
@@ -237,7 +238,7 @@ public final class BareProcess {
     return core.checkpoints().contents();
   }
 
-  /** What is held in memory of the store, by topic. */
+  /** The in-memory state, by topic. */
   public SortedMap<String, Mirror> mirrors() {
     return new TreeMap<>(core.mirrors());
   }
@@ -268,8 +269,7 @@ public final class BareProcess {
   }
 
   public ClusterAdminService clusterAdmin() {
-    return new ClusterAdminService(
-        database, core.clusters(), core.owners(), core.holds(), context.clock());
+    return new ClusterAdminService(core.clusters(), core.owners(), core.holds(), context.clock());
   }
 
   public NodeService nodes() {
@@ -292,9 +292,9 @@ public final class BareProcess {
     return new SealService(context.vertx(), database);
   }
 
-  /** Changes that were found in the store though nobody told of them. */
-  public long untold() {
-    return replication.untold();
+  /** The number of changes that the change feed missed. */
+  public long missedChanges() {
+    return replication.missedChanges();
   }
 
   /** See {@link Replication#knownAsOfNanos}. */

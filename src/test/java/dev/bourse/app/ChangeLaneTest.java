@@ -25,14 +25,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How changes of one topic come into memory, whatever fails on the way. */
+/** The application of one topic's changes to memory, despite failures. */
 class ChangeLaneTest {
-  /** A poll without a pause would take the processor from what it waits for. */
+  /** A poll without a pause would compete with the work it waits for. */
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private final Vertx vertx = Vertx.vertx();
   private final Context context = vertx.getOrCreateContext();
-  private final Set<String> untold = ConcurrentHashMap.newKeySet();
+  private final Set<String> missed = ConcurrentHashMap.newKeySet();
   private final Rows rows = new Rows();
   private final ChangeLane lane = lane(List.of());
 
@@ -43,24 +43,24 @@ class ChangeLaneTest {
         System::nanoTime,
         new ChangeLane.Owner() {
           @Override
-          public void moved() {
-            // Nobody waits here.
+          public void applied() {
+            // No test needs it.
           }
 
           @Override
-          public void triesAgain() {
-            // Nobody counts here.
+          public void retried() {
+            // No test needs it.
           }
 
           @Override
-          public void foundUntold(String topic, Set<String> keys) {
-            untold.addAll(keys);
+          public void missedChanges(String topic, Set<String> keys) {
+            missed.addAll(keys);
           }
         },
         before);
   }
 
-  /** Numbers by key, stored and held; what is read is given when the test lets it. */
+  /** Numbers by key, stored and in memory; a test decides when a read completes. */
   private static final class Rows implements Mirror {
     final Map<String, Integer> stored = new ConcurrentHashMap<>();
     final Map<String, Integer> held = new ConcurrentHashMap<>();
@@ -148,11 +148,11 @@ class ChangeLaneTest {
     }
   }
 
-  private void told(Change change) {
-    context.runOnContext(v -> lane.told(change, 1));
+  private void reportChange(Change change) {
+    context.runOnContext(v -> lane.reported(change, 1));
   }
 
-  private void tell(String key) {
+  private void report(String key) {
     context.runOnContext(v -> lane.add(key, 1));
   }
 
@@ -163,8 +163,8 @@ class ChangeLaneTest {
   @Test
   void whatWasToldBeforeThePartsWereThereIsReadOnceTheyAre() throws Exception {
     rows.stored.put("a", 1);
-    tell("a");
-    tell("a");
+    report("a");
+    report("a");
     start();
     poll("it is held", () -> rows.held.equals(rows.stored));
     assertEquals(List.of(List.of("a")), rows.readings, "once");
@@ -173,12 +173,12 @@ class ChangeLaneTest {
   @Test
   void aRowThatCameAlongIsPutInForceAndNothingIsRead() throws Exception {
     start();
-    told(new Change("things", "a", 7, "7"));
+    reportChange(new Change("things", "a", 7, "7"));
     poll("it is held", () -> rows.held.equals(Map.of("a", 7)));
-    told(new Change("things", "a", 7, ""));
-    told(new Change("things", "a", 6, ""));
+    reportChange(new Change("things", "a", 7, ""));
+    reportChange(new Change("things", "a", 6, ""));
     rows.stored.put("b", 1);
-    tell("b");
+    report("b");
     poll("what comes after is read", () -> rows.held.containsKey("b"));
     assertEquals(List.of(List.of("b")), rows.readings);
   }
@@ -188,7 +188,7 @@ class ChangeLaneTest {
     rows.held.put("a", 6);
     rows.stored.put("a", 7);
     start();
-    told(new Change("things", "a", 7, ""));
+    reportChange(new Change("things", "a", 7, ""));
     poll("it is held", () -> rows.held.equals(rows.stored));
   }
 
@@ -196,7 +196,7 @@ class ChangeLaneTest {
   void aRowThatCannotBePutInForceIsRead() throws Exception {
     rows.stored.put("a", 7);
     start();
-    told(new Change("things", "a", 7, "of a release to come"));
+    reportChange(new Change("things", "a", 7, "of a release to come"));
     poll("it is held", () -> rows.held.equals(rows.stored));
   }
 
@@ -205,7 +205,7 @@ class ChangeLaneTest {
     rows.failures.set(12);
     rows.stored.put("a", 1);
     start();
-    tell("a");
+    report("a");
     poll("it is held", () -> rows.held.equals(rows.stored));
     assertEquals(13, rows.readings.size());
   }
@@ -215,10 +215,10 @@ class ChangeLaneTest {
     rows.gate = Promise.promise();
     rows.stored.put("a", 1);
     start();
-    tell("a");
+    report("a");
     poll("it is being read", () -> rows.readings.size() == 1);
     rows.stored.put("a", 2);
-    tell("a");
+    report("a");
     Promise<Void> gate = rows.gate;
     context.runOnContext(v -> gate.complete());
     poll("the newest is held", () -> rows.held.equals(Map.of("a", 2)));
@@ -229,7 +229,7 @@ class ChangeLaneTest {
   void thousandsOfKeysAreReadInSlices() throws Exception {
     for (int i = 0; i < 5_000; i++) {
       rows.stored.put("k" + i, i);
-      tell("k" + i);
+      report("k" + i);
     }
     start();
     poll("all are held", () -> rows.held.equals(rows.stored));
@@ -242,7 +242,7 @@ class ChangeLaneTest {
     rows.unreadable.add("k17");
     for (int i = 0; i < 600; i++) {
       rows.stored.put("k" + i, i);
-      tell("k" + i);
+      report("k" + i);
     }
     start();
     poll("all others are held", () -> rows.held.size() == 599);
@@ -256,8 +256,8 @@ class ChangeLaneTest {
     rows.stored.put("a", 1);
     rows.stored.put("b", 2);
     start();
-    tell("a");
-    tell("b");
+    report("a");
+    report("b");
     poll("the other is held", () -> rows.held.equals(Map.of("b", 2)));
     rows.notYet.clear();
     poll("both are held", () -> rows.held.equals(rows.stored));
@@ -288,7 +288,7 @@ class ChangeLaneTest {
     context.runOnContext(v -> lane.compare(1));
     poll("it is held", () -> rows.held.equals(rows.stored));
     assertEquals(List.of(List.of("a")), rows.readings);
-    assertEquals(Set.of(), untold);
+    assertEquals(Set.of(), missed);
   }
 
   @Test
@@ -297,24 +297,24 @@ class ChangeLaneTest {
     rows.stored.put("b", 2);
     start();
     context.runOnContext(v -> lane.inspect());
-    // Its change was on its way.
+    // Its change was in flight.
     poll(
         "it is held",
         () -> {
-          tell("b");
+          report("b");
           return Integer.valueOf(2).equals(rows.held.get("b"));
         });
     poll(
         "the other is found",
         () -> {
           context.runOnContext(v -> lane.heardUntil(System.nanoTime()));
-          return !untold.isEmpty();
+          return !missed.isEmpty();
         });
-    assertEquals(Set.of("a"), untold);
+    assertEquals(Set.of("a"), missed);
     assertEquals(rows.stored, rows.held);
   }
 
-  /** Inspects, and waits until everything was looked at. */
+  /** Inspects, and waits until everything was compared. */
   private void inspect() throws Exception {
     context.runOnContext(v -> lane.inspect());
     poll("all is compared", () -> rows.compared.get() == 1);
@@ -326,7 +326,7 @@ class ChangeLaneTest {
         "something is reported",
         () -> {
           context.runOnContext(v -> lane.heardUntil(System.nanoTime()));
-          return !untold.isEmpty();
+          return !missed.isEmpty();
         });
   }
 
@@ -337,12 +337,12 @@ class ChangeLaneTest {
     rows.stored.put("b", 1);
     start();
     inspect();
-    told(new Change("things", "a", 7, "7"));
+    reportChange(new Change("things", "a", 7, "7"));
     poll("it is held", () -> rows.held.equals(Map.of("a", 7)));
-    // Nobody can have told of this one yet.
+    // The feed cannot have reported this one yet.
     rows.stored.put("a", 8);
     judge();
-    assertEquals(Set.of("b"), untold);
+    assertEquals(Set.of("b"), missed);
     assertEquals(List.of(List.of("b")), rows.readings);
   }
 
@@ -352,18 +352,18 @@ class ChangeLaneTest {
     rows.stored.put("a", 1);
     rows.stored.put("b", 2);
     start();
-    tell("a");
+    report("a");
     poll("a reading of it fails", () -> !rows.readings.isEmpty());
     inspect();
-    // Else it would fail the readings of others that are made together with it.
+    // Otherwise it would fail the reads of other keys in the same slice.
     rows.unreadable.clear();
     judge();
     poll("both are held", () -> rows.held.equals(rows.stored));
-    // Read after whatever the reading before had reported.
+    // Read after the previous read's reports.
     rows.stored.put("c", 3);
-    tell("c");
+    report("c");
     poll("the next is held", () -> rows.held.equals(rows.stored));
-    assertEquals(Set.of("b"), untold);
+    assertEquals(Set.of("b"), missed);
   }
 
   @Test
@@ -372,11 +372,11 @@ class ChangeLaneTest {
     rows.stored.put("b", 2);
     start();
     inspect();
-    context.runOnContext(v -> lane.storedHere("a"));
+    context.runOnContext(v -> lane.noteLocalWrite("a"));
     rows.held.put("a", 1);
     rows.stored.put("a", 2);
     judge();
-    assertEquals(Set.of("b"), untold);
+    assertEquals(Set.of("b"), missed);
   }
 
   @Test
@@ -387,7 +387,7 @@ class ChangeLaneTest {
     rows.stored.put("pool", 1);
     later.stored.put("cluster", 1);
     start();
-    tell("pool");
+    report("pool");
     poll("the first is being read", () -> rows.readings.size() == 1);
     Promise<Void> looked = Promise.promise();
     context.runOnContext(
@@ -401,7 +401,7 @@ class ChangeLaneTest {
     rows.failures.set(Integer.MAX_VALUE);
     Promise<Void> gate = rows.gate;
     context.runOnContext(v -> gate.complete());
-    tell("pool");
+    report("pool");
     poll(
         "the second is read",
         () -> {

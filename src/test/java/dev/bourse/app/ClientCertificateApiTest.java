@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.Secrets;
-import dev.bourse.remote.Connections;
+import dev.bourse.remote.SharedHttpClient;
 import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.Authority;
 import dev.bourse.testing.Certificates;
@@ -31,7 +31,7 @@ import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The whole service that takes API tokens with client certificates alone. */
+/** A whole service that accepts API tokens only with client certificates. */
 @OneEngine("TLS is the same before each store")
 class ClientCertificateApiTest {
   private static final String CAPACITY = "/api/vm/capacity?cluster=acme-train";
@@ -98,7 +98,7 @@ class ClientCertificateApiTest {
       assertEquals(200, send(shown(), to(bourse, CAPACITY, bearer(agents))).statusCode());
       assertEquals(
           200, send(shown(), to(bourse, "/api/operator/status", bearer(operators))).statusCode());
-      // A certificate stands for nobody.
+      // A certificate alone does not authenticate.
       assertEquals(401, send(shown(), to(bourse, CAPACITY)).statusCode());
 
       String member = bourse.memberToken("acme", "alice");
@@ -172,7 +172,8 @@ class ClientCertificateApiTest {
   }
 
   /**
-   * Runs a command in this process, which trusts the server meanwhile, and returns all it printed.
+   * Runs a command in this process, which trusts the server during the call, and returns its
+   * output.
    */
   private String run(int code, Map<String, String> environment, String... arguments)
       throws Exception {
@@ -194,7 +195,7 @@ class ClientCertificateApiTest {
       System.clearProperty("javax.net.ssl.trustStore");
       System.clearProperty("javax.net.ssl.trustStorePassword");
       SSLContext.setDefault(before);
-      Connections.close();
+      SharedHttpClient.close();
     }
   }
 

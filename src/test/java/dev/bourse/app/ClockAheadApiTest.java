@@ -18,8 +18,8 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process ran by a clock that was three days ahead, and the next one starts by the right clock:
- * the feed, the history and the bill say the same price, before the clock is confirmed and after.
+ * A process ran by a clock three days ahead, and the next one starts with the right clock: feed,
+ * history and bill report the same price, before and after the clock is confirmed.
  */
 @EachEngine
 class ClockAheadApiTest {
@@ -54,7 +54,7 @@ class ClockAheadApiTest {
     return means.getDouble(means.size() - 1);
   }
 
-  /** The price of the hour's last stretch, at its time. */
+  /** The price of the hour's last part, at its time. */
   private Double bill(ClusterClient client) {
     List<JsonObject> spans =
         ClusterClient.objects(
@@ -70,7 +70,7 @@ class ClockAheadApiTest {
     return spans.get(spans.size() - 1).getDouble("clearing_price_per_gpu_hour");
   }
 
-  /** Whether there are prices later than any clock that is right. */
+  /** The number of prices later than any right clock. */
   private long pricesAhead(RunningBourse bourse) {
     return await(
         bourse
@@ -85,14 +85,14 @@ class ClockAheadApiTest {
     TestMarket market = TestMarket.of(bourse, 1);
     ClusterClient client = market.blueA();
     until("the feed says " + price, () -> feed(market) == price);
-    // Two minutes of that price, in which the last bucket lies.
+    // Two minutes of that price, which contain the last bucket.
     clock.step(2 * MINUTE);
     assertEquals(price, history(client, market));
     assertEquals(price, bill(client));
     assertEquals(price, feed(market));
   }
 
-  /** A market that clears at 1, and at 3 since its clock is three days ahead. */
+  /** A market that clears at 1, and at 3 while its clock is three days ahead. */
   private TestMarket raisedThreeDaysAhead(RunningBourse ahead) {
     TestMarket market = ahead.market();
     market.blueA().hold(1, 5);

@@ -11,12 +11,13 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import dev.bourse.testing.SteppingClock;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a clock that is set ahead or back does to a running service, and what it must not do. */
+/** The effects, on a running service, of a clock that is set ahead or back. */
 @EachEngine
 class ClockApiTest {
   static final long HOUR = 3_600_000;
@@ -55,7 +56,7 @@ class ClockApiTest {
       until("the step is seen", () -> clocks(bourse).getInteger("steps_ahead") > 0);
       JsonObject seen = clocks(bourse).getJsonObject("last_step");
       assertTrue(Math.abs(seen.getLong("by_ms") - DAYS) < HOUR, () -> "three days: " + seen);
-      // Looked at again and again: what is posted is posted within some rounds.
+      // Checked several times, because usage is posted within some rounds.
       for (int i = 0; i < 20; i++) {
         assertEquals(List.of(), usage(client.caller()));
       }
@@ -68,9 +69,8 @@ class ClockApiTest {
     }
   }
 
-  // Takes two cadences of three seconds: a shorter one is over before a busy machine has sent the
-  // next write.
   @Test
+  @Slow("two cadences of 3 s: a shorter one ends before a busy machine sends the next write")
   void aClockSetBackMakesNoWriteWaitLongerThanTheCadence() {
     try (RunningBourse bourse =
         start(clock, "time.confirm-after=1h", "capacity.write-cadence=3s")) {
@@ -80,7 +80,7 @@ class ClockApiTest {
       clock.step(-DAYS);
       JsonObject next = client.order(0, 3);
       until("a cadence is over", () -> client.put(next).status() == 200);
-      // And it has not left off: the next one waits, and no longer than that.
+      // The cadence still applies: the next write waits, and not longer.
       until(
           "one comes before it is over",
           () -> client.put(client.order(0, 4)).status() == ErrorCode.RATE_LIMITED.status());

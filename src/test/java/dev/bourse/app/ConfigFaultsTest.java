@@ -22,7 +22,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Settings that keep the service from starting, and how they are told. */
+/** Settings that keep the service from starting, and their error messages. */
 class ConfigFaultsTest extends ConfigFixture {
   @Test
   void publishedBytesComeFromAnotherHostThanPages() {
@@ -53,7 +53,7 @@ class ConfigFaultsTest extends ConfigFixture {
     values.put("base-url", "http://x.example");
     assertEquals(
         List.of(
-            "base-url: 'http://x.example' is not acceptable; expected an https:// address, for"
+            "base-url: 'http://x.example' is not acceptable; expected an https:// address, because"
                 + " tls.cert is set"),
         faults(values, Map.of()));
     values.put("base-url", "");
@@ -65,8 +65,8 @@ class ConfigFaultsTest extends ConfigFixture {
   void whoTakesTheProxyProtocolKnowsItsProxies() throws Exception {
     assertEquals(
         List.of(
-            "proxies: '' is not acceptable; expected the addresses of the proxies that connect, for"
-                + " proxy.protocol is true"),
+            "proxies: '' is not acceptable; expected the addresses of the connecting proxies,"
+                + " because proxy.protocol is true"),
         faults(Map.of("proxy.protocol", "true"), Map.of()));
     assertTrue(
         config(Map.of("proxy.protocol", "true", "proxies", "10.0.0.1")).edge().proxyProtocol());
@@ -160,7 +160,7 @@ class ConfigFaultsTest extends ConfigFixture {
   }
 
   @Test
-  void aProxyThatIsNoIpAddressIsAFault() throws Config.Faulty {
+  void aProxyThatIsNoIpAddressIsAFault() throws Config.InvalidConfigException {
     assertEquals(
         Set.of("::1", "10.0.0.1", "10.244.0.0/16", "fd00::/8"),
         config(Map.of("proxies", "::1,10.0.0.1 10.244.0.0/16, fd00::/8")).edge().trustedProxies());
@@ -184,7 +184,7 @@ class ConfigFaultsTest extends ConfigFixture {
   }
 
   @Test
-  void aBaseUrlIsSchemeHostAndPortAlone() throws Config.Faulty {
+  void aBaseUrlIsSchemeHostAndPortAlone() throws Config.InvalidConfigException {
     for (String url : List.of("http://x", "https://x.example:8443", "http://[::1]:8080")) {
       assertEquals(url, config(Map.of("base-url", url)).edge().baseUrl());
     }
@@ -206,9 +206,9 @@ class ConfigFaultsTest extends ConfigFixture {
 
   @Test
   void faultsOfTheFileAndOfItsSettingsAreReportedTogether() {
-    Config.Faulty faulty =
+    Config.InvalidConfigException faulty =
         assertThrows(
-            Config.Faulty.class,
+            Config.InvalidConfigException.class,
             () ->
                 Config.from(
                     new Settings(Map.of("port", "x"), Map.of()), DATA, List.of("c: x: a list")));

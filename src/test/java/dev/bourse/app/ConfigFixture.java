@@ -8,22 +8,23 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** Settings in few words. */
+/** Short forms for settings. */
 abstract class ConfigFixture {
   static final Path DATA = Path.of("data");
 
-  static SharedBudgetConfig shared(Map<String, String> values) throws Config.Faulty {
+  static SharedBudgetConfig shared(Map<String, String> values)
+      throws Config.InvalidConfigException {
     return config(values).sharedBudgets().orElseThrow();
   }
 
-  static Config config(Map<String, String> values) throws Config.Faulty {
+  static Config config(Map<String, String> values) throws Config.InvalidConfigException {
     return Config.from(new Settings(values, Map.of()), DATA, List.of());
   }
 
   static List<String> faults(Map<String, String> values, Map<String, String> environment) {
-    Config.Faulty faulty =
+    Config.InvalidConfigException faulty =
         assertThrows(
-            Config.Faulty.class,
+            Config.InvalidConfigException.class,
             () -> Config.from(new Settings(values, environment), DATA, List.of()));
     return List.of(String.valueOf(faulty.getMessage()).split("\n", -1));
   }

@@ -8,6 +8,7 @@ import dev.bourse.checkpoint.CheckpointConfig;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.limits.DownloadPace;
 import dev.bourse.edge.limits.SharedBudgetConfig;
+import dev.bourse.nodes.IdRange;
 import dev.bourse.org.ScimConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,10 +21,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Settings mapped onto what a process is started with. */
+/** The mapping of settings to a process's configuration. */
 class ConfigTest extends ConfigFixture {
   @Test
-  void defaultsAreTheDocumentedOnes() throws Config.Faulty {
+  void defaultsAreTheDocumentedOnes() throws Config.InvalidConfigException {
     Config config = config(Map.of());
 
     assertEquals(Runtime.getRuntime().availableProcessors(), config.eventLoops());
@@ -71,7 +72,7 @@ class ConfigTest extends ConfigFixture {
   }
 
   @Test
-  void everyKeyReachesItsField() throws Config.Faulty {
+  void everyKeyReachesItsField() throws Config.InvalidConfigException {
     Map<String, String> values = new LinkedHashMap<>();
     values.put("event-loops", "3");
     values.put("host", "0.0.0.0");
@@ -121,6 +122,7 @@ class ConfigTest extends ConfigFixture {
     values.put("nodes.simulated.failure-rate", "0.25");
     values.put("nodes.ssh.identity-file", "/etc/id");
     values.put("nodes.ssh.own-ids", "false");
+    values.put("nodes.ssh.id-range", "65536-65599");
     values.put("nodes.ssh.check-hardware", "false");
     values.put("nodes.ssh.check-command", "test -e /ok");
     values.put("nodes.ssh.wipe-command", "wipe");
@@ -182,6 +184,7 @@ class ConfigTest extends ConfigFixture {
     assertEquals(0.25, config.simulated().failureRate());
     assertEquals(Path.of("/etc/id"), config.ssh().orElseThrow().identityFile());
     assertFalse(config.ssh().orElseThrow().hasOwnIds());
+    assertEquals(new IdRange(65_536, 65_599), config.ssh().orElseThrow().idRange());
     assertEquals("wipe", config.ssh().orElseThrow().wipeCommand());
     assertFalse(config.ssh().orElseThrow().checksHardware());
     assertEquals("test -e /ok", config.ssh().orElseThrow().checkCommand());
@@ -250,13 +253,13 @@ class ConfigTest extends ConfigFixture {
   }
 
   @Test
-  void aFreePortFreesTheManagementPortTooUnlessItIsSet() throws Config.Faulty {
+  void aFreePortFreesTheManagementPortTooUnlessItIsSet() throws Config.InvalidConfigException {
     assertEquals(0, config(Map.of("port", "0")).management().port());
     assertEquals(99, config(Map.of("port", "0", "management.port", "99")).management().port());
   }
 
   @Test
-  void theEnvironmentOverridesTheFile() throws Config.Faulty {
+  void theEnvironmentOverridesTheFile() throws Config.InvalidConfigException {
     Config config =
         Config.from(
             new Settings(
@@ -271,7 +274,7 @@ class ConfigTest extends ConfigFixture {
   }
 
   @Test
-  void variablesOfOtherProgramsAreIgnored() throws Config.Faulty {
+  void variablesOfOtherProgramsAreIgnored() throws Config.InvalidConfigException {
     Map<String, String> environment =
         Map.ofEntries(
             Map.entry("BOURSE_URL", "http://localhost:8080"),

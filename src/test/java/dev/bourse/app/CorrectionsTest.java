@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /**
- * What a clock that was three days ahead wrote into each table is corrected when the next process
- * starts: a time becomes the present, and what was computed from it lies as far from it as before.
+ * Rows written by a clock three days ahead are corrected when the next process starts: a time
+ * becomes the present, and times computed from it keep their distance.
  */
 @EachEngine
 @SuppressWarnings("NullAway.Init") // JUnit starts the service before the tests.
@@ -34,16 +34,16 @@ class CorrectionsTest {
   private static final long HOUR = 3_600_000;
   private static final long AHEAD = 72 * HOUR;
 
-  /** What two starts may take. */
+  /** The longest time of two starts. */
   private static final long SLACK_MILLIS = 300_000;
 
   /**
    * A row of a clock that was ahead.
    *
-   * @param stored what stores it; {@code :now} is the time by the clock that is right and {@code
-   *     :ahead} by the other
-   * @param where what it is found by
-   * @param expected how long after the present each column lies once corrected
+   * @param stored the statement that stores it; {@code :now} is the time by the right clock and
+   *     {@code :ahead} by the other
+   * @param where the condition that finds it
+   * @param expected how long after the present each corrected column lies
    */
   private record Case(String table, String stored, String where, Map<String, Long> expected) {
     @Override
@@ -113,6 +113,18 @@ class CorrectionsTest {
               """,
               "allocation_id = 'alc_ahead'",
               Map.of("granted_at", 0L, "reclaim_at", 0L, "gone_at", 0L)),
+          inserted(
+              "allocation_health",
+              "allocation_id, org_id, ts, state, credited",
+              "(SELECT MIN(allocation_id) FROM allocation), 'acme', :ahead, 'OK', 0",
+              "org_id = 'acme'",
+              Map.of("ts", 0L)),
+          inserted(
+              "bidder_event",
+              "pool, org_id, ts, evicted, given_up",
+              "'demo-h100', 'acme', :ahead, 1, 0",
+              "org_id = 'acme'",
+              Map.of("ts", 0L)),
           new Case(
               "cluster",
               "UPDATE cluster SET created_at = :ahead WHERE name = 'acme-batch'",
@@ -296,7 +308,7 @@ class CorrectionsTest {
               "item_id = 'i'",
               Map.of("created_at", 0L, "expires_at", HOUR, "published_at", 0L)));
 
-  /** More than one commit of the correction takes. */
+  /** More rows than one commit of the correction takes. */
   private static final int MEMBERS_AHEAD = 250;
 
   private static final SteppingClock CLOCK = SteppingClock.midMonth();
@@ -315,7 +327,7 @@ class CorrectionsTest {
                     row.stored()
                         .replace(":now", Long.toString(nowMillis))
                         .replace(":ahead", Long.toString(nowMillis + AHEAD)))));
-    // What alice owns goes by her id, which has the time in it.
+    // Alice's items are owned by her id, which contains the time.
     rows.add(
         Statement.of(
             "INSERT INTO checkpoint (item_id, org_id, visibility, filename, creator, creator_id,"
@@ -407,7 +419,7 @@ class CorrectionsTest {
             row -> row.integer("members")));
   }
 
-  /** Columns whose times do no harm when they lie ahead, by the reason. */
+  /** Columns whose future times are harmless, by the reason. */
   private static final Map<String, List<String>> HARMLESS =
       Map.ofEntries(
           Map.entry(
@@ -419,11 +431,13 @@ class CorrectionsTest {
                   "cluster.retired_at",
                   "encrypted_secret.made_at",
                   "given_username.given_at",
+                  "handover.cleaned_at",
                   "join_rule.created_at",
                   "join_rule.proven_at",
                   "lease.acquired_at",
                   "member.last_login_at",
                   "node.created_at",
+                  "node.health_since",
                   "node.last_seen",
                   "node.quarantined_at",
                   "operator_token.created_at",
@@ -475,7 +489,9 @@ class CorrectionsTest {
               List.of(
                   "blob_move_claim.told_at",
                   "blob_upload.finishing_until",
+                  "cluster.drilled_at",
                   "lease.expires_at",
+                  "node.reimage_until",
                   "node.usable_after",
                   "scrub_absence.seen_at",
                   "scrub_claim.told_at",
@@ -523,9 +539,10 @@ class CorrectionsTest {
               "is the newest time that was confirmed, by which the next process tells",
               List.of("clock_mark.millis")));
 
-  /** Corrected by their owners in memory: see the tests of the times of clusters. */
+  /** Columns that their owners correct in memory: see the tests of the times of clusters. */
   private static final List<String> OF_CLUSTERS =
       List.of(
+          "allocation.health_since",
           "allocation.notice_ends_at",
           "allocation.protected_until",
           "allocation.ready_at",
@@ -567,7 +584,7 @@ class CorrectionsTest {
     assertEquals(stored, judged);
   }
 
-  /** How columns that carry a time are called; {@code _millis} alone is a length of time. */
+  /** The names of columns with a time; {@code _millis} alone is a duration. */
   private static final Pattern TIME =
       Pattern.compile(
           "([._](at|ts|until|since|hour)|[._](month|month_start|through|month_through"

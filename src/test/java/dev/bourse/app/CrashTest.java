@@ -13,6 +13,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,8 +36,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process killed under load, over and over on one data folder, loses nothing it acknowledged and
- * leaves nothing half-done.
+ * A process that is killed repeatedly under load, on one data folder, loses no acknowledged write
+ * and leaves none half-done.
  */
 @EachEngine
 class CrashTest {
@@ -49,8 +50,7 @@ class CrashTest {
           "market.tick=20ms",
           "market.protection=50ms",
           "market.notice=0",
-          // What a killed process held on PostgreSQL is free after this long, not after ten
-          // seconds.
+          // Leases of a process killed on PostgreSQL expire after this time instead of ten seconds.
           "market.lease=2s",
           "capacity.write-cadence=0",
           "nodes.simulated.provision-delay=10ms",
@@ -73,8 +73,8 @@ class CrashTest {
 
   private final Set<String> acknowledgedKeys = ConcurrentHashMap.newKeySet();
 
-  // Takes seconds: each crash starts a JVM and loads it until it is killed.
   @Test
+  @Slow("each crash starts a JVM and loads it until it is killed")
   void nothingAcknowledgedIsLostAndNothingIsLeftHalfDone() throws Exception {
     Path data = RunningBourse.newFolder();
     for (int crash = 0; crash < CRASHES; crash++) {
@@ -101,7 +101,7 @@ class CrashTest {
             Random choices = new Random(random.nextLong());
             loads.add(writers.submit(() -> load(client, choices)));
           });
-      // However slow the machine is, each crash comes upon a process that has stored something.
+      // Each crash hits a process that has stored something, even on a slow machine.
       int before = writes();
       until("some were stored", () -> writes() > before + 1);
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(300)));
@@ -134,7 +134,7 @@ class CrashTest {
         }
       }
     } catch (IOException killed) {
-      // As it should be.
+      // The process is gone, as expected.
     }
   }
 
@@ -161,7 +161,7 @@ class CrashTest {
   private void swap(ClusterClient client, long version, String node) throws IOException {
     JsonObject order = new JsonObject().put("cluster", client.cluster()).put("node", node);
     HttpAnswer answer = exchange(client, "POST", "/api/vm/capacity/swap", order);
-    // The market may have taken the node since; a repeated swap writes nothing.
+    // The market may have taken the node meanwhile; a repeated swap writes nothing.
     if (answer.status() != 200) {
       answer.refused(ErrorCode.UNKNOWN_NODE);
     } else if (answer.json().getLong("version") > version) {
@@ -201,7 +201,7 @@ class CrashTest {
           ClusterClient client =
               new ClusterClient(bourse.as(String.valueOf(org), "orgwide"), "", cluster);
           assertEquals(recorded.size(), client.version(), "one row for each version");
-          // A write that was not acknowledged may be there, one for each crash at most.
+          // An unacknowledged write may have been stored, at most one for each crash.
           assertTrue(recorded.size() <= details.size() + CRASHES, "seed " + seed);
         });
     Set<String> lostKeys = new HashSet<>(acknowledgedKeys);
@@ -217,7 +217,10 @@ class CrashTest {
     assertEquals(Set.of(), lostKeys, "seed " + seed);
   }
 
-  /** Every cluster can still be emptied: what provisions becomes active, what reclaims goes. */
+  /**
+   * Every cluster can still be emptied: provisioning nodes become active, reclaiming ones
+   * disappear.
+   */
   private static void assertNothingIsStuck(RunningBourse bourse) {
     List<ClusterClient> desks = new ArrayList<>();
     CLUSTERS.forEach(
@@ -242,7 +245,7 @@ class CrashTest {
     desks.forEach(client -> client.untilHeld(0));
   }
 
-  /** Each allocation of a node begins only after the one before is over. */
+  /** Each allocation of a node starts only after the previous one has ended. */
   private static void assertNoNodeWasHeldTwice(RunningBourse bourse) {
     record Held(String node, long from, long to) {}
     List<Held> all =

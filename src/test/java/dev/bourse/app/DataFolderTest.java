@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who on the machine may read the data folder, under whatever umask. */
+/** The permissions of the data folder under any umask. */
 @OneEngine("the embedded store's files are among those looked at")
 @SuppressWarnings("NullAway.Init") // JUnit fills in the folder.
 class DataFolderTest {
@@ -32,7 +32,7 @@ class DataFolderTest {
         Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS));
   }
 
-  /** What its owner is not alone to have, by path below the data folder. */
+  /** The entries open to others, by path below the data folder. */
   private static List<String> wider(Path data) throws IOException {
     List<String> wider = new ArrayList<>();
     try (Stream<Path> all = Files.walk(data)) {
@@ -85,14 +85,14 @@ class DataFolderTest {
     Path key = Files.createFile(keys.resolve("mine"));
     Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-rw-rw-"));
 
-    List<String> told = DataFolder.wider(data);
+    List<String> entriesAtRisk = DataFolder.wider(data);
 
     assertEquals(
         List.of(
             data + " is open to others on this machine (rwxr-xr-x): chmod 700 " + data,
             store + " is open to others on this machine (rw-r-----): chmod 600 " + store,
             key + " is open to others on this machine (rw-rw-rw-): chmod 600 " + key),
-        told);
+        entriesAtRisk);
     Files.delete(key);
     Path log = folder.resolve("log");
     try (ChildBourse child = ChildBourse.logging(data, List.of("port=0"), log)) {
@@ -100,7 +100,7 @@ class DataFolderTest {
     }
     List<String> warnings =
         Files.readAllLines(log).stream().filter(l -> l.contains(" WARN ")).toList();
-    for (String line : told.subList(0, 2)) {
+    for (String line : entriesAtRisk.subList(0, 2)) {
       assertTrue(warnings.stream().anyMatch(w -> w.endsWith(line)), line + " in " + warnings);
     }
     assertEquals("rwxr-xr-x", permissions(data));
@@ -114,8 +114,8 @@ class DataFolderTest {
     for (int i = 0; i < 50; i++) {
       Files.createFile(data.resolve("file-" + i));
     }
-    List<String> told = DataFolder.wider(data);
-    assertEquals(21, told.size());
-    assertTrue(told.get(20).endsWith("and more below " + data), told.get(20));
+    List<String> entriesAtRisk = DataFolder.wider(data);
+    assertEquals(21, entriesAtRisk.size());
+    assertTrue(entriesAtRisk.get(20).endsWith("and more below " + data), entriesAtRisk.get(20));
   }
 }

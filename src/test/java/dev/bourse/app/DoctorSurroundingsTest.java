@@ -15,6 +15,7 @@ import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SharedPostgres;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -23,6 +24,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -33,10 +36,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What operators learn of the servers and the disk that a service stands on. */
+/** The doctor's checks of the servers and the disk of a service. */
 @OneEngine("it looks at the stores of both engines itself")
 class DoctorSurroundingsTest {
-  /** More than a busy machine takes for what is there. */
+  /** More than a busy machine needs for servers that answer. */
   private static final String PATIENT = "120";
 
   private final Path data;
@@ -104,7 +107,7 @@ class DoctorSurroundingsTest {
         List.of("database", "object store", "mail", "directory", "identity provider")) {
       is("fault", run, name);
     }
-    assertTrue(saw(check(run, "disk"), "ms to be on the disk"), run.out());
+    assertTrue(saw(check(run, "disk"), "a durable write takes"), run.out());
     is("skipped", run, "secret key");
     is("skipped", run, "signing keys");
     assertEquals(2, run.code(), run.out());
@@ -116,13 +119,13 @@ class DoctorSurroundingsTest {
     allAreAtFault(run(PATIENT, allAt(Ports.free())));
   }
 
-  // Takes seconds: they are what a silent server costs, and fewer would fail a busy machine.
   @Test
+  @Slow("waits as long as a silent server costs; fewer seconds would fail a busy machine")
   void serversThatSayNothingHoldUpNothingElse() throws IOException {
     try (ServerSocket silent = new ServerSocket(0, 100, InetAddress.getLoopbackAddress())) {
       long begin = System.nanoTime();
       CommandRun run = run("3", allAt(silent.getLocalPort()));
-      // Two rounds of checks at most, and room for a busy machine.
+      // At most two rounds of checks, and a reserve for a busy machine.
       assertTrue(Duration.ofNanos(System.nanoTime() - begin).toSeconds() < 60, run.out());
       allAreAtFault(run);
     }
@@ -164,9 +167,9 @@ class DoctorSurroundingsTest {
   @Test
   void theDiskIsWrittenToAndNothingOfItIsLeft() throws IOException {
     CommandRun run = run(PATIENT);
-    assertTrue(saw(check(run, "disk"), "ms to be on the disk"), run.out());
+    assertTrue(saw(check(run, "disk"), "a durable write takes"), run.out());
     try (Stream<Path> files = Files.list(data)) {
-      // The engine's own may be beside its file.
+      // The engine's own files may be beside the store's.
       List<String> others =
           files.map(Path::toString).filter(file -> !file.contains("bourse.db")).toList();
       assertEquals(List.of(), others);
@@ -196,8 +199,8 @@ class DoctorSurroundingsTest {
             " is PostgreSQL ",
             "connections are free",
             "a round trip takes ",
-            "its clock is ours to a second",
-            "the schema is this program's")) {
+            "its clock agrees with ours to a second",
+            "the schema is current")) {
       assertTrue(saw(safe, seen), safe.encode());
     }
     assertTrue(saw(is("warning", run, "secret key"), "no secret.key is given"), run.out());
@@ -209,8 +212,8 @@ class DoctorSurroundingsTest {
     String bucket = server.newBucket();
     CommandRun run = run(PATIENT, server.settings(bucket));
     JsonObject found = is("ok", run, "object store");
-    assertTrue(saw(found, "lists, takes, gives and deletes"), found.encode());
-    assertTrue(saw(found, "its clock is "), found.encode());
+    assertTrue(saw(found, "can list, write, read and delete"), found.encode());
+    assertTrue(saw(found, "its clock "), found.encode());
     assertEquals(List.of(), server.objects(bucket));
     CommandRun missing = run(PATIENT, server.settings("bucket-of-nobody"));
     assertTrue(saw(is("fault", missing, "object store"), "bucket-of-nobody"), missing.out());
@@ -252,11 +255,11 @@ class DoctorSurroundingsTest {
   void anIdentityProviderHasToBeWhoItsSettingNames() {
     try (IdentityProvider provider = new IdentityProvider()) {
       CommandRun run = run(PATIENT, provider.settings());
-      assertTrue(saw(is("ok", run, "identity provider"), "signs with 1 key"), run.out());
+      assertTrue(saw(is("ok", run, "identity provider"), "and 1 signing key"), run.out());
       String other = provider.issuer().replace("127.0.0.1", "localhost");
       CommandRun wrong =
           run(PATIENT, "signin.oidc.issuer=" + other, "signin.oidc.client-id=bourse");
-      assertTrue(saw(is("fault", wrong, "identity provider"), "it calls itself"), wrong.out());
+      assertTrue(saw(is("fault", wrong, "identity provider"), "its issuer is"), wrong.out());
     }
   }
 
@@ -291,6 +294,28 @@ class DoctorSurroundingsTest {
   }
 
   @Test
+  void poolsWhoseTenantsCouldBecomeRootAreWarnedOfWithoutACommandThatReimages() throws Exception {
+    try (LoopbackMachine machine = new LoopbackMachine("n1", data)) {
+      String key = "nodes.ssh.identity-file=" + machine.adminKey();
+      is("ok", run(PATIENT, key), "root tenants");
+      try (Connection store = DriverManager.getConnection("jdbc:sqlite:" + data + "/bourse.db");
+          java.sql.Statement insert = store.createStatement()) {
+        insert.executeUpdate(
+            """
+            INSERT INTO pool (name, site, provider, gpu_vendor, gpus_per_node, reserve_cents,
+            cap_cents, detector_armed, swaps_enabled, ssh_user, ssh_port, env, storage, created_at,
+            tenants) VALUES ('north', 's', 'ssh', 'NVIDIA', 8, 1, 9, 1, 1, 'tenant', 22, '{}', '{}',
+            1, 'ROOT'), ('south', 's', 'simulated', 'NVIDIA', 8, 1, 9, 1, 1, 'tenant', 22, '{}',
+            '{}', 1, 'ROOT')\
+            """);
+      }
+      JsonObject warned = is("warning", run(PATIENT, key), "root tenants");
+      assertTrue(saw(warned, "1 pool(s) could become root: north"), warned.encode());
+      is("ok", run(PATIENT, key, "nodes.ssh.reimage-command=/opt/reimage"), "root tenants");
+    }
+  }
+
+  @Test
   void aProxyThatIsNotNamedIsWarnedOf() {
     String url = "base-url=https://bourse.example";
     is("warning", run(PATIENT, url), "proxies");
@@ -308,11 +333,11 @@ class DoctorSurroundingsTest {
       List<String> store = List.of("--data", bourse.data().toString());
       CommandRun quick = CommandRun.on(store, "doctor", "--quick", "--json");
       assertEquals(0, quick.code(), quick.out() + quick.err());
-      assertTrue(saw(is("ok", quick, "signing keys"), "the newest was made today"), quick.out());
+      assertTrue(saw(is("ok", quick, "signing keys"), "the newest was created today"), quick.out());
       CommandRun whole = CommandRun.on(store, "doctor", "--json");
       assertTrue(whole.refused().contains("is already open in this process"), whole.err());
       assertTrue(saw(is("skipped", whole, "store"), "or give --quick"), whole.out());
-      assertTrue(saw(check(whole, "disk"), "ms to be on the disk"), whole.out());
+      assertTrue(saw(check(whole, "disk"), "a durable write takes"), whole.out());
       bourse.stop();
       CommandRun.on(store, "doctor").succeeded();
     }

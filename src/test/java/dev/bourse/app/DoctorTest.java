@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What operators learn of a store whose bytes are not those that were written. */
+/** The doctor's findings on a store with altered bytes. */
 @OneEngine("it looks at the stores of both engines itself")
 class DoctorTest extends MoveFixture {
   private static final int PAGE = 4_096;
@@ -36,7 +36,7 @@ class DoctorTest extends MoveFixture {
     super(folder);
   }
 
-  /** The demo's store as a process leaves it that is killed. */
+  /** The demo's store after its process was killed. */
   private Path killed() throws IOException {
     Path left = Files.createTempDirectory(folder, "killed");
     try (RunningBourse bourse = RunningBourse.demo("store.url=sqlite")) {
@@ -44,7 +44,8 @@ class DoctorTest extends MoveFixture {
         FilesFixture.publish(
             bourse.asMember("acme", "alice"), FilesFixture.freshName(), new byte[100], "org");
       }
-      // The log first: a commit between the two copies is then missing, not half there.
+      // The log is copied first: a commit between the two copies is then missing rather than
+      // incomplete.
       for (String name : List.of("bourse.db-wal", "bourse.db")) {
         Files.copy(bourse.data().resolve(name), left.resolve(name));
       }
@@ -113,7 +114,7 @@ class DoctorTest extends MoveFixture {
     CommandRun.on(store, "import", busy.toString()).succeeded();
     CommandRun.on(store, "doctor").succeeded();
     Path file = Path.of(store.get(1)).resolve("bourse.db");
-    // Its kind; the table is one that nothing reads before the pages are looked at.
+    // The type of a page; nothing reads this table before the pages are checked.
     flip(file, (rootPage(file, "checkpoint_garbage") - 1) * PAGE);
     CommandRun run = CommandRun.on(store, "doctor");
     assertEquals(3, run.code(), run.out() + run.err());

@@ -17,22 +17,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** The whole service in the process of a test: what tests of other packages may reach of it. */
+/** A whole service in the test's process, with the parts that tests of other packages need. */
 public final class EmbeddedService {
-  /** Often enough that no test waits for the next look at a certificate. */
+  /** Short enough that no test waits for the next check of a certificate. */
   private static final long CERTIFICATE_MILLIS = 100;
 
   private final Vertx vertx;
   private final Bourse bourse;
 
   /**
-   * @param settings as a configuration file or {@code --set} has them
+   * @param settings in the form of a configuration file or {@code --set}
    * @param data its data folder
    * @param demo whether it serves the demo world
    * @param bounds those of the embedded store
-   * @param clock what people read the time from
+   * @param clock the wall clock
    * @param asksServer whether the clock is compared with the one of the store's server
-   * @param around what the features are given in the store's place
+   * @param around wraps the store
    */
   public EmbeddedService(
       Map<String, String> settings,
@@ -45,7 +45,7 @@ public final class EmbeddedService {
     Config config;
     try {
       config = Config.from(new Settings(settings, Map.of()), data, List.of());
-    } catch (Config.Faulty e) {
+    } catch (Config.InvalidConfigException e) {
       throw new AssertionError(e);
     }
     Timekeeper time =
@@ -54,27 +54,27 @@ public final class EmbeddedService {
     bourse = new Bourse(vertx, config, demo, bounds, time, around, CERTIFICATE_MILLIS);
   }
 
-  /** Starts everything; the service answers when this succeeds. */
+  /** Starts all parts; the service answers when this succeeds. */
   public Future<Void> start() {
     return bourse.start();
   }
 
-  /** ShutdownHooks the service in order. */
+  /** Stops the service in order. */
   public Future<Void> stop() {
     return bourse.stop().eventually(vertx::close);
   }
 
-  /** What the service runs on. */
+  /** The service's Vert.x instance. */
   public Vertx vertx() {
     return vertx;
   }
 
-  /** What clients call the service. */
+  /** The service's address for clients. */
   public String baseUrl() {
     return bourse.baseUrl();
   }
 
-  /** Where health and metrics are served. */
+  /** The port of health and metrics. */
   public int managementPort() {
     return bourse.managementPort();
   }
@@ -91,12 +91,12 @@ public final class EmbeddedService {
     return bourse.memberTokens();
   }
 
-  /** What the event loops read. */
+  /** The clusters as event loops read them. */
   public Clusters clusters() {
     return bourse.clusters();
   }
 
-  /** The way to the clusters' owners. */
+  /** The owners of clusters. */
   public ClusterOwners owners() {
     return bourse.owners();
   }

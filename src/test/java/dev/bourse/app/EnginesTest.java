@@ -7,6 +7,7 @@ import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +17,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The service does not know its engine, and every test of it says so or says why not. */
+/** The service does not depend on its engine, and every test that does states the reason. */
 @EachEngine
 class EnginesTest {
   @Test
@@ -38,7 +39,8 @@ class EnginesTest {
   }
 
   /**
-   * Returns true if a class file names one of the types: its constants hold their names as text.
+   * Returns true if a class file names one of the types: its constant pool contains their names as
+   * text.
    */
   private static boolean names(Path file, Class<?>... types) {
     try {
@@ -50,6 +52,7 @@ class EnginesTest {
   }
 
   @Test
+  @Slow("the first test on PostgreSQL starts the server of all")
   void theServiceRunsOnTheEngineThisRunIsAbout() {
     try (RunningBourse bourse = RunningBourse.demo()) {
       assertEquals(

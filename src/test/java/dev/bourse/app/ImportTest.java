@@ -19,7 +19,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that are not taken, and stores that are not filled or read. */
+/** Files that are refused, and stores that are not imported to or read. */
 @OneEngine("Each test has a store of either engine.")
 class ImportTest extends MoveFixture {
   /** A store no command has touched. */
@@ -31,7 +31,7 @@ class ImportTest extends MoveFixture {
     return Files.write(folder.resolve(name), lines);
   }
 
-  /** The busy export with one line, the first that holds a text, put in other words. */
+  /** The busy export with a change in one line, the first that contains a text. */
   private Path altered(String holding, UnaryOperator<String> change) throws Exception {
     List<String> lines = new ArrayList<>(Files.readAllLines(busy));
     for (int i = 0; i < lines.size(); i++) {
@@ -43,7 +43,7 @@ class ImportTest extends MoveFixture {
     throw new AssertionError("no line with " + holding);
   }
 
-  /** Both engines refuse the file, saying so, and are as empty afterwards as before. */
+  /** Both engines refuse the file with this message, and stay empty. */
   private void assertRefused(Path file, String said) throws Exception {
     for (List<String> store : List.of(newSqlite(), newPostgres())) {
       String refusal = CommandRun.on(store, "import", file.toString()).refused();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The file that tells minted secrets. */
+/** The file of minted secrets. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class KeysFileTest {
   @TempDir private Path folder;

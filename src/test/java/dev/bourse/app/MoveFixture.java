@@ -15,9 +15,9 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store that was worked with, as a file, and a PostgreSQL server to move to. */
+/** A used store as a file, and a PostgreSQL server to move it to. */
 abstract class MoveFixture {
-  /** What the demo world of one test became, exported; other tests only read it. */
+  /** The export of a used demo world; other tests only read it. */
   static Path busy;
 
   final Path folder;

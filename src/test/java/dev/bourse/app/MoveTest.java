@@ -19,6 +19,7 @@ import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SetsFixture;
 import dev.bourse.testing.SharedPostgres;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
@@ -33,17 +34,17 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store moves between engines, and nothing is lost on the way. */
+/** A store moves between engines without losses. */
 @OneEngine("Each test has a store of either engine.")
 class MoveTest extends MoveFixture {
-  /** So many that an import of them is still going on when it is killed. */
+  /** Enough rows that an import is still running when it is killed. */
   private static final int MANY_ROWS = 400_000;
 
   MoveTest(@TempDir Path folder) {
     super(folder);
   }
 
-  /** What clients see of the cluster: its state, its trail, its organization's keys. */
+  /** The cluster as clients see it: its state, its trail, its organization's keys. */
   private static List<JsonObject> seen(RunningBourse bourse) {
     ClusterClient client = train(bourse);
     return List.of(
@@ -52,19 +53,21 @@ class MoveTest extends MoveFixture {
         client.caller().get("/api/vm/orgs/acme/ssh-keys").ok());
   }
 
-  /** What the history tells of five minutes ago: nodes declared and granted, price declared. */
+  /** The history of five minutes ago: nodes declared and granted, price declared. */
   private static List<Object> history(RunningBourse bourse) {
     ClusterClient client = train(bourse);
-    JsonObject told =
+    JsonObject series =
         client.caller().get("/api/vm/history?hours=0.5&cluster=" + client.cluster()).ok();
-    int bucket = told.getJsonArray("granted").size() - 5;
+    int bucket = series.getJsonArray("granted").size() - 5;
     return List.of(
-        told.getJsonArray("max_nodes").getValue(bucket),
-        told.getJsonArray("granted").getValue(bucket),
-        told.getJsonArray("max_price").getValue(bucket));
+        series.getJsonArray("max_nodes").getValue(bucket),
+        series.getJsonArray("granted").getValue(bucket),
+        series.getJsonArray("max_price").getValue(bucket));
   }
 
-  /** Every audit row of the organization that the first store had, in the order of the ids. */
+  /**
+   * Every audit row of the organization in the first store, in the order of ids, is in the new one.
+   */
   private static void assertGoesOnWith(RunningBourse bourse, List<AuditRow> before) {
     List<AuditRow> now = bourse.audit("acme", false);
     assertEquals(before, now.subList(0, before.size()));
@@ -91,7 +94,7 @@ class MoveTest extends MoveFixture {
     try (RunningBourse bourse = RunningBourse.over(data)) {
       keepBusy(bourse);
       bourse.stop();
-      // As if it had been ten minutes ago, so that the history has something to tell.
+      // Moved to ten minutes ago, so that the history has entries.
       sqlite(data, "UPDATE activity SET ts = ts - 600000");
       sqlite(
           data,
@@ -128,7 +131,7 @@ class MoveTest extends MoveFixture {
       assertTrue(lastId(moved, "audit") > lastAudit);
       assertTrue(lastId(moved, "activity") > lastActivity);
 
-      // The service goes on meanwhile: the export is of one moment.
+      // The service continues: the export is of one moment.
       Path back = folder.resolve("back.ndjson");
       CommandRun.of("export", back.toString(), "--data", data.toString(), "--set", url).succeeded();
       List<JsonObject> onPostgres = seen(moved);
@@ -151,7 +154,7 @@ class MoveTest extends MoveFixture {
     }
   }
 
-  /** That a reader of any process gets the bytes of a set's files. */
+  /** Asserts that a reader of any process gets the bytes of a set's files. */
   private static void assertReadable(RunningBourse bourse, String id, Map<String, byte[]> files) {
     files.forEach(
         (path, bytes) ->
@@ -227,7 +230,10 @@ class MoveTest extends MoveFixture {
     }
   }
 
-  /** Exports one store and imports the other: the sums are the same, and the bytes not in it. */
+  /**
+   * Exports one store and imports it into the other: the sums are equal, and so are the bytes
+   * outside of it.
+   */
   private static void moves(
       Path export, List<String> from, List<String> to, String places, String store)
       throws Exception {
@@ -249,11 +255,11 @@ class MoveTest extends MoveFixture {
         List.of(List.of("--data", folder.resolve("new").toString()), List.of("--set", url))) {
       CommandRun check = CommandRun.on(store, "migrate", "--check");
       assertEquals(3, check.code(), check.err());
-      assertTrue(check.out().startsWith("pending 0001 exchange"), check.out());
+      assertTrue(check.out().startsWith("pending 0056 baseline"), check.out());
       assertTrue(check.out().contains(" is at version 0, this program's is "), check.out());
       assertFalse(Files.exists(folder.resolve("new")), "looking created a folder");
       String applied = CommandRun.on(store, "migrate").succeeded();
-      assertTrue(applied.startsWith("applied 0001 exchange"), applied);
+      assertTrue(applied.startsWith("applied 0056 baseline"), applied);
       String again = CommandRun.on(store, "migrate", "--check").succeeded();
       assertEquals(1, again.lines().count(), again);
       CommandRun.on(store, "migrate").succeeded();
@@ -272,8 +278,8 @@ class MoveTest extends MoveFixture {
     }
   }
 
-  /** Takes seconds: each kill needs a process of its own. */
   @Test
+  @Slow("each kill needs a process of its own")
   void anImportThatIsKilledLeavesNothing() throws Exception {
     Path data = Files.createTempDirectory(folder, "many");
     List<String> many = List.of("--data", data.toString());

@@ -39,7 +39,7 @@ class OrgExportTest {
   static void start() {
     bourse = RunningBourse.demo();
     List<Statement> statements = new ArrayList<>();
-    // Nothing but what is put there, so without the mints of the demo's tokens.
+    // Only the rows below, without the mints of the demo's tokens.
     statements.add(Statement.of("DELETE FROM audit"));
     for (int i = 0; i < ROWS; i++) {
       statements.add(
@@ -88,7 +88,7 @@ class OrgExportTest {
     assertEquals(
         page.getJsonArray("entries").getList(),
         entries.subList(0, 100).stream().map(JsonObject::getMap).toList());
-    // From an entry down, and only so many.
+    // From an entry on, with a limit.
     long third = entries.get(2).getLong("id");
     assertEquals(
         entries.subList(3, 10),

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A database that cannot be written makes writes wait and loses none. */
+/** Writes wait for a database that cannot be written, and none is lost. */
 @OneEngine("it takes a server's ways to fail; StoreFaultTest is its counterpart")
 class PostgresFaultTest {
   private String url = "";
@@ -32,7 +32,7 @@ class PostgresFaultTest {
     bourse.close();
   }
 
-  /** The server's own answer when it cannot extend a table; no real disk need be filled for it. */
+  /** The server's own message when it cannot extend a table; no disk has to be filled. */
   private static final String FULL =
       """
       CREATE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS $$

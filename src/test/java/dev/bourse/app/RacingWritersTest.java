@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Of writers that saw the same version, one wins. */
+/** Of several writers of the same version, one succeeds. */
 @OneEngine("ReplicasTest races the writers of two services on PostgreSQL")
 class RacingWritersTest {
   private static final int WRITES = 200;
@@ -56,7 +56,7 @@ class RacingWritersTest {
     }
   }
 
-  /** Sends one write for each version; the versions it made. */
+  /** Sends one write for each version; returns the versions it created. */
   private static List<Long> race(ClusterClient client, int writer, CyclicBarrier start)
       throws Exception {
     List<Long> won = new ArrayList<>();

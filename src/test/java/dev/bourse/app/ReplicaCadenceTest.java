@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Two services on one database keep one write cadence for each cluster. */
 @OneEngine("only PostgreSQL is shared by several services")
 class ReplicaCadenceTest {
-  /** Passes only when the test steps the clock of both services. */
+  /** Passes only when the test moves the clock of both services. */
   private static final Duration CADENCE = Duration.ofHours(1);
 
   private static ClusterClient client(RunningBourse service, String token) {

@@ -8,6 +8,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What one process costs another on the same database, as the server counts it. */
+/** The cost of one process for another on the same database, measured at the server. */
 @OneEngine("only PostgreSQL is shared by several services")
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ReplicaCostTest {
@@ -27,7 +28,7 @@ class ReplicaCostTest {
   private static String url = "";
   private static RunningBourse here;
 
-  /** Another process, as a user of its own, by whom its statements are told from the others. */
+  /** Another process, with a database user of its own, by which its statements are identified. */
   private static RunningBourse there;
 
   @BeforeAll
@@ -41,7 +42,7 @@ class ReplicaCostTest {
     there = demo(url.replace("//postgres@", "//there@"));
   }
 
-  /** Who waits for a lease looks three times in its length, and so more than once a tick. */
+  /** A process waiting for a lease checks three times in its length, more than once a tick. */
   private static RunningBourse demo(String url) {
     return RunningBourse.demo("store.url=" + url, "market.lease=3s", "market.tick=3s");
   }
@@ -85,13 +86,13 @@ class ReplicaCostTest {
     }
     until("the other knows the last write", () -> reading.version() == writes + 1);
     long asked = statements("WITH asked%") + statements("%FROM cluster c LEFT JOIN allocation%");
-    // It looks for what it may have missed a few times a second, whether anybody writes or not.
+    // It polls for missed changes a few times a second, regardless of writes.
     assertTrue(asked < writes / 2, asked + " statements for " + writes + " writes");
   }
 
-  // Takes seconds: two looks, each a second after the one before. With a shorter lease a busy
-  // machine would lose it.
+  // With a shorter lease a busy machine would lose it.
   @Test
+  @Slow("waits for two looks, each a second after the one before")
   void whoWaitsForALeaseShowsThePricesOfItsHolderAndReadsNoNodesForThem() throws Exception {
     until("the holder has told them", () -> statements("SELECT quote FROM lease%") > 0);
     until("both show the same", () -> market(here).equals(market(there)));
@@ -101,7 +102,7 @@ class ReplicaCostTest {
     until("both show the same", () -> market(here).equals(market(there)));
   }
 
-  /** What it shows of its pools, of one tick. */
+  /** The prices it shows for its pools, of one tick. */
   private static String market(RunningBourse process) {
     return process.with(here.secret("acme", "orgwide")).get("/api/market/feed").ok().encode();
   }

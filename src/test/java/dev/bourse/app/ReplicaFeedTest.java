@@ -26,14 +26,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever another process commits is soon gone by here, whatever is lost and whatever fails. */
+/** Changes committed by other processes take effect soon, despite lost messages and failures. */
 @OneEngine("only PostgreSQL is shared by several services")
 class ReplicaFeedTest {
   private String url = "";
   private RunningBourse bourse;
 
-  /** The other process: what it changes it leaves in the feed, and it never notifies. */
+  /** The other process: it records its changes in the commit log, and never notifies. */
   private Connection other;
+
+  /** How many groups it has stored. */
+  private int groups;
 
   @BeforeEach
   void start() throws Exception {
@@ -54,17 +57,19 @@ class ReplicaFeedTest {
     }
   }
 
-  /** Changes something, and tells so in the same transaction. */
+  /** Makes a change, and reports it in the same transaction. */
   private void change(String topic, String key, String sql) throws SQLException {
     execute(
         other,
         "BEGIN; "
             + sql
-            + "; INSERT INTO change_feed (topic, key) VALUES ('"
+            + "; INSERT INTO commit_log (sender, seq, changes) VALUES ('other', "
+            + ++groups
+            + ", '"
             + topic
-            + "', '"
+            + "\t"
             + key
-            + "'); COMMIT");
+            + "\t\t'); COMMIT");
   }
 
   private ClusterClient client() {
@@ -78,7 +83,7 @@ class ReplicaFeedTest {
   @Test
   void everyTopicIsShownThoughNobodyNotifies() throws Exception {
     ClusterClient client = client();
-    // All at once: each would be found at the next look at the feed.
+    // In one transaction, because each would be found at the next poll of the feed.
     change(
         CapacityStore.CHANGED,
         "acme-train",
@@ -150,7 +155,7 @@ class ReplicaFeedTest {
     operator.get("/api/operator/switches").ok();
     String orgwideId = orgwide.actor().substring("token:".length());
 
-    // Several at once: each would be found at the next look at the feed.
+    // In one transaction, because each would be found at the next poll of the feed.
     change(
         Tokens.ORGANIZATION_CHANGED,
         "acme",
@@ -183,7 +188,7 @@ class ReplicaFeedTest {
     until("all its tokens", () -> isRefused(bare, "/api/whoami"));
   }
 
-  /** Ends all sessions of the service and lets it make no other, or lets it again. */
+  /** Ends all sessions of the service and blocks or allows new ones. */
   private void cutOff(boolean isCut) throws SQLException {
     String database = url.substring(url.lastIndexOf('/') + 1);
     SharedPostgres.server()
@@ -198,14 +203,17 @@ class ReplicaFeedTest {
     }
   }
 
-  // Takes seconds: two readings end with their timeout, which has to be long enough for a start.
+  // Takes seconds: two reads end by their time-out, which has to be long enough for a start.
   @Test
   void aDatabaseThatWasSetBackIsGoneByAfterTheSessionsCameBack() throws Exception {
     ClusterClient client = client();
     client.declare(0, 2);
     client.declare(0, 3);
     until("it is shown", () -> client.version() == 2);
-    execute(other, "UPDATE cluster SET revision = 1, version = 1 WHERE name = 'acme-train'");
+    execute(
+        other,
+        "BEGIN; UPDATE cluster SET revision = 1, version = 1 WHERE name = 'acme-train';"
+            + " DELETE FROM commit_log; COMMIT");
     cutOff(true);
     cutOff(false);
     until("the earlier state is shown", () -> client.version() == 1);

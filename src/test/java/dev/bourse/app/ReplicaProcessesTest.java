@@ -8,6 +8,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.ReplicaPair;
+import dev.bourse.testing.Slow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -21,8 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process that hangs loses the market to another process on the same database. The simulation
- * holds the other rules of leases, crashes and races, and {@link ReplicasTest} two services on
+ * A stuck process loses the market to another process on the same database. The simulation covers
+ * the other rules of leases, crashes and races, and {@link ReplicasTest} two services on
  * PostgreSQL.
  */
 @OneEngine("only PostgreSQL is shared by several processes")
@@ -30,7 +31,7 @@ class ReplicaProcessesTest {
   /** Long enough that a busy machine renews it in time; the second asks three times as often. */
   private static final int LEASE_MILLIS = 4_000;
 
-  /** For all requests of a load together. */
+  /** The time for all requests of a load together. */
   private static final int LOAD_MINUTES = 5;
 
   private final long seed = System.nanoTime();
@@ -43,9 +44,9 @@ class ReplicaProcessesTest {
   }
 
   /**
-   * Has the database note who grants in which epoch, and count what it turned away for its epoch: a
-   * sequence is not rolled back with the commit that was refused. It is drawn from once at the
-   * start, as a new sequence tells the same before and after its first number.
+   * Makes the database record grants with their epoch, and count refused ones: a sequence is not
+   * rolled back with a refused commit. The first number is drawn at the start, because a new
+   * sequence has the same value before and after it.
    */
   private static final String WATCH =
       """
@@ -70,9 +71,10 @@ class ReplicaProcessesTest {
         FOR EACH STATEMENT EXECUTE FUNCTION count_fenced();
       """;
 
-  // Starts two JVMs and waits until a lease expires: a holder that hears of its loss before it
-  // expires gives up without a commit that could be refused.
+  // A holder that hears of its loss before its lease expires gives up without a commit that could
+  // be refused.
   @Test
+  @Slow("starts two JVMs and waits until a lease expires")
   void aFrozenMarketIsTakenOverAndWhenItThawsItsCommitsAreRefusedAndItFollows() throws Exception {
     try (ReplicaPair replicas = new ReplicaPair("market.lease=" + LEASE_MILLIS + "ms")) {
       replicas.addKeys();
@@ -121,7 +123,7 @@ class ReplicaProcessesTest {
     }
   }
 
-  /** Sessions that granted in an epoch and are still there. */
+  /** Sessions with grants in an epoch that still exist. */
   private static final String SESSIONS =
       "SELECT COUNT(DISTINCT pid) FROM grant_log JOIN pg_stat_activity ON pid = backend"
           + " WHERE epoch = ";
@@ -130,7 +132,7 @@ class ReplicaProcessesTest {
     return replicas.number("SELECT COUNT(*) FROM grant_log WHERE epoch = " + epoch);
   }
 
-  /** Declares this and that upon whatever version it reads. */
+  /** Declares different sizes based on the current version. */
   private Future<?> load(ClusterClient client, BooleanSupplier goesOn) {
     Random choices = new Random(random.nextLong());
     return writers.submit(
@@ -139,7 +141,7 @@ class ReplicaProcessesTest {
             HttpAnswer answer =
                 client.put(client.order(choices.nextInt(7), 2 + choices.nextInt(8)));
             if (answer.status() == ErrorCode.OVERLOADED.status()) {
-              // A process that was frozen in the middle of a commit holds up the others.
+              // A process suspended during a commit blocks the others.
               answer.refused(ErrorCode.OVERLOADED);
             } else if (answer.status() != 200) {
               answer.refused(ErrorCode.VERSION_MISMATCH);

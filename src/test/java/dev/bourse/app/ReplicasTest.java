@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two services on one PostgreSQL database are one service. */
+/** Two services on one PostgreSQL database act as one. */
 @OneEngine("only PostgreSQL is shared by several services")
 class ReplicasTest {
   private RunningBourse first;
@@ -52,7 +52,7 @@ class ReplicasTest {
     second.close();
   }
 
-  /** Acme's training cluster as a client of one of the two sees it. */
+  /** Acme's training cluster through one of the two. */
   private ClusterClient client(RunningBourse service) {
     return new ClusterClient(service.with(first.secret("acme", "bound")), "acme", "acme-train");
   }
@@ -98,7 +98,7 @@ class ReplicasTest {
     client.swap(old).ok();
     until(
         "it has another", () -> client.allocations().size() == 1 && !client.active().contains(old));
-    // No machine is free but that one; each process is told of it by the other.
+    // No other machine is free; each process learns of the other's change.
     for (RunningBourse service : List.of(first, second)) {
       await(
           service
@@ -158,7 +158,7 @@ class ReplicasTest {
     }
   }
 
-  /** One attempt at each version; how many it won. */
+  /** One attempt at each version; returns how many succeeded. */
   private static int race(ClusterClient client, int writes, CyclicBarrier start) throws Exception {
     int won = 0;
     for (int version = 0; version < writes; version++) {
@@ -228,7 +228,7 @@ class ReplicasTest {
     client(second).untilHeld(1);
   }
 
-  /** Processes among which upkeep is divided. */
+  /** The number of processes that share the upkeep. */
   private long processes() {
     return await(
             second
@@ -238,7 +238,7 @@ class ReplicasTest {
         .get(0);
   }
 
-  /** An operator at one of the two; their token is good at both. */
+  /** An operator at one of the two; the token is valid at both. */
   private ApiClient operator(RunningBourse service) throws IOException {
     return service.with(
         new JsonObject(Files.readString(first.data().resolve("operator.json")))

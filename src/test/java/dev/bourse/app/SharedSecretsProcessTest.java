@@ -12,6 +12,7 @@ import dev.bourse.testing.CommandRun;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.SharedPostgres;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.InputStream;
@@ -47,7 +48,7 @@ class SharedSecretsProcessTest {
     return List.of(
         "port=" + port,
         "event-loops=1",
-        // What members' tokens name as their issuer.
+        // The issuer in members' tokens.
         "base-url=http://bourse.example",
         "store.url=" + url,
         "secret.key=" + keys);
@@ -77,8 +78,8 @@ class SharedSecretsProcessTest {
         .getJsonArray("keys");
   }
 
-  // Takes seconds: three JVMs start one after another, with two secret keys.
   @Test
+  @Slow("three JVMs start one after another, with two secret keys")
   void nothingHasToBeCopiedAndNothingIsLostWithADataFolder() throws Exception {
     String url = SharedPostgres.server().newStore();
     Path one = folder.resolve("one");
@@ -121,7 +122,10 @@ class SharedSecretsProcessTest {
     refusesAnotherKey(url);
   }
 
-  /** One key alone encrypts before the work has begun as well, so the key itself is looked at. */
+  /**
+   * The id of the encrypting key does not show whether rows were re-encrypted, so the rows are
+   * checked.
+   */
   private static void untilAnotherKeyEncrypts(String url, Set<String> before) {
     RunningBourse.until(
         "all is encrypted anew",
@@ -157,7 +161,7 @@ class SharedSecretsProcessTest {
     }
   }
 
-  private void assertNothingIsExported(String url, JsonObject told) throws Exception {
+  private void assertNothingIsExported(String url, JsonObject keysFile) throws Exception {
     Path file = folder.resolve("export.gz");
     CommandRun.of("export", file.toString(), "--set", "store.url=" + url).succeeded();
     String rows;
@@ -167,7 +171,7 @@ class SharedSecretsProcessTest {
     assertTrue(rows.contains("signing-key/"), "the encrypted keys are exported");
     assertFalse(rows.contains("PRIVATE KEY"));
     assertFalse(rows.contains(SECRET));
-    assertFalse(rows.contains(told.getString("operator_token")));
+    assertFalse(rows.contains(keysFile.getString("operator_token")));
   }
 
   private void importSaysWhichKeyIsWanted() {
@@ -184,7 +188,7 @@ class SharedSecretsProcessTest {
     assertTrue(imported.err().contains("secret.give-up="), imported.err());
   }
 
-  /** The rows were encrypted anew with the key that came first. */
+  /** The rows were re-encrypted with the first key. */
   private void refusesAnotherKey(String url) throws Exception {
     List<String> doctor = new ArrayList<>(List.of("doctor", "--set", "store.url=" + url));
     CommandRun.of(with(doctor, NEXT_SECRET)).succeeded();

@@ -11,6 +11,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.EachEngine;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import dev.bourse.testing.TestStore;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedReader;
@@ -35,7 +36,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A service told to stop finishes what it took on. */
+/** A service that is asked to stop completes its work. */
 @EachEngine
 class ShutdownTest {
   private static final List<String> SETTINGS =
@@ -45,11 +46,11 @@ class ShutdownTest {
           "limits.requests-per-minute=0",
           "limits.edge-per-minute=0");
 
-  /** What a process ended by SIGTERM exits with. */
+  /** The exit code of a process ended by SIGTERM. */
   private static final int TERMINATED = 128 + 15;
 
-  // Takes seconds: a JVM and a service start one after the other.
   @Test
+  @Slow("a JVM and a service start one after the other")
   void terminationKeepsEveryAnsweredWriteAndRead() throws Exception {
     Path data = RunningBourse.newFolder();
     AtomicInteger writes = new AtomicInteger();
@@ -97,7 +98,7 @@ class ShutdownTest {
         }
       }
     } catch (IOException gone) {
-      // As it should be.
+      // Expected.
     }
   }
 
@@ -135,8 +136,8 @@ class ShutdownTest {
     }
   }
 
-  // Takes seconds: a JVM with the flags of the launcher starts.
   @Test
+  @Slow("a JVM with the flags of the launcher starts")
   void clientsThatPostThroughAStopAreAnsweredOrToldBeforeTheySend() throws Exception {
     Path data = RunningBourse.newFolder();
     Path log = data.resolve("log");
@@ -169,7 +170,7 @@ class ShutdownTest {
         Files.readString(log)
             .substring(begun)
             .lines()
-            // A busy machine may hold up a thread.
+            // A busy machine may delay a thread.
             .filter(line -> !line.contains("BlockedThreadChecker"))
             .collect(Collectors.joining("\n"));
     assertFalse(logged.matches("(?s).*\\b(WARN|ERROR)\\b.*"), logged);
@@ -179,7 +180,7 @@ class ShutdownTest {
 
   private static final int POSTING = 8;
 
-  /** Over one connection, until an answer says that it is the last. */
+  /** Posts on one connection until an answer announces its end. */
   private static @Nullable Void post(URI address, String token, AtomicInteger answered)
       throws IOException {
     byte[] body =

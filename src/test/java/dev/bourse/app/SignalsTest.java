@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What operators are told in numbers, and that the guide tells the same. */
+/** The metrics of a service, and their agreement with the guide. */
 @EachEngine
 class SignalsTest {
   private static RunningBourse bourse;
@@ -60,7 +60,7 @@ class SignalsTest {
         "(?m)^\\| `([a-z_]+)` \\| (?:counter|gauge|histogram) ", text("/docs/guides/signals.md"));
   }
 
-  /** What has no series before something goes wrong, or as nobody uses it here. */
+  /** Metrics without series until something fails or is used. */
   private static final Set<String> NOT_YET =
       Set.of(
           "bourse_market_tick_failures_total",
@@ -82,7 +82,7 @@ class SignalsTest {
     return left;
   }
 
-  /** Shown where something is that may not be here: the feed of PostgreSQL, the embedded store. */
+  /** Metrics of features that may be absent here: the feed of PostgreSQL, the embedded store. */
   private static final Set<String> ELSEWHERE =
       Set.of("bourse_changes_known_age_seconds", "bourse_store_log_bytes");
 
@@ -124,11 +124,11 @@ class SignalsTest {
           String grouped = String.join(",", found("by \\(([^)]*)\\)", shown));
           String said = ((JsonObject) target).getString("legendFormat");
           Set<String> used = found("([a-z]+)", grouped);
-          Set<String> told = found("\\{\\{([a-z]+)}}", said);
+          Set<String> documented = found("\\{\\{([a-z]+)}}", said);
           assertEquals(Set.of(), without(used, labels), shown);
-          assertEquals(Set.of(), without(told, labels), said);
+          assertEquals(Set.of(), without(documented, labels), said);
           if (!grouped.isEmpty()) {
-            assertEquals(without(used, Set.of("le")), told, "one line for each: " + shown);
+            assertEquals(without(used, Set.of("le")), documented, "one line for each: " + shown);
           }
         }
       }
@@ -181,6 +181,8 @@ class SignalsTest {
     assertEquals(1, scrape.sum("bourse_market_lease_held", pool));
     assertEquals(1, scrape.sum("bourse_market_lease_epoch", pool));
     assertEquals(TestMarket.NODES, scrape.sum("bourse_pool_nodes", pool, "state=\"usable\""));
+    assertEquals(TestMarket.NODES, scrape.sum("bourse_node_health", pool, "state=\"unknown\""));
+    assertEquals(0, scrape.sum("bourse_node_health", pool, "state=\"failed\""));
     assertEquals(1.0, scrape.sum("bourse_market_clearing_price_dollars", pool));
     assertEquals(TestMarket.NODES, scrape.sum("bourse_market_supply_nodes", pool));
     assertTrue(scrape.sum("bourse_market_quote_age_seconds", pool) < 60);

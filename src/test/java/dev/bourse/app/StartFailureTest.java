@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an operator can do wrong ends a start with one message, soon, and no stack trace. */
+/** An operator's mistake ends a start soon, with one message and without a stack trace. */
 @OneEngine("none of it reaches the store, or it is about the embedded one's files")
 class StartFailureTest {
   private final Path folder;
@@ -73,8 +73,8 @@ class StartFailureTest {
   }
 
   /**
-   * Starts the service in this process, and returns what a process would say of its failure: the
-   * text that {@code serve} logs before it ends with its exit code for expected failures.
+   * Starts the service in this process, and returns the message of its failure: the text that
+   * {@code serve} logs before it exits with the code for expected failures.
    */
   private String refusal(boolean demo, String... settings) throws Exception {
     Map<String, String> values = new HashMap<>(USUAL);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The check of statements finds those that read a whole table, on either engine. */
+/** The check of statements finds full table scans on either engine. */
 class StatementPlansTest {
   private static final String BY_KEY = "SELECT detail FROM audit WHERE id = ?";
   private static final String BY_TEXT = "DELETE FROM audit WHERE detail = ?";

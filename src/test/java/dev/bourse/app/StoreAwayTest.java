@@ -9,16 +9,17 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process that is cut off from its database says so, and in time lets nobody in. */
+/** A process that loses its database reports it, and after some time refuses all callers. */
 @OneEngine("only a server can go away while the service stays")
 class StoreAwayTest {
-  // Takes seconds: a server of its own starts, stops and starts again.
   @Test
+  @Slow("a server of its own starts, stops and starts again")
   void withoutItsDatabaseItIsNotReadyAndThenTrustsNoTokenUntilItIsBack(@TempDir Path folder)
       throws Exception {
     try (PostgresServer server = PostgresServer.start(folder.resolve("pg"), Map.of());

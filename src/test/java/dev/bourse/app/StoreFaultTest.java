@@ -31,7 +31,7 @@ class StoreFaultTest {
       ClusterClient client = bourse.market().redA();
       fill(bourse.database());
       JsonObject order = client.order(0, 2);
-      // What room is left in half-empty pages takes a few more.
+      // The free room in half-empty pages takes a few more.
       for (int i = 0; i < 500 && client.put(order).status() == 200; i++) {
         order = client.order(0, 2);
       }
@@ -45,7 +45,7 @@ class StoreFaultTest {
       assertEquals(order.getLong("expected_version"), state.getLong("version"));
       int rows = bourse.audit(client.orgId(), false).size();
       assertEquals(state.getLong("version"), rows, "one row for each accepted write");
-      // Others' commits go on failing, and the batch they share with this one fails as a whole.
+      // Others' commits still fail, and so does a batch shared with this one.
       Statement emptying = Statement.of("DELETE FROM audit WHERE org_id = ?", FILLER);
       until("room is made", () -> isStored(bourse.database(), emptying));
       JsonObject sameAgain = order;

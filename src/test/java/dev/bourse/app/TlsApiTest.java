@@ -32,7 +32,7 @@ import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The whole service with a certificate of its own. */
+/** A whole service with a certificate. */
 @OneEngine("TLS is the same before each store")
 class TlsApiTest {
   /** More than a record, a block and a window. */

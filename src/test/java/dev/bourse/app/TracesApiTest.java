@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a whole service tells a collector, and what it never does. */
+/** The traces of a whole service, and the data they must not contain. */
 @ReplayedOnPostgres
 class TracesApiTest {
   private static final String CALLER = "00f067aa0ba902b7";
@@ -162,8 +162,9 @@ class TracesApiTest {
       Collector.Told span =
           collector.await(
               "the span of the line",
-              told ->
-                  told.traceId().equals(line.getString("trace_id")) && told.parentId().isEmpty());
+              exported ->
+                  exported.traceId().equals(line.getString("trace_id"))
+                      && exported.parentId().isEmpty());
       assertEquals("slow", span.get("bourse.request_id"));
     }
   }
@@ -187,7 +188,8 @@ class TracesApiTest {
               "/api/console/webhooks/" + endpoint.getString("endpoint_id") + "/test",
               new JsonObject())
           .ok();
-      Collector.Told span = collector.await("webhooks", told -> told.name().equals("webhooks"));
+      Collector.Told span =
+          collector.await("webhooks", exported -> exported.name().equals("webhooks"));
       assertEquals(Collector.Told.CLIENT, span.kind());
       assertTrue(span.failed());
       assertEquals(
@@ -204,7 +206,7 @@ class TracesApiTest {
   @Test
   void noTokenNoAddressAndNoContentIsTold() {
     SentSecrets secrets = new SentSecrets(bourse);
-    // With what no request's id has in it.
+    // Texts that occur in no request id.
     secrets.add("Zq7.", "Zq7-", "bob@acme.example");
     secrets.send();
     Map<String, byte[]> files =
@@ -224,9 +226,9 @@ class TracesApiTest {
 
     read("the-last").ok();
     collector.awaitRequest("the-last");
-    String told = collector.text();
-    secrets.assertNoneIn(told);
-    assertFalse(told.contains("@") && told.matches("(?s).*[a-z]@[a-z]+\\.example.*"));
+    String exported = collector.text();
+    secrets.assertNoneIn(exported);
+    assertFalse(exported.contains("@") && exported.matches("(?s).*[a-z]@[a-z]+\\.example.*"));
     Set<String> keys =
         collector.told().stream()
             .flatMap(span -> span.attributes().keySet().stream())

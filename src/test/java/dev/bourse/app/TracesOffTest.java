@@ -8,6 +8,7 @@ import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.Collector;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +18,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A service that traces nothing has nothing of what would. */
+/** A service without traces loads none of their code. */
 @OneEngine("which classes are loaded for traces does not depend on who keeps the rows")
 class TracesOffTest {
   private static final Pattern OTHERS =
@@ -44,8 +45,8 @@ class TracesOffTest {
     assertEquals(List.of(), loaded(temp));
   }
 
-  /** Takes seconds: the service starts in a process of its own. */
   @Test
+  @Slow("the service starts in a process of its own")
   void withAnEndpointTheyAre(@TempDir Path temp) throws IOException {
     try (Collector collector = new Collector()) {
       assertTrue(loaded(temp, "trace.endpoint=" + collector.url()).size() > 20);

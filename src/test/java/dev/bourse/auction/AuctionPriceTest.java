@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.bourse.auction.Bidder.Participation;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -11,6 +14,32 @@ import org.junit.jupiter.api.Test;
 @Tag("fast")
 class AuctionPriceTest extends AuctionFixture {
   // The clearing price
+
+  /** The examples of the guide {@code market.md}. */
+  @Test
+  void theExamplesOfTheGuideHold() {
+    Bidder acme = bid("acme", 500, 2, held("a1"), held("a2"));
+    Bidder globex = bid("globex", 300, 1, held("g1"));
+    Bidder initech = bid("initech", 200, 3, held("i1"));
+    Clearing first = clear(seats(4), acme, globex, initech);
+    assertEquals(Map.of("initech", 2), first.unseated());
+    assertEquals(
+        List.of(200L, 200L, RESERVE),
+        Stream.of("acme", "globex", "initech").map(first::centsOf).toList());
+    Clearing fewer = clear(seats(4), acme, globex, bid("initech", 200, 1, held("i1")));
+    assertEquals(RESERVE, fewer.clearingCents());
+
+    Bidder hooli = bid("hooli", 600, 4);
+    assertEquals(4, clear(seats(4), acme, globex, initech, hooli).reclaims().size());
+    Clearing raised =
+        clear(seats(4), bid("acme", 650, 2, held("a1"), held("a2")), globex, initech, hooli);
+    assertEquals(List.of(outbid("globex", "g1"), outbid("initech", "i1")), raised.reclaims());
+    assertEquals(600L, raised.centsOf("acme"));
+
+    Clearing passedOver =
+        clear(seats(4), bid("a", 500, 2), gang(3, bid("b", 400, 3)), bid("c", 300, 1));
+    assertEquals(Map.of("b", 3), passedOver.unseated());
+  }
 
   @Test
   void withSeatsForAllEverybodyPaysTheReserve() {

@@ -288,6 +288,14 @@ class AuctionTest extends AuctionFixture {
     assertEquals(Map.of("a", 2, "b", 1), clearing.unseated());
   }
 
+  /** Under notice it is billed still: at the bid that would win it, up to its holder's ceiling. */
+  @Test
+  void anUnusableNodeThatIsLostCostsAsMuchAsOneThatAnswers() {
+    Clearing clearing = clear(seats(0), bid("a", 200, 1, unusable("a1")), bid("b", 300, 1));
+    assertEquals(List.of(outbid("a", "a1")), clearing.reclaims());
+    assertEquals(300L, clearing.centsOf("a"));
+  }
+
   @Test
   void anUnusableNodeStaysAtACeilingThatWouldKeepAHealthyOneAndCostsAsMuch() {
     Clearing clearing =

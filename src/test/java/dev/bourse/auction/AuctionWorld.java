@@ -133,11 +133,11 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
         new Supply(supply.seats() + more, supply.free()));
   }
 
-  /** How many nodes an organization keeps that are no seats. */
-  int unusableKept(String org, Clearing clearing) {
+  /** How many nodes an organization holds that are no seats, under notice or not. */
+  int unusableHeld(String org) {
     return bidders.stream()
         .filter(bidder -> bidder.org().equals(org))
-        .mapToInt(bidder -> unusableKept(bidder, clearing))
+        .mapToInt(bidder -> bidder.held().size() - usable(bidder))
         .sum();
   }
 
@@ -221,6 +221,24 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
     return new AuctionWorld(reserve, cap, next, new Supply(supply.seats() - replacements, free));
   }
 
+  /** The decisions applied, and an hour later, when the granted nodes are not shielded any more. */
+  AuctionWorld unshielded(Clearing clearing) {
+    AuctionWorld next = after(clearing, true);
+    return next.with(
+        next.bidders().stream()
+            .map(
+                bidder ->
+                    with(
+                        bidder,
+                        bidder.ceilingCents(),
+                        bidder.pricedAtMillis(),
+                        bidder.held().stream()
+                            .map(held -> new Held(held.allocationId(), false, held.usable()))
+                            .toList(),
+                        bidder.swapsAwaiting()))
+            .toList());
+  }
+
   Bidder bidder(String cluster) {
     return bidders.stream().filter(b -> b.cluster().equals(cluster)).findFirst().orElseThrow();
   }
@@ -230,13 +248,14 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
     return bidder.declaredSlots() - clearing.unseated().getOrDefault(bidder.cluster(), 0);
   }
 
-  /** What each organization pays that has seats after a clearing, or keeps nodes that are none. */
+  /** What each organization pays that has seats after a clearing, or holds nodes that are none. */
   Map<String, Long> prices() {
     Clearing clearing = clear();
     Map<String, Long> prices = new HashMap<>();
     for (Bidder bidder : bidders) {
       Long cents = clearing.centsOf(bidder.org());
-      if (seats(bidder, clearing) > 0 && cents != null) {
+      boolean pays = seats(bidder, clearing) > 0 || unusableHeld(bidder.org()) > 0;
+      if (pays && cents != null) {
         prices.put(bidder.org(), cents);
       }
     }
@@ -248,14 +267,23 @@ record AuctionWorld(long reserve, long cap, List<Bidder> bidders, Supply supply)
     return switch (bidder.participation()) {
       case EVICTED -> 0;
       case STATIC -> usable(bidder);
-      case OPEN, INCUMBENTS_ONLY ->
-          bidder.held().stream().filter(held -> held.shielded() && held.usable()).count();
+      case OPEN, INCUMBENTS_ONLY -> {
+        int shielded = 0;
+        for (Held held : bidder.held()) {
+          shielded += held.shielded() && held.usable() ? 1 : 0;
+        }
+        yield shielded;
+      }
     };
   }
 
   /** Nodes a cluster holds that are seats. */
   static int usable(Bidder bidder) {
-    return (int) bidder.held().stream().filter(Held::usable).count();
+    int usable = 0;
+    for (Held held : bidder.held()) {
+      usable += held.usable() ? 1 : 0;
+    }
+    return usable;
   }
 
   boolean excludes(String nodeId, String org) {

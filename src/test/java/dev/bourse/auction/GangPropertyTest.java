@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What holds of gangs: in every world of up to three newcomers and five nodes, and in many random
- * ones of up to six bidders and eight nodes.
+ * What holds of gangs: in every world of up to three newcomers of three organizations and five
+ * nodes, and in many random ones of up to six bidders and eight nodes.
  */
 @Tag("fast")
 class GangPropertyTest {
@@ -27,7 +27,8 @@ class GangPropertyTest {
 
   private static void inEveryWorld(AuctionWorld.Property property) {
     AuctionWorld.inEachOf(WORLDS, GangPropertyTest::randomWorld, property);
-    everySmallWorld(new Random(WORLDS), property);
+    new SmallWorlds(3, 2, 3, 5, SmallWorlds.sizes(3), new SmallWorlds.Part(0, 1))
+        .inEach(new Random(WORLDS), property);
   }
 
   private static AuctionWorld randomWorld(RandomGenerator random) {
@@ -72,27 +73,6 @@ class GangPropertyTest {
       unheld.add(new FreeNode("n" + i, null));
     }
     return new Supply(nodes, unheld);
-  }
-
-  private static void everySmallWorld(RandomGenerator random, AuctionWorld.Property property) {
-    // Sizes and minimums up to three nodes, and a minimum that is more than is declared.
-    int[][] sizes = {{1, 1}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {3, 3}, {1, 2}};
-    int kinds = 2 * sizes.length;
-    for (int world = 0; world < kinds * kinds * kinds * 6; world++) {
-      List<Bidder> bidders = new ArrayList<>();
-      int rest = world;
-      for (int i = 0; i < 3; i++) {
-        int kind = rest % kinds;
-        rest /= kinds;
-        int[] size = sizes[kind / 2];
-        bidders.add(newcomer("c" + i, 2 + kind % 2, size[0], size[1]));
-      }
-      new AuctionWorld(2, 4, bidders, supply(rest, rest)).check("world " + world, property, random);
-    }
-  }
-
-  private static Bidder newcomer(String name, long ceiling, int declared, int minimum) {
-    return AuctionFixture.gang(minimum, AuctionFixture.bid(name, ceiling, declared));
   }
 
   private static boolean mayBidForItsMinimum(AuctionWorld world, Bidder bidder) {
@@ -225,7 +205,7 @@ class GangPropertyTest {
             others.remove(lost);
             AuctionWorld quiet = world.with(others);
             for (String org : world.prices().keySet()) {
-              AuctionWorld gone = world.without(org, world.unusableKept(org, clearing));
+              AuctionWorld gone = world.without(org, world.unusableHeld(org));
               boolean wouldWin =
                   gone.bidders().contains(lost)
                       && gone.seats(lost, gone.clear()) >= lost.minimumSlots();

@@ -114,14 +114,19 @@ final class ReferenceAuction {
   }
 
   int left() {
-    return world.supply().seats() - claims.stream().mapToInt(claim -> claim.seated).sum();
+    int left = world.supply().seats();
+    for (Claim claim : claims) {
+      left -= claim.seated;
+    }
+    return left;
   }
 
   private int seatsOf(String org) {
-    return claims.stream()
-        .filter(claim -> claim.bidder.org().equals(org))
-        .mapToInt(claim -> claim.seated)
-        .sum();
+    int seats = 0;
+    for (Claim claim : claims) {
+      seats += claim.bidder.org().equals(org) ? claim.seated : 0;
+    }
+    return seats;
   }
 
   /** Whether a ceiling keeps an incumbent a seat that nobody else could have. */
@@ -236,25 +241,21 @@ final class ReferenceAuction {
     Map<String, Long> prices = new HashMap<>();
     for (Claim claim : claims) {
       String org = claim.bidder.org();
-      int kept =
+      int broken =
           claims.stream()
               .filter(c -> c.bidder.org().equals(org))
-              .mapToInt(c -> c.bidder.held().size() - c.usable - brokenLost(c))
+              .mapToInt(c -> c.bidder.held().size() - c.usable)
               .sum();
-      if (seatsOf(org) + kept > 0) {
-        prices.put(org, price(org, kept));
+      if (seatsOf(org) + broken > 0) {
+        prices.put(org, price(org, broken));
       }
     }
     return prices;
   }
 
-  private int brokenLost(Claim claim) {
-    return (int) lost(claim).stream().filter(h -> !h.usable()).count();
-  }
-
   /** The auction once more without the organization, whose unusable nodes count as seats. */
-  private long price(String org, int kept) {
-    ReferenceAuction without = new ReferenceAuction(world.without(org, kept));
+  private long price(String org, int broken) {
+    ReferenceAuction without = new ReferenceAuction(world.without(org, broken));
     long price = world.reserve();
     for (Claim then : without.claims) {
       for (Claim now : claims) {

@@ -1,11 +1,13 @@
 package dev.bourse.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Change;
 import dev.bourse.store.Database;
@@ -13,20 +15,29 @@ import dev.bourse.store.ForwardingDatabase;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Audited reads on their way to the store. */
 class AuditedReadsTest extends StoreFixture {
   private static final int MAX_WAITING = 200_000;
+
+  private int journals;
 
   @Test
   void everyReadBecomesOneRowWhateverTheBatchesAre() throws Exception {
@@ -194,7 +205,7 @@ class AuditedReadsTest extends StoreFixture {
       await(reads.flush());
     }
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM audit_read_batch"));
-    clock.advance(Duration.ofDays(1).toMillis());
+    clock.advance(AuditedReads.MARKS_KEPT.toMillis());
     await(reads(database).forget(clock.millis()));
     eventually("what a process left behind goes", () -> marks() == 0);
   }
@@ -215,7 +226,7 @@ class AuditedReadsTest extends StoreFixture {
     await(database.commit(delaying.delayed).otherwiseEmpty());
 
     assertEquals(5, rows(), "the first try came when the second was stored and others after it");
-    clock.advance(Duration.ofDays(1).toMillis());
+    clock.advance(AuditedReads.MARKS_KEPT.toMillis());
     await(reads(database).forget(clock.millis()));
     eventually("the mark goes in time", () -> marks() == 0);
   }
@@ -278,7 +289,305 @@ class AuditedReadsTest extends StoreFixture {
   }
 
   private AuditedReads reads(Database store) {
-    return new AuditedReads(vertx, new AuditStore(store), clock, new Random(3));
+    return new AuditedReads(vertx, new AuditStore(store), Optional.empty(), clock, new Random(3));
+  }
+
+  /** As a process has it whose store is a server's; tests call its ticks. */
+  private AuditedReads reads(Database store, ReadJournal journal) {
+    return new AuditedReads(
+        vertx, new AuditStore(store), Optional.of(journal), clock, new Random(journals));
+  }
+
+  private ReadJournal journal() {
+    return journal(ReadJournal.MOST_BYTES);
+  }
+
+  private ReadJournal journal(long mostBytes) {
+    return new ReadJournal(journalFolder(), "process" + ++journals, mostBytes, clock);
+  }
+
+  private Path journalFolder() {
+    return folder.resolve("reads");
+  }
+
+  private List<Path> journalFiles() {
+    if (!Files.exists(journalFolder())) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(journalFolder())) {
+      return files.toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isRecorded(AuditedReads reads, AuditRow row) {
+    try {
+      reads.record(row);
+      return true;
+    } catch (ApiError e) {
+      return false;
+    }
+  }
+
+  private static void ticksUntil(AuditedReads reads, String what, BooleanSupplier holds)
+      throws Exception {
+    eventually(
+        what,
+        () -> {
+          reads.tick();
+          return holds.getAsBoolean();
+        });
+  }
+
+  /** A store of a server that answers, is away, or does not answer. */
+  private static final class Server extends ForwardingDatabase {
+    volatile boolean isAway;
+    volatile boolean isSilent;
+    final List<List<Statement>> silenced = new CopyOnWriteArrayList<>();
+    final AtomicInteger commits = new AtomicInteger();
+
+    /** Whether the batch of the next commit is refused from then on, for itself. */
+    volatile boolean refusesNext;
+
+    private volatile String refused = "";
+
+    Server(Database store) {
+      super(store);
+    }
+
+    @Override
+    public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+      commits.incrementAndGet();
+      if (!isAway && refusesNext) {
+        refusesNext = false;
+        refused = batch(statements);
+      }
+      if (!isAway && !refused.isEmpty() && refused.equals(batch(statements))) {
+        return Future.failedFuture(new IllegalStateException("made to be refused"));
+      }
+      if (isSilent) {
+        silenced.add(statements);
+        return Promise.<Void>promise().future();
+      }
+      return isAway
+          ? Future.failedFuture(new StoreUnavailable("made to be away", null))
+          : super.commit(statements, changes);
+    }
+
+    private static String batch(List<Statement> statements) {
+      return statements.stream()
+          .flatMap(statement -> statement.parameters().stream())
+          .map(String::valueOf)
+          .filter(value -> value.startsWith("arb_"))
+          .findFirst()
+          .orElse("");
+    }
+
+    @Override
+    public boolean isShared() {
+      return true;
+    }
+  }
+
+  private void recordAll(AuditedReads reads, int from, int to) {
+    IntStream.rangeClosed(from, to).forEach(i -> reads.record(row(i)));
+  }
+
+  private void holdsEachOnce(int from, int to) throws Exception {
+    assertEquals(
+        details(from, to).stream().sorted().toList(),
+        stored().stream().map(RecordedRow::detail).sorted().toList());
+  }
+
+  @Test
+  void readsThatAnAbsentStoreDidNotTakeOutliveAKillAndAreStoredOnce() throws Exception {
+    Server server = new Server(database);
+    server.isAway = true;
+    ReadJournal journal = journal();
+    AuditedReads killed = reads(server, journal);
+    recordAll(killed, 0, 2_999);
+    ticksUntil(killed, "in the journal", () -> journal.bytes() > 0);
+    long before = journal.bytes();
+    recordAll(killed, 3_000, 3_299);
+    ticksUntil(killed, "in the journal", () -> journal.bytes() > before);
+    assertEquals(0, rows());
+    // Nothing is flushed; only the lock ends, as with the process.
+    journal.close();
+
+    server.isAway = false;
+    AuditedReads next = reads(server, journal());
+    next.record(row(3_300));
+    ticksUntil(next, "stored", () -> rows() == 3_301);
+    holdsEachOnce(0, 3_300);
+    ticksUntil(next, "no file is left", () -> journalFiles().isEmpty());
+  }
+
+  @Test
+  void aBatchThatTheStoreRefusesHoldsUpNoOtherAndStaysInACopy() throws Exception {
+    Server server = new Server(database);
+    server.isAway = true;
+    ReadJournal journal = journal();
+    AuditedReads killed = reads(server, journal);
+    recordAll(killed, 0, 2_999);
+    ticksUntil(killed, "in the journal", () -> journal.bytes() > 0);
+    journal.close();
+
+    server.isAway = false;
+    server.refusesNext = true;
+    AuditedReads next = reads(server, journal());
+    ticksUntil(next, "the others are stored", () -> rows() == 3_000 - 1_024);
+    next.record(row(3_000));
+    ticksUntil(next, "what comes after is stored", () -> rows() == 3_001 - 1_024);
+    ticksUntil(
+        next,
+        "a copy alone is left",
+        () ->
+            journalFiles().stream()
+                .map(String::valueOf)
+                .allMatch(name -> name.endsWith(".damaged")));
+    assertEquals(1, journalFiles().size());
+    await(next.close());
+  }
+
+  @Test
+  void aJournalThatIsLoadedAgainAddsNothing() throws Exception {
+    Server server = new Server(database);
+    server.isAway = true;
+    ReadJournal journal = journal();
+    AuditedReads reads = reads(server, journal);
+    recordAll(reads, 0, 1_999);
+    ticksUntil(reads, "in the journal", () -> journal.bytes() > 0);
+    Path file = journalFiles().get(0);
+    byte[] bytes = Files.readAllBytes(file);
+    server.isAway = false;
+    ticksUntil(reads, "stored", () -> journalFiles().isEmpty());
+    await(reads.close());
+
+    // As if the process had been killed between the commit and the deletion.
+    Files.write(journalFolder().resolve("killed.1.reads"), bytes);
+    AuditedReads next = reads(server, journal());
+    ticksUntil(next, "loaded", () -> journalFiles().isEmpty());
+    await(next.close());
+    holdsEachOnce(0, 1_999);
+  }
+
+  @Test
+  void aCommitThatDoesNotEndInTimeIsInTheJournalAndStoredOnceHoweverItEnds() throws Exception {
+    Server server = new Server(database);
+    server.isSilent = true;
+    ReadJournal journal = journal();
+    AuditedReads killed = reads(server, journal);
+    recordAll(killed, 0, 9);
+    ticksUntil(killed, "in the journal", () -> journal.bytes() > 0);
+    long before = journal.bytes();
+    recordAll(killed, 10, 19);
+    ticksUntil(killed, "in the journal", () -> journal.bytes() > before);
+    journal.close();
+    server.isSilent = false;
+    await(database.commit(server.silenced.get(0)));
+
+    AuditedReads next = reads(server, journal());
+    ticksUntil(next, "stored", () -> journalFiles().isEmpty());
+    await(next.close());
+    holdsEachOnce(0, 19);
+  }
+
+  @Test
+  void aStoreThatAnswersInTimeLeavesTheDiskAlone() throws Exception {
+    ReadJournal journal = journal();
+    AuditedReads reads = reads(new Server(database), journal);
+    for (int i = 0; i < 20; i++) {
+      recordAll(reads, 100 * i, 100 * i + 99);
+      await(reads.flush());
+      reads.tick();
+    }
+    assertFalse(Files.exists(journalFolder()));
+    holdsEachOnce(0, 1_999);
+    assertEquals(0, marks() - 1, "of the last batch");
+  }
+
+  @Test
+  void readsAreRefusedWhileNeitherTheStoreNorTheJournalHasRoom() throws Exception {
+    Server server = new Server(database);
+    server.isAway = true;
+    AuditedReads reads = reads(server, journal(4_000));
+    int recorded = 0;
+    boolean isRefused = false;
+    while (!isRefused) {
+      try {
+        reads.record(row(recorded));
+        recorded++;
+        reads.tick();
+      } catch (ApiError e) {
+        isRefused = e.code() == ErrorCode.OVERLOADED;
+      }
+    }
+    int refused = recorded;
+    Sample.refused(ErrorCode.OVERLOADED, () -> reads.record(row(refused)));
+    server.isAway = false;
+    ticksUntil(reads, "stored", () -> rows() == refused);
+    ticksUntil(reads, "let in again", () -> isRecorded(reads, row(refused)));
+    await(reads.close());
+    holdsEachOnce(0, refused);
+  }
+
+  /** A file has the folder's name, which stands for a disk that takes nothing. */
+  @Test
+  void aDiskThatTakesNothingHasReadsRefusedUntilTheStoreIsBack() throws Exception {
+    Files.writeString(journalFolder(), "in the way");
+    Server server = new Server(database);
+    server.isAway = true;
+    AuditedReads reads = reads(server, journal());
+    recordAll(reads, 0, 9);
+    ticksUntil(
+        reads,
+        "refused",
+        () -> {
+          try {
+            reads.record(row(-1));
+            return false;
+          } catch (ApiError e) {
+            return true;
+          }
+        });
+    server.isAway = false;
+    ticksUntil(reads, "stored", () -> rows() >= 10);
+    ticksUntil(reads, "let in again", () -> isRecorded(reads, row(10)));
+    await(reads.flush());
+    assertTrue(stored().stream().map(RecordedRow::detail).toList().containsAll(details(0, 10)));
+  }
+
+  @Test
+  void aCleanStopWithoutTheStoreLeavesTheReadsToTheNextStart() throws Exception {
+    Server server = new Server(database);
+    server.isAway = true;
+    AuditedReads stopped = reads(server, journal());
+    recordAll(stopped, 0, 99);
+    await(stopped.close());
+    assertEquals(1, journalFiles().size());
+    server.isAway = false;
+    AuditedReads next = reads(server, journal());
+    ticksUntil(next, "stored", () -> rows() == 100);
+    await(next.close());
+    holdsEachOnce(0, 99);
+  }
+
+  @Test
+  void anAbsentStoreIsAskedForOneBatchAtATime() throws Exception {
+    Server server = new Server(database);
+    server.isAway = true;
+    ReadJournal journal = journal();
+    AuditedReads reads = reads(server, journal);
+    recordAll(reads, 0, 9_999);
+    ticksUntil(reads, "in the journal", () -> journal.bytes() > 0);
+    int asked = server.commits.get();
+    for (int i = 0; i < 10; i++) {
+      reads.record(row(10_000 + i));
+      reads.tick();
+    }
+    assertTrue(server.commits.get() - asked <= 10, server.commits.get() - asked + " commits");
+    await(reads.close());
   }
 
   private long marks() {

@@ -134,16 +134,15 @@ class PostgresTrailOrderTest {
 
   /** As after a fail-over to a server that had not come as far. */
   @Test
-  void whatIsSettledIsAskedForAnewOfAServerThatIsReachedAgain() throws Exception {
+  void whatIsSettledIsAskedForAgainOfADatabaseThatWasSetBack() throws Exception {
+    await(here.commit(List.of()));
     try (Connection server = SharedPostgres.server().connect(url);
         java.sql.Statement sql = server.createStatement()) {
       sql.execute("SELECT setval('audit_id_seq', 1000)");
       assertEquals(1_000L, await(here.settledTrail(1_000)));
       sql.execute("SELECT setval('audit_id_seq', 900)");
       assertEquals(1_000L, await(here.settledTrail(950)), "what is known is not asked for");
-      sql.execute(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-              + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+      sql.execute("DELETE FROM commit_log");
     }
     Polls.until("it is asked for", () -> settled(950) == 900);
   }
@@ -155,6 +154,87 @@ class PostgresTrailOrderTest {
     } catch (Exception away) {
       return -1;
     }
+  }
+
+  /** As after the promotion of a standby that lacks rows which were shown. */
+  @Test
+  void idsOfAnotherTimelineAreAboveAllThatWereShown() throws Exception {
+    commit(here, row("shown"));
+    long shown = idOf("shown");
+    SharedPostgres.server()
+        .execute(
+            url,
+            "DELETE FROM audit; DELETE FROM commit_log; SELECT setval('audit_id_seq', 1, false),"
+                + " setval('audit_timeline', 4711)");
+    commitOverNewSessions("raised");
+    long raised = idOf("raised");
+    assertTrue(raised - shown > 1_000_000_000_000L, raised + " follows " + shown);
+
+    commitOverNewSessions("as ever");
+    assertTrue(idOf("as ever") - raised < 1_000, "they are raised once for a timeline");
+    assertEquals("as ever", head().get(0));
+  }
+
+  private void commitOverNewSessions(String detail) throws Exception {
+    SharedPostgres.server().terminateSessions();
+    Polls.until(
+        "a commit of each process",
+        () -> isStored(here.commit(statements(row(detail)))) && isStored(there.commit(List.of())));
+  }
+
+  private static boolean isStored(Future<Void> commit) {
+    try {
+      await(commit);
+      return true;
+    } catch (Exception away) {
+      return false;
+    }
+  }
+
+  private long idOf(String detail) throws Exception {
+    return await(
+        here.readOne(
+            "SELECT MAX(id) AS id FROM audit WHERE detail = ?",
+            List.of(detail),
+            row -> row.integer("id")));
+  }
+
+  /** Sessions end amid commits, as when a process dies. */
+  @Test
+  void aReaderThatFollowsMissesNothingOfTwoWriters() throws Exception {
+    List<Future<Void>> commits = new ArrayList<>();
+    List<Long> followed = new ArrayList<>();
+    TrailStore trails = new TrailStore(here);
+    for (int i = 0; i < 120; i++) {
+      // The ids of a commit and its end are apart, so that commits overtake each other.
+      commits.add(here.commit(statements(row("here"), nap(2))));
+      commits.add(there.commit(statements(row("there"), nap(5))));
+      if (i == 60) {
+        SharedPostgres.server().terminateSessions();
+      }
+      follow(trails, followed);
+    }
+    await(Future.join(commits).otherwiseEmpty());
+    Polls.until("the store takes rows again", () -> isStored(here.commit(statements(row("last")))));
+    while (follow(trails, followed)) {
+      Thread.onSpinWait();
+    }
+    assertEquals(
+        await(here.read("SELECT id FROM audit ORDER BY id", List.of(), r -> r.integer("id"))),
+        followed);
+  }
+
+  private static String nap(int millis) {
+    return "UPDATE org SET display = 'z' WHERE org_id = 'none' AND pg_sleep(0.00%d) IS NOT NULL"
+        .formatted(millis);
+  }
+
+  /** Adds the ids behind the last one; returns whether there were any. */
+  private static boolean follow(TrailStore trails, List<Long> followed) throws Exception {
+    long last = followed.isEmpty() ? 0 : followed.get(followed.size() - 1);
+    List<TrailEntry> more = await(trails.listWritesAfter("acme", last, 100).otherwise(List.of()));
+    more.forEach(entry -> followed.add(entry.id()));
+    return !more.isEmpty();
   }
 
   @Test

@@ -33,7 +33,8 @@ public final class SampleBatches {
         ACTIONS.get(random.nextInt(ACTIONS.size())),
         text(random),
         text(random),
-        isRead);
+        isRead,
+        false);
   }
 
   /** Any text there can be: quotes, controls, line ends, and what takes four bytes. */

@@ -15,6 +15,6 @@ class SqliteReadSegmentsTest extends ReadSegmentsTest {
   @Override
   Future<? extends Database> open() {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
   }
 }

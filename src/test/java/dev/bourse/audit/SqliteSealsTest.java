@@ -18,7 +18,7 @@ class SqliteSealsTest extends SealsTest {
   @Override
   Future<? extends Database> open() {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
   }
 
   @Test

@@ -15,6 +15,6 @@ class SqliteTrailRetentionTest extends TrailRetentionTest {
   @Override
   Future<? extends Database> open() {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
   }
 }

@@ -67,7 +67,8 @@ class TrailProofTest {
   @Test
   void anEventHasWhatItsClassDemands() {
     JsonObject event =
-        OcsfRow.of(new RecordedRow(7, 8, "acme", "member:ann", "webhook_add", "acme", "d", false));
+        OcsfRow.of(
+            new RecordedRow(7, 8, "acme", "member:ann", "webhook_add", "acme", "d", false, false));
     assertEquals(6003, event.getInteger("class_uid"));
     assertEquals(6, event.getInteger("category_uid"));
     assertEquals(1, event.getInteger("activity_id"));
@@ -154,6 +155,7 @@ class TrailProofTest {
             row.action(),
             row.subject(),
             row.detail(),
+            false,
             false);
     files.get(1).set(2, OcsfRow.of(other).encode());
     unsound("f1:6", "one is changed, gone or added");

@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A hold moves only upon what is so still. */
+/** A hold changes only if the state it was decided on is unchanged. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class AccountStoreTest extends StoreFixture {
   private static final HoldState ENFORCE =

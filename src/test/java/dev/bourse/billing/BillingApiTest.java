@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What organizations read of their money, and what operators do with it. */
+/** Reads of an organization's money, and operators' bookings. */
 @ReplayedOnPostgres
 class BillingApiTest {
   private static final long HOUR = 3_600_000;
@@ -154,7 +154,7 @@ class BillingApiTest {
     assertEquals(1, rest.getJsonArray("transactions").size());
     JsonObject seeded = rest.getJsonArray("transactions").getJsonObject(0);
     assertEquals("credit", seeded.getString("kind"));
-    assertEquals("to begin with", seeded.getString("memo"));
+    assertEquals("initial credit", seeded.getString("memo"));
   }
 
   @Test
@@ -209,8 +209,8 @@ class BillingApiTest {
       assertEquals(sum, line.getLong("cent_gpu_millis"));
       assertEquals(sum / 360, line.getLong("amount_micros"));
     }
-    // The price in every bucket of the history is the reserve price of $1.00, so a GPU-hour costs
-    // it.
+    // The price in every bucket of the history is the reserve price of $1.00, which a GPU-hour
+    // costs.
     JsonArray prices =
         client
             .caller()
@@ -232,7 +232,7 @@ class BillingApiTest {
         caller.get("/api/billing/usage" + query).ok().getJsonArray("lines"));
   }
 
-  /** A past that nobody lived through: a node, its price and what was declared, hours ago. */
+  /** Inserts a past without running it: a node, its price and a declaration, hours ago. */
   @Test
   void hoursThatAreOverArePostedOnce() {
     SteppingClock clock = SteppingClock.midMonth();

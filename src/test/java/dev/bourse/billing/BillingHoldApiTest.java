@@ -20,10 +20,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of organizations that have run out, market by market. */
+/** Organizations without money, each in a market of its own. */
 @ReplayedOnPostgres
 class BillingHoldApiTest {
-  /** Services whose holds stay in grace, stay in notice, and go on to the end. */
+  /** Services whose holds stay in grace, stay in notice, and run through all stages. */
   private static RunningBourse gracious;
 
   private static RunningBourse noticing;
@@ -69,7 +69,7 @@ class BillingHoldApiTest {
         && (market == null || market.equals(hold.getString("stage")));
   }
 
-  /** Takes all the organization has, so that what it uses leaves it short. */
+  /** Takes all of the organization's money, so that any usage causes a shortfall. */
   private static void ruin(TestMarket market) {
     credit(market, -1_000_000, "ruin");
   }
@@ -107,7 +107,9 @@ class BillingHoldApiTest {
         .ok();
   }
 
-  /** A client that holds a node and has no money, under a hold of this market. */
+  /**
+   * Returns a client of a cluster that holds a node, without money, under a hold of this market.
+   */
   private static ClusterClient held(TestMarket market, String state, @Nullable String stageName) {
     ClusterClient client = market.blueA();
     client.hold(1, 2);
@@ -178,7 +180,7 @@ class BillingHoldApiTest {
     client.untilHeld(3);
   }
 
-  /** Three clearings, one of which began after this call and has been carried out. */
+  /** Waits for three clearings, one of which began after this call and is complete. */
   private static void untilTicked(TestMarket market) {
     for (int i = 0; i < 3; i++) {
       String before = tick(market);
@@ -196,7 +198,7 @@ class BillingHoldApiTest {
         .getString("tick_at");
   }
 
-  /** The answer to the making of a cluster of blue's, and nothing after it. */
+  /** Returns the answer to the creation of one of blue's clusters. */
   private static JsonObject made(TestMarket market, String name, String kind) {
     HttpAnswer made =
         market
@@ -314,7 +316,7 @@ class BillingHoldApiTest {
     client.declare(2, 2);
     client.untilHeld(2);
     assertEquals(0, preview(client, 3, 2).getInteger("nodes_won"), "what is held is committed");
-    // A lower ceiling gives the protection up, and with it what was committed.
+    // A lower ceiling ends the protection, and with it the commitment.
     assertEquals(2, preview(client, 4, 1).getInteger("nodes_won"));
   }
 

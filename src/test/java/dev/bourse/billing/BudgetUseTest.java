@@ -12,13 +12,13 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is spent of a budget, and when that was all of it. */
+/** The spending of a budget, and the time at which it is used up. */
 @Tag("fast")
 class BudgetUseTest {
   private static final long HOUR = Usage.HOUR_MILLIS;
   private static final long T0 = 1_700_000_000_000L / HOUR * HOUR;
 
-  /** Cents x GPU-milliseconds of a cent. */
+  /** Cents x GPU-milliseconds of one cent. */
   private static final long CENT = 3_600_000;
 
   private static Declaration.Budget budget(long cents) {

@@ -36,10 +36,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A hold is on every cluster before anything can be granted to it, whichever came first. */
+/**
+ * A hold is on every cluster before the cluster can get a grant, in either order of their creation.
+ */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class HoldServiceTest extends ExchangeFixture {
-  /** No grace, and a notice that lasts. */
+  /** No grace, and a notice that does not end during a test. */
   private static final BillingConfig CONFIG = new BillingConfig(0, 3_600_000, 60_000, 1);
 
   private static final int FLEET = 3_000;
@@ -59,7 +61,7 @@ class HoldServiceTest extends ExchangeFixture {
     await(database.commit(AccountStore.limits(orgId, seen, seen.withOperator(micros))));
   }
 
-  /** A limit of nothing is reached at once: grace at the first look, notice at the second. */
+  /** A limit of 0 is reached at once: grace at the first check, notice at the second. */
   private void reachNotice() throws Exception {
     limit("acme", 0L);
     await(holds.check("acme"));
@@ -81,7 +83,7 @@ class HoldServiceTest extends ExchangeFixture {
   }
 
   private ClusterAdminService admin(Holds asked) {
-    return new ClusterAdminService(database, clusters, owners, asked, clock);
+    return new ClusterAdminService(clusters, owners, asked, clock);
   }
 
   @Test
@@ -90,7 +92,7 @@ class HoldServiceTest extends ExchangeFixture {
     await(holds.check("acme"));
     clock.confirm(false);
     await(holds.check("acme"));
-    assertEquals(Hold.Stage.GRACE, stage("c1"), "a clock nobody vouches for moves nothing on");
+    assertEquals(Hold.Stage.GRACE, stage("c1"), "holds do not advance without confirmed time");
 
     limit("acme", null);
     await(holds.check("acme"));
@@ -120,7 +122,7 @@ class HoldServiceTest extends ExchangeFixture {
     assertEquals(Hold.Stage.GRACE, stage("c1"));
   }
 
-  /** What it was billed cannot be worked out: no ceiling is negative. */
+  /** Makes the organization's bill unreadable: ceilings cannot be negative. */
   private List<Statement> unreadable(String orgId) {
     long at = clock.millis() - 1_000;
     List<Statement> rows = new ArrayList<>();
@@ -189,7 +191,7 @@ class HoldServiceTest extends ExchangeFixture {
     long through = clock.millis();
     await(new WatermarkStore(database).begin(through));
     clock.confirm(false);
-    assertEquals(0, holds.behindMillis(), "nobody has looked");
+    assertEquals(0, holds.behindMillis(), "no check has run");
     await(holds.step());
     clock.advance(HoldService.MAX_BEHIND_MILLIS + 1);
     assertEquals(HoldService.MAX_BEHIND_MILLIS + 1, holds.behindMillis(), "without another look");
@@ -268,7 +270,7 @@ class HoldServiceTest extends ExchangeFixture {
     assertEquals(List.of(2L), heldRows());
   }
 
-  /** More at once would fill the store's queue, which requests wait in too. */
+  /** More at once would fill the store's queue, in which requests wait too. */
   @Test
   void aHoldOfAFleetIsPutOnABoundedNumberOfClustersAtOnce() throws Exception {
     List<Statement> statements = new ArrayList<>();

@@ -11,7 +11,7 @@ import dev.bourse.capacity.Hold;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How a hold goes on and ends. */
+/** Transitions of a hold. */
 @Tag("fast")
 class HoldStateTest {
   private static final long GRACE = 100;
@@ -39,17 +39,17 @@ class HoldStateTest {
   @Test
   void aShortfallBeginsWithGrace() {
     assertEquals(new HoldState(Stage.GRACE, Reason.BALANCE, 10, true), grace());
-    assertEquals(new Hold(Hold.Stage.GRACE, "balance", null), grace().onClusters(NOTICE));
+    assertEquals(new Hold(Hold.Stage.GRACE, "balance", null), grace().clusterHold(NOTICE));
   }
 
   @Test
   void graceBecomesNoticeAndNoticeEnforce() {
     assertSame(Stage.GRACE, next(grace(), BROKE, 9 + GRACE).stage());
     assertEquals(new HoldState(Stage.NOTICE, Reason.BALANCE, 110, true), notice());
-    assertEquals(new Hold(Hold.Stage.NOTICE, "balance", 1_110L), notice().onClusters(NOTICE));
+    assertEquals(new Hold(Hold.Stage.NOTICE, "balance", 1_110L), notice().clusterHold(NOTICE));
     assertSame(Stage.NOTICE, next(notice(), BROKE, 109 + NOTICE).stage());
     assertEquals(new HoldState(Stage.ENFORCE, Reason.BALANCE, 1_110, true), enforce());
-    assertEquals(new Hold(Hold.Stage.ENFORCE, "balance", 1_110L), enforce().onClusters(NOTICE));
+    assertEquals(new Hold(Hold.Stage.ENFORCE, "balance", 1_110L), enforce().clusterHold(NOTICE));
     assertEquals(enforce(), next(enforce(), BROKE, 99_999));
   }
 
@@ -57,7 +57,7 @@ class HoldStateTest {
   void itIsLiftedFromAnyStage() {
     for (HoldState held : new HoldState[] {grace(), notice(), enforce()}) {
       assertEquals(new HoldState(Stage.NONE, null, 5_000, false), next(held, FINE, 5_000));
-      assertNull(next(held, FINE, 5_000).onClusters(NOTICE));
+      assertNull(next(held, FINE, 5_000).clusterHold(NOTICE));
     }
     assertSame(HoldState.NONE, next(HoldState.NONE, FINE, 3));
   }
@@ -86,7 +86,7 @@ class HoldStateTest {
     HoldState seen = next(HoldState.NONE, recorded, 10);
 
     assertEquals(new HoldState(Stage.GRACE, Reason.BALANCE, 10, false), seen);
-    assertNull(seen.onClusters(NOTICE));
+    assertNull(seen.clusterHold(NOTICE));
     assertEquals(seen, next(seen, recorded, 1_000_000));
     assertEquals(new HoldState(Stage.GRACE, Reason.BALANCE, 77, true), next(seen, BROKE, 77));
   }

@@ -11,7 +11,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Double entry. */
+/** Double-entry bookkeeping. */
 @Tag("fast")
 class LedgerTest {
   private static Transaction given(Kind kind, long micros) {

@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What an organization was billed in a month is kept as a total, and is the sum of its lines. */
+/** The stored total of an organization's month is the sum of its lines. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class MonthTotalTest extends ExchangeFixture {
   private static final Month FEBRUARY = Month.parse("2026-02").orElseThrow();
@@ -40,10 +40,10 @@ class MonthTotalTest extends ExchangeFixture {
   }
 
   private void post(long hour, long micros) throws Exception {
-    await(database.commit(List.of(line(hour, micros), AccountStore.posted("acme", hour))));
+    await(database.commit(List.of(line(hour, micros), AccountStore.recordPosted("acme", hour))));
   }
 
-  /** As a process of the release before does, which knows of no totals. */
+  /** Posts as a process of the previous release does, which has no totals. */
   private void postAsBefore(long hour, long micros) throws Exception {
     await(
         database.commit(
@@ -61,7 +61,7 @@ class MonthTotalTest extends ExchangeFixture {
     billed.remove(hour);
     await(
         database.commit(
-            List.of(UsageStore.delete("acme", hour), AccountStore.postedBack("acme", hour))));
+            List.of(UsageStore.delete("acme", hour), AccountStore.resetPosted("acme", hour))));
   }
 
   private long total(Month month) throws Exception {
@@ -88,10 +88,10 @@ class MonthTotalTest extends ExchangeFixture {
       } else if (kind < 7) {
         postAsBefore(hour(next++), micros);
       } else if (kind == 7) {
-        // Nothing was used in it.
+        // An hour without usage.
         next++;
       } else if (kind == 8 && !billed.isEmpty()) {
-        // The newest first, as many as a clock was ahead; they are posted anew.
+        // The newest first, as if a clock had run ahead; they are posted again.
         for (int i = random.nextInt(3); i >= 0 && !billed.isEmpty(); i--) {
           reverse(billed.lastKey());
         }

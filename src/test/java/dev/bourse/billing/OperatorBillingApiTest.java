@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Operators read an organization's money as it reads it itself, and in dollars on a screen. */
+/** Operators read the same answers about money as the organization, and in dollars on a screen. */
 @ReplayedOnPostgres
 class OperatorBillingApiTest {
   private static RunningBourse bourse;

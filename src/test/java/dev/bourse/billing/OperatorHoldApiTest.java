@@ -28,14 +28,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** An operator holds an organization by hand, whatever its money says. */
+/** An operator's hold, independent of the organization's balance. */
 @ReplayedOnPostgres
 class OperatorHoldApiTest {
   private static RunningBourse bourse;
 
   @BeforeAll
   static void start() {
-    // Everybody is looked at again and again meanwhile.
+    // Hold checks run continuously during the test.
     bourse =
         RunningBourse.withMarkets(
             14,

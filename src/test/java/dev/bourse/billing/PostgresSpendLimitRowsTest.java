@@ -10,9 +10,4 @@ class PostgresSpendLimitRowsTest extends SpendLimitRowsTest {
   protected Future<? extends Database> open() throws Exception {
     return SharedPostgres.openStore(vertx, clock);
   }
-
-  @Override
-  protected String steps() {
-    return "db/postgres";
-  }
 }

@@ -4,7 +4,7 @@ import dev.bourse.store.Database;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
 
-/** The same on a server that several processes share. */
+/** Timelines on a server that several processes share. */
 class PostgresTimelineStoreTest extends TimelineStoreTest {
   @Override
   protected Future<? extends Database> open() throws Exception {

@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** One organization whose usage cannot be posted keeps nobody else's from being posted. */
+/** An organization whose usage cannot be posted does not block the others. */
 @EachEngine
 class PostingFaultTest {
   private static final long HOUR = 3_600_000;
@@ -65,7 +65,7 @@ class PostingFaultTest {
     return past;
   }
 
-  /** A line stands where blue's first hour is to go: its posting is refused by the store. */
+  /** A line already exists where blue's first hour belongs, so the store rejects its posting. */
   private Statement fault() {
     return Statement.of(
         "INSERT INTO usage_line (org_id, hour, cluster, gpu_millis, cent_gpu_millis,"

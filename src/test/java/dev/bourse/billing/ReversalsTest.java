@@ -20,7 +20,7 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a clock that was ahead has posted is given back, and posted again when it is due. */
+/** Usage posted while a clock ran ahead is reversed, and posted again when it is due. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ReversalsTest extends StoreFixture {
   private static final long HOUR = Usage.HOUR_MILLIS;
@@ -29,7 +29,7 @@ class ReversalsTest extends StoreFixture {
   private static final long DAYS = 72 * HOUR;
   private static final long PER_HOUR = 8_000_000;
 
-  /** A node was active from the beginning of this hour on. */
+  /** A node is active from the start of this hour. */
   private final long hour = Usage.hourOf(Sample.T0) + HOUR;
 
   private UsagePosting posting;
@@ -99,12 +99,12 @@ class ReversalsTest extends StoreFixture {
     assertTrue(await(new LedgerStore(database).verify()).isSound());
   }
 
-  /** What a clock that was ahead has posted in part is posted in full when it is due. */
+  /** Usage that was partly posted while a clock ran ahead is completely posted when it is due. */
   @Test
   void anHourOfWhichTheFirstPageWasReversedIsPostedFromItsFirstPageOn() throws Exception {
     List<Statement> others = new ArrayList<>();
     for (int i = 0; i < 2 * UsagePosting.ORGS_PER_STEP; i++) {
-      // Behind acme, which alone holds a node.
+      // Sorts after acme, which alone holds a node.
       String org = "b" + (1_000 + i);
       others.add(AccessStore.insert(new Organization(org, "B", "standard"), Sample.T0));
       others.addAll(
@@ -193,7 +193,7 @@ class ReversalsTest extends StoreFixture {
     }
     clock.advance(-DAYS);
     release(hour + HOUR / 4);
-    // The hour is over by the time the clock is believed again: it does not lie ahead any more.
+    // The hour is over when time is confirmed again, so it is no longer in the future.
     clock.advance(HOUR);
     post();
 
@@ -249,7 +249,7 @@ class ReversalsTest extends StoreFixture {
                 Statement.of("UPDATE allocation SET active_at = ?", hour + HOUR + HOUR / 2),
                 Statement.of(
                     "INSERT INTO billing_posted (name, through) VALUES ('usage', ?)", hour))));
-    // Past the hour and the next, in neither of which anything was used yet.
+    // Past the hour and the next, both without usage.
     release(hour + HOUR + HOUR / 2);
     clock.advance(2 * HOUR);
     post();
@@ -271,7 +271,113 @@ class ReversalsTest extends StoreFixture {
     assertEquals(List.of(), integers("SELECT through FROM billing_posted"));
   }
 
-  /** Whatever the clock does, in the end exactly what was held is billed. */
+  private void health(long atMillis, boolean isCredited) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of(
+                    "INSERT INTO allocation_health (allocation_id, org_id, ts, state, credited,"
+                        + " reasons) VALUES ('a0', 'acme', ?, ?, ?, ?)",
+                    atMillis,
+                    isCredited ? "FAILED" : "OK",
+                    isCredited,
+                    isCredited ? "GPU 3 fails\nand more" : null))));
+  }
+
+  private List<String> credits() throws Exception {
+    return texts(
+        "SELECT memo FROM ledger_transaction WHERE kind = 'credit' AND reversed_at IS NULL"
+            + " AND reverses IS NULL ORDER BY effective_at");
+  }
+
+  /** The credit can be recomputed from the stored changes, is posted once, and names its reason. */
+  @Test
+  void aFailedNodeIsCreditedOnceWithTheHourThatItIsBilledFor() throws Exception {
+    health(hour + HOUR / 2, true);
+    health(hour + HOUR + HOUR / 4, false);
+    clock.advance(2 * HOUR);
+    post();
+    assertEquals(-2 * PER_HOUR + PER_HOUR / 2 + PER_HOUR / 4, balance());
+    assertEquals(2, credits().size());
+    assertTrue(credits().get(0).endsWith(": GPU 3 fails"), credits().toString());
+    assertTrue(credits().get(0).startsWith("node "), credits().toString());
+
+    // A process that stopped between the credit and the usage finds the credit posted.
+    await(
+        database.commit(
+            List.of(
+                Statement.of("DELETE FROM usage_line"),
+                Statement.of("UPDATE billing_posted SET through = ?", hour))));
+    posting = new UsagePosting(database, SETTLE, clock);
+    post();
+    assertEquals(2, credits().size());
+    assertEquals(-2 * PER_HOUR + PER_HOUR / 2 + PER_HOUR / 4, balance());
+    sound();
+  }
+
+  @Test
+  void twoProcessesThatPostAtOnceCreditOnce() throws Exception {
+    health(hour, true);
+    clock.advance(3 * HOUR);
+    UsagePosting other = new UsagePosting(database, SETTLE, clock);
+    boolean isMore = true;
+    while (isMore) {
+      Future<Boolean> mine = posting.step();
+      Future<Boolean> theirs = other.step();
+      boolean isMine = await(mine);
+      boolean isTheirs = await(theirs);
+      isMore = isMine || isTheirs;
+    }
+    assertEquals(3, credits().size());
+    assertEquals(0, balance());
+    sound();
+  }
+
+  @Test
+  void aCreditThatAClockAheadPostedIsTakenBackWithItsUsageAndGivenAgain() throws Exception {
+    health(hour, true);
+    clock.advance(DAYS);
+    post();
+    // Of 72 hours one day is credited.
+    assertEquals(24, credits().size());
+    assertEquals(-48 * PER_HOUR, balance());
+
+    clock.advance(-DAYS);
+    post();
+    assertEquals(List.of(), credits());
+    assertEquals(List.of(), lines());
+    assertEquals(0, balance());
+    assertEquals(hour, posted());
+    sound();
+
+    health(hour + HOUR / 2, false);
+    clock.advance(HOUR);
+    post();
+    assertEquals(1, credits().size());
+    assertEquals(-PER_HOUR / 2, balance());
+    sound();
+  }
+
+  @Test
+  void changesOfHealthAreDeletedOnlyWhenNoHourNeedsThem() throws Exception {
+    HealthRetention retention = new HealthRetention(database, 24 * HOUR, clock);
+    health(hour, true);
+    health(hour + HOUR / 2, false);
+    health(hour + HOUR, true);
+    clock.advance(DAYS);
+    assertFalse(await(retention.step()));
+    assertEquals(List.of(3L), integers("SELECT COUNT(*) FROM allocation_health"), "not posted");
+
+    post();
+    assertFalse(await(retention.step()));
+    assertEquals(
+        List.of(hour + HOUR), integers("SELECT ts FROM allocation_health"), "the last stays");
+    release(hour + 2 * HOUR);
+    await(retention.step());
+    assertEquals(List.of(), integers("SELECT ts FROM allocation_health"));
+  }
+
+  /** After any clock steps the final bill is exactly for the held nodes. */
   @Test
   void aClockThatJumpsAboutBillsInTheEndWhatWasHeld() throws Exception {
     long seed = Long.getLong("bourse.test.seed", System.nanoTime());
@@ -298,7 +404,7 @@ class ReversalsTest extends StoreFixture {
         AccountStore.Account account = account();
         assertTrue(account.throughMillis() <= truth.millis(), where);
         long heldUntil = Math.min(account.throughMillis(), isReleased ? reclaimed : Long.MAX_VALUE);
-        // Each line is rounded down by itself.
+        // Each line is rounded down separately.
         long due = (heldUntil - hour) * PER_HOUR / HOUR;
         assertTrue(Math.abs(balance() + due) <= 10, where);
         assertFalse(lines().stream().anyMatch(h -> h + HOUR > truth.millis()), where);

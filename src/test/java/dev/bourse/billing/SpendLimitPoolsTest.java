@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** One spend limit and clusters in two pools, which are cleared apart. */
+/** One spend limit over clusters in two pools, which are cleared separately. */
 @ReplayedOnPostgres
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class SpendLimitPoolsTest {
@@ -25,7 +25,7 @@ class SpendLimitPoolsTest {
   /** At this ceiling a node's ten minutes of protection commit $13.33. */
   private static final double CEILING = 10;
 
-  /** Two nodes' worth, and not three. */
+  /** Enough for two nodes, and not for three. */
   private static final long LIMIT_USD = 30;
 
   private RunningBourse bourse;
@@ -98,7 +98,7 @@ class SpendLimitPoolsTest {
     return balance.getLong("month_usage_micros") + balance.getLong("committed_micros");
   }
 
-  /** Three clearings of each pool, one of which began after this call and was carried out. */
+  /** Waits for three clearings of each pool, one of which began after this call and is complete. */
   private void untilTicked() {
     for (String pool : POOLS) {
       for (int i = 0; i < 3; i++) {
@@ -126,7 +126,7 @@ class SpendLimitPoolsTest {
     limit(LIMIT_USD);
     until("what is left is granted", () -> held("p1") + held("p2") >= 2);
     untilTicked();
-    // Each pool may have seen the whole limit before it heard of the other's grants.
+    // Each pool may have used the whole limit before it saw the other's grants.
     int total = held("p1") + held("p2");
     for (String pool : POOLS) {
       assertTrue(held(pool) <= 2, pool + " holds " + held(pool));

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is left of a month's limit. */
+/** The part of a month's limit that can still be committed. */
 @Tag("fast")
 class SpendLimitTest {
   private static final long NOW = Sample.T0 + 60_000;

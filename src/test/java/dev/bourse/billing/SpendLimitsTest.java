@@ -8,7 +8,7 @@ import dev.bourse.core.ErrorCode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The limit that members set and the one that operators set. */
+/** The limits that members and operators set. */
 @Tag("fast")
 class SpendLimitsTest {
   private static final long DOLLAR = 1_000_000;

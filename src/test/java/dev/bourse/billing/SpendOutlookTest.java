@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a month comes to, and what a limit does about it. */
+/** The expected cost of a month, and the effect of a limit. */
 @Tag("fast")
 class SpendOutlookTest {
   private static final long DOLLAR = 1_000_000;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What members set and are told of their organization's spending. */
+/** Members' operations on their organization's spending. */
 @ReplayedOnPostgres
 class SpendingApiTest {
   private static final String LIMIT = "/api/console/spend-limit";
@@ -136,7 +136,7 @@ class SpendingApiTest {
             .orElseThrow();
     assertEquals(16, held.getInteger("active_gpus"));
     assertEquals(32_000_000L, held.getLong("most_micros_per_hour"));
-    // The grace, the notice, three looks and a tick.
+    // The grace, the notice, three checks and a tick.
     assertEquals(2 * 86_400_000L + 180_000 + 100, outlook.getLong("stop_after_ms"));
   }
 

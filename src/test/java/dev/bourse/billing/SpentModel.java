@@ -4,16 +4,16 @@ import dev.bourse.capacity.Declaration;
 import dev.bourse.market.Spent;
 import java.util.List;
 
-/** What is spent of a budget, as the service counts it from what is posted and what came after. */
+/** A model of a budget's spending: the posted part and the part accrued since. */
 public final class SpentModel {
   private SpentModel() {}
 
   /**
-   * What is spent, and when that was all of it.
+   * Returns the spending, and the time at which the budget was used up.
    *
-   * @param postedCentGpuMillis what is posted since the budget was set
-   * @param fromMillis up to when that is
-   * @param accrued what came after, in order
+   * @param postedCentGpuMillis posted since the budget was set
+   * @param fromMillis end of the posted part
+   * @param accrued the spans after it, in order
    */
   public static Spent spent(
       Declaration.Budget budget,

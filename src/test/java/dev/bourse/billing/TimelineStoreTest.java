@@ -26,17 +26,17 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is read for a bill, against what happened. */
+/** Reads for a bill, compared with the events that were stored. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class TimelineStoreTest extends StoreFixture {
   private static final int WORLDS = 20;
   private static final long HOUR = Usage.HOUR_MILLIS;
   private static final long T0 = Sample.T0 / HOUR * HOUR;
 
-  /** What a world lasts: several pieces. */
+  /** Length of a world: several pieces. */
   private static final int HOURS = 30;
 
-  /** Of those in one world; more than are read together. */
+  /** Clusters of one world; more than one read covers. */
   private static final List<String> CLUSTERS =
       List.of("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12");
 
@@ -81,7 +81,7 @@ class TimelineStoreTest extends StoreFixture {
   }
 
   /**
-   * @param toMillis null for one that the cluster holds still: one at most of each cluster
+   * @param toMillis null for a node that is still held: at most one of each cluster
    */
   private void held(String cluster, long fromMillis, @Nullable Long toMillis) {
     held.computeIfAbsent(cluster, none -> new ArrayList<>()).add(new Held(8, fromMillis, toMillis));
@@ -115,7 +115,7 @@ class TimelineStoreTest extends StoreFixture {
     return pieces;
   }
 
-  /** Lines of each cluster in the order in which they were told. */
+  /** Returns the lines of each cluster in the order of the pieces. */
   private static Map<String, List<Line>> lines(List<TimelineStore.Piece> pieces) {
     Map<String, List<Line>> lines = new TreeMap<>();
     for (TimelineStore.Piece piece : pieces) {
@@ -193,7 +193,7 @@ class TimelineStoreTest extends StoreFixture {
     }
   }
 
-  /** Spans that follow each other and are alike but for their time, as one. */
+  /** Joins consecutive spans that differ only in time. */
   private static List<Usage.Span> joined(List<Usage.Span> spans) {
     List<Usage.Span> joined = new ArrayList<>();
     for (Usage.Span span : spans) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is billed, from change points. */
+/** Bills computed from change points. */
 @Tag("fast")
 class UsageTest {
   private static final long H = Usage.HOUR_MILLIS;
@@ -90,7 +90,7 @@ class UsageTest {
     assertEquals(1, new Line("c1", T, 1, 719).amountMicros());
   }
 
-  /** Random worlds against a second reckoning that looks at every single millisecond. */
+  /** Random worlds, compared with a second computation for every single millisecond. */
   @Test
   void linesAreWhatEachMillisecondCosts() {
     long seed = System.nanoTime();

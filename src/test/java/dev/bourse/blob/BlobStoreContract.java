@@ -652,6 +652,25 @@ public abstract class BlobStoreContract {
   }
 
   @Test
+  void aBlobThatIsPublishedAgainAfterItWasListedIsNotDeletedAsListed() throws Exception {
+    publish("again", LITTLE);
+    publish("orphan", LITTLE);
+    publish("replaced", LITTLE);
+    clock.advance(Duration.ofHours(1).toMillis());
+    Instant before = clock.instant();
+    assertEquals(3, await(blobs.listBlobs(before, "", 10)).items().size());
+    await(blobs.publish("of-again", "again"));
+    await(blobs.delete("replaced"));
+    publish("replaced", LITTLE);
+    for (String key : List.of("again", "orphan", "replaced", "unknown")) {
+      await(blobs.delete(key, before));
+    }
+    assertArrayEquals(LITTLE, blob(blobs, "again"));
+    assertArrayEquals(LITTLE, blob(blobs, "replaced"));
+    assertFalse(await(blobs.exists("orphan")));
+  }
+
+  @Test
   void aClosedStoreEndsWhatIsOpenAndTakesNoCalls() throws Exception {
     publish("k", LITTLE);
     Reading reading = await(blobs.read("k"));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.Slow;
 import io.vertx.core.Future;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -189,8 +190,8 @@ class LocalBlobsFaultTest extends BlobFixture {
     failure(IOException.class, LocalBlobs.open(vertx, folder, SMALL, clock));
   }
 
-  /** Moves four times the memory of the child process three times, which takes seconds. */
   @Test
+  @Slow("moves four times the memory of the child process three times")
   void aBlobLargerThanTheMemoryGoesThroughAFewBlocks() throws Exception {
     await(blobs.close());
     Path printed = folder.resolveSibling("printed");

@@ -286,6 +286,84 @@ class AllotmentTest {
   }
 
   @Test
+  void aDeclarationGivesUpTheSeatsThatItNoLongerWants() {
+    Cluster waiting = awaiting(declared(40), 5);
+    Transition one = Capacity.declare(waiting, order(32, "2", 1), TERMS, LATER);
+
+    assertEquals(List.of(givenUp(1)), one.bidderCounts());
+    assertEquals(0, one.next().standing().awaitedSlots());
+    Cluster held = awaiting(provisioning(2), 3);
+    assertEquals(
+        List.of(givenUp(5)), Capacity.declare(held, order(0, "2", 1), TERMS, LATER).bidderCounts());
+    assertEquals(
+        List.of(givenUp(5)),
+        SelfService.retire(Sample.ACTOR, true).apply(held, LATER).bidderCounts());
+  }
+
+  @Test
+  void aTickCountsNeitherSeatsThatHaveTheirNodesNowNorBrokenOnesAsGivenUp() {
+    Cluster waiting = awaiting(provisioning(2), 5);
+    List<Allotment.Orders.Taken> taken =
+        List.of(outbid("a0"), new Allotment.Orders.Taken("a1", Allocation.Reason.UNWOUND));
+    Allotment.Orders orders = leaving(waiting, List.of(grant(4, null)), taken, 1);
+
+    // Four of five seats, because one has its node now, and the outbid node.
+    assertEquals(List.of(givenUp(5)), Allotment.settle(waiting, orders, LATER).bidderCounts());
+  }
+
+  @Test
+  void anEvictionIsCountedWhenItsNodeIsTaken() {
+    Cluster cluster = active(2);
+    List<Allotment.Orders.Taken> taken =
+        List.of(
+            new Allotment.Orders.Taken("a0", Allocation.Reason.OUTBID, "rival"),
+            new Allotment.Orders.Taken("a1", Allocation.Reason.OUTBID, "rival"));
+
+    assertEquals(
+        List.of(new BidderEvents.Count("rival", 2, 0)),
+        settled(cluster, List.of(), taken, LATER).bidderCounts());
+    Cluster shrunk = Capacity.declare(cluster, order(8, "2", 1), TERMS, LATER).next();
+    Allotment.Orders late =
+        Sample.orders(
+            cluster, List.of(), taken.subList(0, 1), NoticeOrders.NONE, cluster.verdict(), LATER);
+    assertEquals(List.of(), Allotment.settle(shrunk, late, LATER).bidderCounts());
+  }
+
+  private static BidderEvents.Count givenUp(int nodes) {
+    return new BidderEvents.Count("acme", 0, nodes);
+  }
+
+  private static Cluster awaiting(Cluster cluster, int seats) {
+    Cluster.Draft draft = cluster.draft();
+    draft.standing = new Standing(cluster.standing().gate(), seats, null);
+    return draft.build();
+  }
+
+  /** The orders of a tick that found that the cluster gave up seats. */
+  private static Allotment.Orders leaving(
+      Cluster cluster,
+      List<Allotment.Orders.Grant> grants,
+      List<Allotment.Orders.Taken> taken,
+      int seats) {
+    Allotment.Orders orders =
+        Sample.orders(cluster, grants, taken, NoticeOrders.NONE, cluster.verdict(), LATER);
+    return new Allotment.Orders(
+        orders.gate(),
+        orders.seenVersion(),
+        orders.gpusPerNode(),
+        orders.lockCents(),
+        seats,
+        grants,
+        orders.losing(),
+        taken,
+        orders.notices(),
+        orders.verdict(),
+        FRESHNESS,
+        null,
+        true);
+  }
+
+  @Test
   void aCleanMachineLeavesTheCluster() {
     Cluster shrunk = Capacity.declare(active(1), order(0, "2", 1), TERMS, LATER).next();
 

@@ -9,9 +9,14 @@ import static dev.bourse.capacity.Sample.granted;
 import static dev.bourse.capacity.Sample.ip;
 import static dev.bourse.capacity.Sample.order;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.bourse.nodes.Health;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.Statement;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -20,6 +25,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -30,7 +36,7 @@ class CapacityStoreTest extends StoreFixture {
 
   @Test
   void everyFieldOfAClusterAndItsAllocationsSurvives() throws Exception {
-    CapacityStore store = new CapacityStore(database);
+    CapacityStore store = new CapacityStore(database, new Random(1));
     Cluster cluster = manySided();
     await(database.commit(CapacityStore.insert(cluster, T0)));
 
@@ -83,7 +89,7 @@ class CapacityStoreTest extends StoreFixture {
 
   @Test
   void aClusterThatNobodyDeclaredAnythingForSurvives() throws Exception {
-    CapacityStore store = new CapacityStore(database);
+    CapacityStore store = new CapacityStore(database, new Random(1));
     await(database.commit(CapacityStore.insert(empty(), T0)));
 
     assertEquals(List.of(empty()), await(store.listClustersAfter("", 10)));
@@ -91,7 +97,7 @@ class CapacityStoreTest extends StoreFixture {
 
   @Test
   void everyTransitionOfALifeIsStoredAsItIsInMemory() throws Exception {
-    CapacityStore store = new CapacityStore(database);
+    CapacityStore store = new CapacityStore(database, new Random(1));
     await(database.commit(CapacityStore.insert(empty(), T0)));
     List<Command> life = new ArrayList<>();
     life.add((c, now) -> Capacity.declare(c, order(16, "2", 0), TERMS, now));
@@ -127,9 +133,34 @@ class CapacityStoreTest extends StoreFixture {
     assertEquals(List.of(1L), integers("SELECT COUNT(*) FROM allocation WHERE gone_at > 0"));
   }
 
+  /** After a fail-over that lost the first, another process may store the second. */
+  @Test
+  void twoStatesThatFollowTheSameOneAreNotTakenForEachOther() throws Exception {
+    Database shared =
+        new ForwardingDatabase(database) {
+          @Override
+          public boolean isShared() {
+            return true;
+          }
+        };
+    CapacityStore store = new CapacityStore(shared, new Random(1));
+    await(database.commit(CapacityStore.insert(empty(), T0)));
+    Transition lost = Capacity.declare(empty(), order(8, "2", 0), TERMS, T0);
+    Transition kept = Capacity.declare(empty(), order(16, "3", 0), TERMS, T0);
+    Cluster ofLost = await(store.commit(lost, List.of(), List.of(), T0));
+    await(database.commit(List.of(Statement.of("UPDATE cluster SET revision = 0"))));
+    Cluster ofKept = await(store.commit(kept, List.of(), List.of(), T0));
+    assertNotEquals(ofLost.revision(), ofKept.revision());
+
+    Transition onTop = DirectChange.maintain(true).apply(ofLost, T0);
+    fails(CapacityStore.RevisionPassed.class, store.commit(onTop, List.of(), List.of(), T0));
+
+    assertEquals(Optional.of(ofKept), await(store.findCluster("c1")));
+  }
+
   @Test
   void aStaleRevisionIsRefusedByTheGuardAndNothingOfItIsStored() throws Exception {
-    CapacityStore store = new CapacityStore(database);
+    CapacityStore store = new CapacityStore(database, new Random(1));
     await(database.commit(CapacityStore.insert(empty(), T0)));
     Transition first = Capacity.declare(empty(), order(8, "2", 0), TERMS, T0);
     Transition second = Capacity.declare(empty(), order(16, "3", 0), TERMS, T0);
@@ -144,7 +175,7 @@ class CapacityStoreTest extends StoreFixture {
 
   @Test
   void aNodeIsNeverHeldTwice() throws Exception {
-    CapacityStore store = new CapacityStore(database);
+    CapacityStore store = new CapacityStore(database, new Random(1));
     Cluster.Draft wants =
         Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET).draft();
     wants.declared = new Declaration(8, 200, T0, T0, Sample.ACTOR);
@@ -159,6 +190,68 @@ class CapacityStoreTest extends StoreFixture {
             Sample.settled(other, List.of(same), List.of(), LATER), List.of(), List.of(), LATER));
 
     assertEquals(Optional.of(other), await(store.findCluster("c2")));
+  }
+
+  @Test
+  void whatOrganizationsGaveUpAndWhomTheyEvictedIsCounted() throws Exception {
+    CapacityStore store = new CapacityStore(database, new Random(1));
+    Cluster granted = Sample.provisioning(2);
+    await(database.commit(CapacityStore.insert(granted, T0)));
+    Transition left = Capacity.declare(granted, Sample.order(8, "2", 1), TERMS, T0 + 60_000);
+    await(store.commit(left, List.of(), List.of(), T0 + 60_000));
+    BidderEvents.Count evicted = new BidderEvents.Count("acme", 3, 0);
+    await(database.commit(List.of(BidderEvents.insert("h100", T0 + 1, evicted))));
+
+    BidderEvents events = new BidderEvents(database);
+    BidderEvents.Bidder acme = new BidderEvents.Bidder("acme", 3, 1);
+    assertEquals(
+        new BidderEvents.Summary(T0, List.of(acme)), await(events.readSummary("h100", T0)));
+    assertEquals(new BidderEvents.Summary(T0, List.of()), await(events.readSummary("other", T0)));
+    assertEquals(false, await(events.deleteSome(T0 + BidderEvents.KEPT_MILLIS + 30_000)));
+    assertEquals(List.of(T0 + 60_000), integers("SELECT ts FROM bidder_event"));
+  }
+
+  @Test
+  void anAnswerCountsTheNewestEventsAndSaysSinceWhen() throws Exception {
+    BidderEvents.Count one = new BidderEvents.Count("acme", 0, 1);
+    List<Statement> events = new ArrayList<>();
+    for (int i = 0; i <= BidderEvents.MOST_EVENTS; i++) {
+      events.add(BidderEvents.insert("h100", T0 + i, one));
+    }
+    await(database.commit(events));
+
+    assertEquals(
+        new BidderEvents.Summary(
+            T0 + 1, List.of(new BidderEvents.Bidder("acme", 0, BidderEvents.MOST_EVENTS))),
+        await(new BidderEvents(database).readSummary("h100", T0)));
+  }
+
+  @Test
+  void aChangeOfHealthIsStoredWhereACreditBeginsOrEnds() throws Exception {
+    CapacityStore store = new CapacityStore(database, new Random(1));
+    Cluster cluster = active(1);
+    await(database.commit(CapacityStore.insert(cluster, T0)));
+    Health ecc = new Health(Health.State.FAILED, List.of("GPU 3 fails"));
+    List<HeldHealth.Finding> findings =
+        List.of(
+            HeldHealth.Finding.of(Health.OK),
+            HeldHealth.Finding.of(ecc),
+            HeldHealth.Finding.SILENT,
+            HeldHealth.Finding.of(Health.OK));
+    long now = LATER;
+    for (HeldHealth.Finding finding : findings) {
+      Transition found = HealthCommands.found(Map.of("a0", finding), true).apply(cluster, ++now);
+      await(store.commit(found, List.of(), List.of(), now));
+      cluster = found.next();
+    }
+    assertEquals(
+        List.of("acme a0 FAILED 1 GPU 3 fails", "acme a0 FAILED 0"),
+        texts(
+            "SELECT org_id || ' ' || allocation_id || ' ' || state || ' ' || credited ||"
+                + " CASE WHEN credited = 1 THEN ' ' || reasons ELSE '' END"
+                + " FROM allocation_health ORDER BY id"));
+    assertEquals(
+        List.of(LATER + 2, LATER + 3), integers("SELECT ts FROM allocation_health ORDER BY id"));
   }
 
   /** A cluster with no field at its default. */
@@ -193,7 +286,8 @@ class CapacityStoreTest extends StoreFixture {
             LATER + 50_000,
             new Declaration.Budget(12_345, LATER + 8_000),
             "grt_1",
-            LATER + 19_000);
+            LATER + 19_000,
+            true);
     draft.standing = new Standing(new Standing.Gate(240, LATER, LATER + 1_000), 2, LATER + 2_000);
     draft.overrides = new Overrides(777L, Map.of("A", Optional.of("b"), "C", Optional.empty()));
     draft.retiredAtMillis = LATER + 60_000;
@@ -202,6 +296,7 @@ class CapacityStoreTest extends StoreFixture {
             new Alerts.Thresholds(10, 300L, 2, 9_000L, 60_000L),
             Set.of(Alerts.Kind.SPEND, Alerts.Kind.LEASE));
     draft.gangUnwoundAtMillis = LATER + 7_000;
+    draft.drill = new Drill(LATER + 8_000);
     Allocation told = at(cluster, 0);
     draft.put(
         told.noticed(new Allocation.Notice(Allocation.Reason.OUTBID, LATER + 99_000))
@@ -214,6 +309,7 @@ class CapacityStoreTest extends StoreFixture {
               a.readyAtMillis = LATER + 11_000;
               a.withdrawnNoticeEndMillis = LATER + 88_000;
               a.keysDue = true;
+              a.health = new HeldHealth(Health.State.FAILED, LATER, List.of("x", "y"), true);
             }));
     return bySlotAndGrant(draft.build());
   }

@@ -55,6 +55,42 @@ class CapacitySwapTest {
   }
 
   @Test
+  void aDrillIsAWriteWithAnAuditRowThatTakesNothing() {
+    Transition done = Capacity.drill(active(2), Sample.ACTOR, TERMS, LATER);
+
+    assertEquals(2, done.next().version());
+    assertEquals(active(2).allocations(), done.next().allocations());
+    assertNotNull(done.audit());
+    assertEquals("vm_capacity_drill", done.audit().action());
+    assertEquals("nodes=2 version=2", done.audit().detail());
+  }
+
+  @Test
+  void aDrillThatIsRunningIsRepeatedForNothingAndTheNextKeepsTheCadence() {
+    Cluster drilled = Capacity.drill(active(1), Sample.ACTOR, TERMS, LATER).next();
+    assertTrue(
+        Capacity.drill(drilled, Sample.ACTOR, TERMS, LATER + Drill.MILLIS - 1).changesNothing());
+    Cluster again = Capacity.drill(drilled, Sample.ACTOR, TERMS, LATER + Drill.MILLIS).next();
+    assertEquals(3, again.version());
+    Cluster written = Capacity.declare(active(1), order(8, "3", 1), TERMS, LATER - 1).next();
+    refused(ErrorCode.RATE_LIMITED, () -> Capacity.drill(written, Sample.ACTOR, TERMS, LATER));
+  }
+
+  @Test
+  void aDrillNeedsAnActiveNode() {
+    refused(
+        ErrorCode.UNKNOWN_NODE,
+        () -> Capacity.drill(Sample.provisioning(1), Sample.ACTOR, TERMS, LATER));
+  }
+
+  @Test
+  void aDrillOfAClockThatWasAheadDoesNotKeepTheNextAway() {
+    Cluster ahead = Capacity.drill(active(1), Sample.ACTOR, TERMS, LATER + 86_400_000).next();
+    Transition next = Capacity.drill(ahead, Sample.ACTOR, TERMS.atAnyTime(), LATER);
+    assertEquals(new Drill(LATER), next.next().drill());
+  }
+
+  @Test
   void aRepeatedSwapChangesNothingAndIgnoresTheCadence() {
     Cluster swapping = Capacity.swap(active(1), Sample.ACTOR, ip(0), TERMS, LATER).next();
 

@@ -44,7 +44,7 @@ class CapacityTest {
     assertEquals(1, next.version());
     assertEquals(1, next.revision());
     assertEquals(
-        new Declaration(16, 250, T0, T0, Sample.ACTOR, null, null, null, null, T0),
+        new Declaration(16, 250, T0, T0, Sample.ACTOR, null, null, null, null, T0, false),
         next.declared());
     assertEquals(2, next.pending(8));
     assertEquals(

@@ -62,4 +62,48 @@ class ClusterCorrectionTest extends ExchangeFixture {
     correct();
     assertEquals(corrected.get("overtaken"), ahead("overtaken"), "once more");
   }
+
+  /** A declaration when the clock showed this, and when its ceiling was in force at the latest. */
+  private Statement declared(String cluster, long aheadMillis, long effectiveAheadMillis) {
+    return ActivityRows.insert(
+        new Activity(
+            Sample.ACTOR,
+            new ClusterEvent.Declared(8, 200, null, clock.millis() + effectiveAheadMillis)),
+        cluster,
+        clock.millis() + aheadMillis);
+  }
+
+  /** How far the effective time of each declaration is from now, in the order of their ids. */
+  private List<Long> effective(String cluster) throws Exception {
+    return integers(
+            "SELECT effective_at FROM activity WHERE cluster = '%s' ORDER BY id".formatted(cluster))
+        .stream()
+        .map(at -> at - clock.millis())
+        .toList();
+  }
+
+  @Test
+  void anEffectiveTimeMovesOnlyWithTheDeclarationThatSetIt() throws Exception {
+    await(
+        database.commit(
+            List.of(
+                declared("past", -2 * HOUR, -2 * HOUR + 5_000),
+                declared("past", HOUR, -2 * HOUR + 5_000),
+                declared("ahead", HOUR, HOUR + 5_000),
+                declared("ahead", HOUR + 2_000, HOUR + 5_000),
+                declared("ahead", 2 * HOUR, HOUR + 5_000),
+                declared("overtaken", HOUR, HOUR + 5_000),
+                declared("overtaken", -7_000, -2_000),
+                declared("apart", 30_000, HOUR),
+                declared("apart", 2 * HOUR, HOUR))));
+
+    correct();
+
+    assertEquals(List.of(-2 * HOUR, 0L), ahead("past"));
+    assertEquals(List.of(-2 * HOUR + 5_000, -2 * HOUR + 5_000), effective("past"), "not earlier");
+    assertEquals(List.of(5_000L, 5_000L, 5_000L), effective("ahead"), "as long as before");
+    assertEquals(List.of(-7_000L, -7_000L), ahead("overtaken"));
+    assertEquals(List.of(5_000L, -2_000L), effective("overtaken"), "not before the present");
+    assertEquals(List.of(HOUR, HOUR), effective("apart"), "its declaration does not move");
+  }
 }

@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,7 +36,10 @@ class ClusterOwnersTest extends StoreFixture {
   void deploy() throws Exception {
     await(database.commit(CapacityStore.insert(empty(), T0)));
     clusters.put(Sample.POOL);
-    owners = await(ClusterOwners.deploy(vertx, clusters, new CapacityStore(database), clock, 2));
+    owners =
+        await(
+            ClusterOwners.deploy(
+                vertx, clusters, new CapacityStore(database, new Random(1)), clock, 2));
   }
 
   private Future<Cluster> submit(String cluster, Command command) {
@@ -74,12 +79,81 @@ class ClusterOwnersTest extends StoreFixture {
     Clusters read = new Clusters(new Switches(true, false, false), clock);
     read.put(Sample.POOL);
     ClusterOwners fresh =
-        await(ClusterOwners.deploy(vertx, read, new CapacityStore(database), clock, 2));
+        await(
+            ClusterOwners.deploy(
+                vertx, read, new CapacityStore(database, new Random(1)), clock, 2));
 
     assertEquals(count + 1, read.ofPool(Sample.POOL.name()).size(), "with the one of the set-up");
     for (int i = 0; i < count; i += 100) {
       await(fresh.submit("n" + i, declaring(8)));
     }
+  }
+
+  /** Everything that keeps a retired cluster in memory, one at a time. */
+  private static List<Cluster> almostSettled() {
+    Cluster.Draft holds = Sample.active(1).draft();
+    holds.retiredAtMillis = T0;
+    Cluster.Draft held = empty().draft();
+    held.retiredAtMillis = T0;
+    held.hold = new Hold(Hold.Stage.NOTICE, "credit", T0);
+    Cluster.Draft last = empty().draft();
+    last.retiredAtMillis = T0;
+    last.standing = last.standing.gaveUp(T0);
+    return List.of(empty(), holds.build(), held.build(), last.build());
+  }
+
+  @Test
+  void aSettledClusterLeavesMemoryAndComesBackForThoseWhoNameIt() throws Exception {
+    await(submit("c1", SelfService.retire("member:ann", false)));
+    Cluster retired = clusters.find("c1").orElseThrow().cluster();
+    assertTrue(retired.isSettled());
+    assertEquals(List.of(), List.copyOf(clusters.names()));
+    assertEquals(List.of(), List.copyOf(clusters.ofOrg("acme")));
+    assertEquals(List.of(), await(owners.compare().next()).orElseThrow());
+
+    Clusters read = new Clusters(new Switches(true, false, false), clock);
+    read.put(Sample.POOL);
+    ClusterOwners fresh =
+        await(
+            ClusterOwners.deploy(
+                vertx, read, new CapacityStore(database, new Random(1)), clock, 2));
+    assertTrue(read.find("c1").isEmpty(), "it is not read at a start");
+    await(fresh.meetNamed("c1"));
+    assertEquals(retired, read.find("c1").orElseThrow().cluster());
+    assertEquals(
+        "retired", fails(ApiError.class, fresh.submit("c1", declaring(8))).extras().get("reason"));
+    await(fresh.submit("c1", SelfService.retire("member:ann", false)));
+    await(fresh.meetNamed("c9"));
+    assertTrue(read.find("c9").isEmpty());
+    List<ClusterView> listed =
+        await(
+                fresh.list(
+                    new CapacityStore.Filter(
+                        Optional.of("acme"), Optional.of("h100"), Optional.of(true)),
+                    "",
+                    10))
+            .items();
+    assertEquals(List.of(retired), listed.stream().map(ClusterView::cluster).toList());
+  }
+
+  @Test
+  void aRowIsSettledWhenItsClusterIs() throws Exception {
+    CapacityStore store = new CapacityStore(database, new Random(1));
+    for (Cluster cluster : almostSettled()) {
+      assertFalse(cluster.isSettled(), cluster.toString());
+      await(database.commit(List.of(Statement.of("DELETE FROM allocation"))));
+      await(database.commit(List.of(Statement.of("DELETE FROM cluster"))));
+      await(database.commit(CapacityStore.insert(cluster, T0)));
+      assertEquals(List.of(cluster), await(store.listClustersAfter("", 10)));
+      assertEquals(1, await(store.listRevisions("", 10)).size());
+    }
+    Cluster.Draft settled = empty().draft();
+    settled.retiredAtMillis = T0;
+    await(database.commit(List.of(Statement.of("DELETE FROM cluster"))));
+    await(database.commit(CapacityStore.insert(settled.build(), T0)));
+    assertTrue(settled.build().isSettled());
+    assertEquals(List.of(), await(store.listClustersAfter("", 10)));
+    assertEquals(List.of(), await(store.listRevisions("", 10)));
   }
 
   /** A fleet is read in hundreds of pieces, and an event loop's stack is short. */
@@ -100,7 +174,12 @@ class ClusterOwnersTest extends StoreFixture {
 
     await(
         ClusterOwners.deploy(
-            vertx, seen, new CapacityStore(database), ClusterOwners.Clocks.of(clock), 2, 1));
+            vertx,
+            seen,
+            new CapacityStore(database, new Random(1)),
+            ClusterOwners.Clocks.of(clock),
+            2,
+            1));
     assertEquals(count + 1, seen.ofPool("h100").size());
   }
 
@@ -253,7 +332,7 @@ class ClusterOwnersTest extends StoreFixture {
   @Test
   void whenTheRowMovedBehindTheOwnerItReloadsAndAppliesOnceMore() throws Exception {
     Transition elsewhere = Capacity.declare(empty(), order(24, "3", 0), TERMS, T0);
-    await(new CapacityStore(database).commit(elsewhere, List.of(), List.of(), T0));
+    await(new CapacityStore(database, new Random(1)).commit(elsewhere, List.of(), List.of(), T0));
     clock.advance(Sample.CADENCE);
     List<Long> seen = Collections.synchronizedList(new ArrayList<>());
 
@@ -274,12 +353,30 @@ class ClusterOwnersTest extends StoreFixture {
   @Test
   void aStaleCompareAndSetIsRefusedAfterTheReload() throws Exception {
     Transition elsewhere = Capacity.declare(empty(), order(24, "3", 0), TERMS, T0);
-    await(new CapacityStore(database).commit(elsewhere, List.of(), List.of(), T0));
+    await(new CapacityStore(database, new Random(1)).commit(elsewhere, List.of(), List.of(), T0));
 
     ApiError refused = fails(ApiError.class, submit("c1", declaring(8)));
 
     assertEquals(ErrorCode.VERSION_MISMATCH, refused.code());
     assertEquals(elsewhere.next(), published());
+  }
+
+  /** Its creation was lost by a fail-over. */
+  @Test
+  void aClusterThatIsNotStoredAnyMoreIsForgotten() throws Exception {
+    await(submit("c1", declaring(8)));
+    assertEquals(1, clusters.stirringIn("h100").size());
+    await(database.commit(List.of(Statement.of("DELETE FROM cluster WHERE name = 'c1'"))));
+
+    List<String> differing = await(owners.compare().next()).orElseThrow();
+    assertEquals(List.of("c1"), differing);
+    await(owners.refresh(differing));
+    // Its owner forgets it in its turn, which comes before this command's.
+    assertEquals(
+        ErrorCode.NOT_FOUND,
+        fails(ApiError.class, submit("c1", DirectChange.maintain(true))).code());
+    assertEquals(List.of(), List.copyOf(clusters.stirringIn("h100")));
+    assertEquals(List.of(), List.copyOf(clusters.ofOrg("acme")));
   }
 
   @Test

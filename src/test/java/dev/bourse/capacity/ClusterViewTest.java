@@ -60,7 +60,13 @@ class ClusterViewTest {
             .put("swap", false)
             .put("protected_until", "2023-11-14T23:14:20.000Z")
             .putNull("reclaim_at")
-            .putNull("reclaim_reason"),
+            .putNull("reclaim_reason")
+            .put(
+                "health",
+                new JsonObject()
+                    .put("state", "unknown")
+                    .put("since", "2023-11-14T22:13:21.000Z")
+                    .put("reasons", new JsonArray())),
         json.getJsonArray("allocations").getJsonObject(0));
     assertNull(json.getJsonArray("allocations").getJsonObject(2).getValue("protected_until"));
     assertEquals(new JsonArray().add(ip(1)), json.getJsonArray("swaps"));

@@ -8,6 +8,7 @@ import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.sshkeys.SshKeyStore;
 import dev.bourse.store.Statement;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -31,7 +32,8 @@ public abstract class ExchangeFixture extends StoreFixture {
             keyStore,
             new SshKeyPolicy(database),
             clusters,
-            new AuditedReads(vertx, new AuditStore(database), clock, new Random(1)),
+            new AuditedReads(
+                vertx, new AuditStore(database), Optional.empty(), clock, new Random(1)),
             clock,
             new Random(1));
     await(
@@ -43,7 +45,10 @@ public abstract class ExchangeFixture extends StoreFixture {
                         + " 1, 'token:abc')",
                     KEY_LINE))));
     await(keys.load());
-    owners = await(ClusterOwners.deploy(vertx, clusters, new CapacityStore(database), clocks(), 2));
+    owners =
+        await(
+            ClusterOwners.deploy(
+                vertx, clusters, new CapacityStore(database, new Random(1)), clocks(), 2));
   }
 
   /** What owners go by. */

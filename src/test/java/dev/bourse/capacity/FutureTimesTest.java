@@ -2,8 +2,10 @@ package dev.bourse.capacity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.nodes.Health;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Tag;
@@ -29,11 +31,13 @@ class FutureTimesTest {
                 at.activeAtMillis = NOW + DAYS;
                 at.protectedUntilMillis = NOW + DAYS + Sample.PROTECTION;
                 at.swapRequestedAtMillis = NOW + DAYS;
+                at.health = new HeldHealth(Health.State.OK, NOW + DAYS, List.of(), false);
               }));
     }
     draft.lastWriteAtMillis = NOW + DAYS;
     draft.declared = new Declaration(16, 300, NOW + DAYS, NOW + DAYS, "token:x");
     draft.gangUnwoundAtMillis = NOW + DAYS;
+    draft.drill = new Drill(NOW + DAYS);
     return draft.build();
   }
 
@@ -71,10 +75,37 @@ class FutureTimesTest {
       assertFalse(a.isShielded(NOW + Sample.PROTECTION, 1_000));
     }
     assertEquals(NOW, put.lastWriteAtMillis());
+    assertNull(put.drill());
     assertEquals(NOW, Objects.requireNonNull(put.declared()).pricedAtMillis());
     assertEquals(NOW, put.gangUnwoundAtMillis(), "else it would stand back when that comes");
     assertEquals(left().version(), put.version());
     assertFalse(at(NOW, true).areIn(put), "once is enough");
+  }
+
+  @Test
+  void aCeilingWaitsForTheNextTickAsLongAsBefore() {
+    long tick = CapacityConfig.LONGEST_TICK_MILLIS;
+    Cluster waiting = priced(NOW, NOW + tick);
+    assertFalse(at(NOW, true).areIn(waiting), "the next tick is an hour away, as it may be");
+
+    assertEquals(NOW + tick, effective(priced(NOW + DAYS, NOW + DAYS + tick)));
+    assertEquals(NOW, effective(priced(NOW + 2 * DAYS, NOW + DAYS)), "an earlier one set it");
+    assertEquals(NOW - tick, effective(priced(NOW + DAYS, NOW - tick)), "past already");
+    assertEquals(NOW + tick, effective(priced(NOW, NOW + DAYS)), "no longer than any tick");
+  }
+
+  private static Cluster priced(long pricedAt, long effectiveAt) {
+    Cluster.Draft draft = Sample.active(2).draft();
+    draft.declared =
+        new Declaration(
+            16, 300, pricedAt, NOW, "token:x", null, null, null, null, effectiveAt, false);
+    return draft.build();
+  }
+
+  private static Long effective(Cluster cluster) {
+    Cluster put = at(NOW, true).correction().apply(cluster, NOW).next();
+    assertFalse(at(NOW, true).areIn(put), "once is enough");
+    return Objects.requireNonNull(Objects.requireNonNull(put.declared()).effectiveAtMillis());
   }
 
   @Test

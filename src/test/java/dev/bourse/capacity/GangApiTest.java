@@ -13,6 +13,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.McpClient;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import dev.bourse.testing.SteppingClock;
 import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonObject;
@@ -171,6 +172,7 @@ class GangApiTest extends CapacityApiFixture {
    * takes 3 s, in which the test has to find the gang waiting.
    */
   @Test
+  @Slow("a wipe takes 3 s, in which the test has to find the gang waiting")
   void itIsBilledFromTheMomentItsMinimumWasActive() {
     SteppingClock clock = SteppingClock.midMonth();
     try (RunningBourse slow =

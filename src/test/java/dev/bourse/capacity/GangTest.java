@@ -167,6 +167,24 @@ class GangTest {
   }
 
   @Test
+  void onlyNodesGivenUpAfterTheGrantLetTheRestBeUnwoundAtOnce() {
+    Cluster broken = Sample.bidder("c1", "acme", "2", 2 * GPUS, 2, T0);
+    for (int i = 0; i < 2; i++) {
+      broken = Sample.grantedToGang(broken, i, 2, LATER);
+    }
+    broken = Allotment.unwound(broken, "a1", "broken", LATER + 1_000).next();
+
+    assertEquals(List.of(), Gang.overdue(gaveUp(broken, LATER - 1), GPUS, PATIENCE, LATER + 2_000));
+    assertEquals(1, Gang.overdue(gaveUp(broken, LATER), GPUS, PATIENCE, LATER + 2_000).size());
+  }
+
+  private static Cluster gaveUp(Cluster cluster, long atMillis) {
+    Cluster.Draft draft = cluster.draft();
+    draft.standing = cluster.standing().gaveUp(atMillis);
+    return draft.build();
+  }
+
+  @Test
   void whatIsGivenUpIsUnwoundAndTheClusterStandsBackUntilItIsDeclaredAnew() {
     Cluster one = ready(granted(), "a0", LATER).next();
     List<Allotment.Orders.Taken> taken = new ArrayList<>();

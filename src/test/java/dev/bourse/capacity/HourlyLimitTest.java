@@ -31,7 +31,7 @@ class HourlyLimitTest extends StoreFixture {
 
   @BeforeEach
   void makeClusters() throws Exception {
-    store = new CapacityStore(database);
+    store = new CapacityStore(database, new Random(1));
     await(
         database.commit(
             List.of(
@@ -62,7 +62,7 @@ class HourlyLimitTest extends StoreFixture {
         cluster(cluster), order(maxGpus, price, 0), TERMS.under(leash), T0 + 60_000);
   }
 
-  private Future<Void> commit(Transition transition) {
+  private Future<Cluster> commit(Transition transition) {
     return store.commit(transition, List.of(), List.of(), T0 + 60_000);
   }
 
@@ -97,7 +97,7 @@ class HourlyLimitTest extends StoreFixture {
     long seed = System.nanoTime();
     Random random = new Random(seed);
     long most = 2_400L + random.nextInt(6_000);
-    List<Future<Void>> commits = new ArrayList<>();
+    List<Future<Cluster>> commits = new ArrayList<>();
     for (int i = 0; i < CLUSTERS; i++) {
       commits.add(commit(blind(i, 8, (1 + random.nextInt(3)) + ".00", most)).otherwiseEmpty());
     }

@@ -158,7 +158,8 @@ class LapseTest {
             null,
             null,
             null,
-            declaration(before).effectiveAtMillis()),
+            declaration(before).effectiveAtMillis(),
+            false),
         after.declared());
     assertEquals(List.of(), after.releaseOrder());
     after

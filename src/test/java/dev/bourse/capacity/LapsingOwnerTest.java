@@ -14,6 +14,7 @@ import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** A cluster's owner ends a declaration before it carries out what came after its end. */
@@ -140,7 +141,8 @@ class LapsingOwnerTest extends ExchangeFixture {
 
     Clusters read = new Clusters(new Switches(true, false, false), clock);
     read.put(Sample.POOL);
-    await(ClusterOwners.deploy(vertx, read, new CapacityStore(database), clocks(), 2));
+    await(
+        ClusterOwners.deploy(vertx, read, new CapacityStore(database, new Random(1)), clocks(), 2));
     assertEquals(shown, read.find("c1").orElseThrow().cluster());
   }
 }

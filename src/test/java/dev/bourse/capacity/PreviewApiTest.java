@@ -89,6 +89,15 @@ class PreviewApiTest {
     JsonObject preview = send(client, order).ok();
     assertEquals(2, preview.getJsonArray("victims").size());
     assertTrue(preview.getJsonArray("victims").contains(held.get(1)), "the one to go first");
+    List<JsonObject> losses = ClusterClient.objects(preview.getJsonArray("losses"));
+    assertEquals(
+        preview.getJsonArray("victims").getList(),
+        losses.stream().map(loss -> loss.getString("public_ip")).toList());
+    for (JsonObject loss : losses) {
+      assertEquals("write", loss.getString("by"));
+      assertNull(loss.getValue("reclaim_at"), "at once");
+    }
+    assertEquals(new JsonArray(), preview.getJsonArray("unprotected"));
     assertEquals(8.0, preview.getDouble("cost_per_hour"));
     assertEquals(held, client.active());
   }
@@ -104,6 +113,20 @@ class PreviewApiTest {
     assertEquals(1, preview.getJsonArray("victims").size());
     assertTrue(held.contains(preview.getJsonArray("victims").getString(0)));
     assertEquals(1, preview.getInteger("nodes_unfilled"));
+    JsonObject loss = preview.getJsonArray("losses").getJsonObject(0);
+    assertEquals(preview.getJsonArray("victims").getString(0), loss.getString("public_ip"));
+    assertEquals("tick", loss.getString("by"));
+    assertEquals(preview.getString("tick_at"), loss.getString("reclaim_at"));
+    assertEquals(
+        TestMarket.NODES,
+        preview.getJsonArray("unprotected").size(),
+        "the ceiling is under that of the grant");
+    assertEquals(
+        loss.getString("protected_until"),
+        red.allocation(loss.getString("public_ip")).getString("protected_until"));
+    JsonObject same = preview(red, TestMarket.NODES, 4);
+    assertEquals(new JsonArray(), same.getJsonArray("unprotected"));
+    assertEquals(new JsonArray(), same.getJsonArray("losses"));
     JsonObject blue = preview(market.blueA(), 2, 3);
     assertEquals(0, blue.getInteger("nodes_won"), "red's nodes are protected");
     assertEquals(2, blue.getInteger("nodes_unfilled"));

@@ -9,6 +9,7 @@ import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.ReplicaPair;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -21,6 +22,7 @@ class ReplicaTokenLimitTest {
   private static final int ROUNDS = 15;
 
   @Test
+  @Slow("starts two processes")
   void twoWritesAtTwoProcessesDoNotPassOnTheSameMoney() throws Exception {
     try (ReplicaPair pair = new ReplicaPair()) {
       pair.addKeys();

@@ -6,6 +6,7 @@ import dev.bourse.core.FakeClock;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.pools.Switches;
+import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -55,6 +56,27 @@ public final class Sample {
 
   public static Cluster empty() {
     return Cluster.created("c1", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
+  }
+
+  /** A cluster that bids for these GPUs; all or none if the minimum is as many nodes. */
+  public static Cluster bidder(
+      String name, String org, String price, int gpus, int minimum, long now) {
+    Capacity.Declare order =
+        new Capacity.Declare(
+            ACTOR,
+            gpus,
+            new BigDecimal(price),
+            Optional.empty(),
+            0L,
+            minimum == 1
+                ? Conditions.of(new JsonObject())
+                : Conditions.of(new JsonObject().put("min_gpus", 8 * minimum)));
+    return Capacity.declare(
+            Cluster.created(name, org, "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),
+            order,
+            TERMS,
+            now)
+        .next();
   }
 
   public static Capacity.Declare order(int maxGpus, String price, long version) {
@@ -134,7 +156,7 @@ public final class Sample {
             cluster.ceilingCents(), declared == null ? 0 : declared.pricedAtMillis(), nowMillis),
         cluster.version(),
         POOL.gpusPerNode(),
-        100,
+        100L,
         (int) (cluster.filledSlots() - taken.size() + granted),
         grants,
         losing,

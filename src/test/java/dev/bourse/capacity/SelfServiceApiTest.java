@@ -294,6 +294,59 @@ class SelfServiceApiTest {
             .toList());
   }
 
+  /** As in a process that was started after it was retired; no two of them share a read. */
+  private static String settled(String name) {
+    Cluster.Draft draft =
+        Cluster.created(name, "acme", "demo-h100", Cluster.Kind.VM, Cluster.Posture.MARKET).draft();
+    draft.description = "done with";
+    draft.retiredAtMillis = 1_000L;
+    RunningBourse.await(bourse.database().commit(CapacityStore.insert(draft.build(), 500)));
+    return name;
+  }
+
+  @Test
+  void aClusterThatIsHeldInNoMemoryIsReadFromTheStore() {
+    ApiClient orgwide = bourse.as("acme", "orgwide");
+    orgwide.get("/api/vm/capacity?cluster=" + settled("acme-gone-1")).ok();
+    assertEquals(
+        "done with",
+        alice.get(CLUSTERS + "/" + settled("acme-gone-2")).ok().getString("description"));
+    settled("acme-gone-3");
+    assertTrue(names("?state=retired&limit=100").contains("acme-gone-3"));
+    assertTrue(names("?limit=100").contains("acme-gone-3"));
+    assertTrue(!names("?state=in-use&limit=100").contains("acme-gone-3"));
+    String operators = "/api/operator/clusters";
+    bourse.operator().get(operators + "/" + settled("acme-gone-4")).ok();
+    settled("acme-gone-5");
+    assertTrue(
+        bourse
+            .operator()
+            .get(operators + "?org=acme&limit=100")
+            .ok()
+            .encode()
+            .contains("acme-gone-5"));
+    orgwide.get("/api/vm/activity?cluster=" + settled("acme-gone-6")).ok();
+    orgwide.get("/api/vm/history?hours=1&cluster=" + settled("acme-gone-7")).ok();
+    ClusterClient client = new ClusterClient(orgwide, "acme", settled("acme-gone-8"));
+    JsonObject order =
+        new JsonObject()
+            .put("cluster", "acme-gone-8")
+            .put("max_gpus", 8)
+            .put("max_price_per_gpu_hour", 3)
+            .put("expected_version", 0);
+    assertEquals("retired", client.put(order).refused(ErrorCode.CONFLICT).getString("reason"));
+    alice.delete(CLUSTERS + "/" + settled("acme-gone-9")).ok();
+    bourse
+        .as("globex", "orgwide")
+        .get("/api/vm/capacity?cluster=acme-gone-9")
+        .refused(ErrorCode.NOT_FOUND);
+    alice
+        .post(
+            CLUSTERS,
+            new JsonObject().put("name", settled("acme-gone-10")).put("pool", "demo-h100"))
+        .refused(ErrorCode.CONFLICT);
+  }
+
   @Test
   void aRetiredClusterIsReadAndNeverWritten() {
     made("acme-past");

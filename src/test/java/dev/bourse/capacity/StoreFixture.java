@@ -87,7 +87,7 @@ public abstract class StoreFixture {
   /** The store file, opened; a test that opens it again closes {@link #database} first. */
   protected Future<? extends Database> open() throws Exception {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
   }
 
   /** So many of the next commits fail as on a full disk; nothing of them is stored. */
@@ -98,6 +98,17 @@ public abstract class StoreFixture {
   /** The next commit is stored, and whoever made it is not told. */
   protected void loseNextAnswer() {
     ((Failing) database).lostAnswers.set(1);
+  }
+
+  /** Another server took over, which has all commits. */
+  protected void failOver(String lineage) {
+    ((Failing) database).lineage = lineage;
+  }
+
+  /** Another server took over, and this process noticed that commits are gone. */
+  protected void loseCommits(String lineage) {
+    ((Failing) database).setBacks.incrementAndGet();
+    failOver(lineage);
   }
 
   /** How many commits waited for the store at a time, at most. */
@@ -180,6 +191,19 @@ public abstract class StoreFixture {
 
     Failing(Database store) {
       super(store);
+    }
+
+    volatile String lineage = "first";
+    final AtomicInteger setBacks = new AtomicInteger();
+
+    @Override
+    public Future<String> lineage() {
+      return Future.succeededFuture(lineage);
+    }
+
+    @Override
+    public long setBacks() {
+      return setBacks.get();
     }
 
     private static Future<Void> inTime(List<?> rows) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.audit.AuditRow;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
@@ -17,6 +18,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -86,6 +88,27 @@ class SwapApiTest {
     assertEquals(new JsonArray(), client.state().getJsonArray("nominations"));
   }
 
+  private static JsonObject declared(ClusterClient client, JsonObject more) {
+    return client.put(client.order(1, 2).mergeIn(more)).ok().getJsonObject("declared");
+  }
+
+  @Test
+  void autoSwapIsDeclaredKeptAndClearedAndANodeShowsItsHealth() {
+    ClusterClient client = bourse.market().redA();
+    client.hold(1, 2);
+    assertFalse(client.state().getJsonObject("declared").getBoolean("auto_swap"));
+    assertTrue(declared(client, new JsonObject().put("auto_swap", true)).getBoolean("auto_swap"));
+    assertTrue(declared(client, new JsonObject()).getBoolean("auto_swap"), "left out, it stays");
+    assertFalse(
+        declared(client, new JsonObject().putNull("auto_swap")).getBoolean("auto_swap"), "null");
+
+    JsonObject node = client.allocations().get(0);
+    JsonObject health = node.getJsonObject("health");
+    assertEquals("unknown", health.getString("state"), "a simulated machine has no checks");
+    assertEquals(node.getString("granted_at"), health.getString("since"));
+    assertEquals(new JsonArray(), health.getJsonArray("reasons"));
+  }
+
   @Test
   void askingAgainChangesNothing() {
     TestMarket market = bourse.market();
@@ -119,6 +142,34 @@ class SwapApiTest {
         () ->
             client.allocations().size() == 2 && client.active().stream().noneMatch(held::contains));
     assertEquals(3L, client.version());
+  }
+
+  @Test
+  void aDrillTellsItsNodesAndTakesNone() {
+    TestMarket market = bourse.market();
+    ClusterClient client = market.redA();
+    client.drill().refused(ErrorCode.UNKNOWN_NODE);
+    List<String> held = client.hold(2, 2);
+    JsonObject drill = client.drill().ok();
+    assertEquals(client.cluster(), drill.getString("cluster"));
+    assertEquals(Set.copyOf(held), Set.copyOf(texts(drill.getJsonArray("nodes"))));
+    assertEquals(
+        Duration.ofMinutes(2),
+        Duration.between(
+            Instant.parse(drill.getString("started_at")),
+            Instant.parse(drill.getString("reclaim_at"))));
+    assertEquals(drill, client.drill().ok());
+    assertEquals(
+        List.of("nodes=2 version=" + drill.getLong("version")),
+        bourse.audit(client.orgId(), false).stream()
+            .filter(row -> row.action().equals("vm_capacity_drill"))
+            .map(AuditRow::detail)
+            .toList());
+    assertEquals(held, client.active());
+    market
+        .red("readonly")
+        .post("/api/vm/capacity/drill", new JsonObject().put("cluster", client.cluster()))
+        .refused(ErrorCode.FORBIDDEN);
   }
 
   @Test

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What operators do to organizations' files, and what becomes of those nobody owns any more. */
+/** Operators' operations on organizations' files, and files without an owner. */
 @ReplayedOnPostgres
 class CheckpointAdminApiTest {
   private static final String ITEMS = "/api/operator/checkpoints/";

@@ -71,7 +71,7 @@ public abstract class CheckpointFixture extends StoreFixture {
     await(Future.all(members.load(), organizations.load()));
   }
 
-  /** A new member of the organization. */
+  /** Adds a member to the organization. */
   public Statement enlist(String username) {
     return Statement.of(
         "INSERT INTO member (org_id, username, email, name, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -82,7 +82,7 @@ public abstract class CheckpointFixture extends StoreFixture {
         clock.millis());
   }
 
-  /** Changes rows of members or organizations, and has every process told. */
+  /** Changes rows of members or organizations, and notifies every process. */
   public void decide(Statement... statements) throws Exception {
     await(database.commit(List.of(statements)));
     await(Future.all(members.load(), organizations.load()));
@@ -122,7 +122,7 @@ public abstract class CheckpointFixture extends StoreFixture {
     }
 
     /**
-     * @param waitMillis how long a request waits for the bytes' store
+     * @param waitMillis how long a request waits for the blob store
      */
     public Services(Database rows, BlobStore bytes, long waitMillis) {
       store = new CheckpointStore(rows);
@@ -147,7 +147,7 @@ public abstract class CheckpointFixture extends StoreFixture {
     return new Services(database, blobs);
   }
 
-  /** The store, except that it publishes nothing until it is told to. */
+  /** The store, which delays publications until a future completes. */
   public static BlobStore publishingOnce(BlobStore store, Future<Void> told) {
     return publishingAfter(store, () -> told);
   }
@@ -177,8 +177,8 @@ public abstract class CheckpointFixture extends StoreFixture {
   }
 
   /**
-   * Sends a file whole and commits it; the store holds it up, so that its digest is noted and it is
-   * not published.
+   * Sends a whole file and commits it, while the store delays its publication: its digest is
+   * recorded but it is not published.
    *
    * @param store see {@link #publishingOnce}
    * @param published completed at the end of the commit
@@ -211,12 +211,12 @@ public abstract class CheckpointFixture extends StoreFixture {
     return id;
   }
 
-  /** Somebody who is a member, or would have to be one to be heeded. */
+  /** Returns a publisher for a username, member or not. */
   public Publisher member(String username) {
     return Publisher.of(principal(username));
   }
 
-  /** Who such a member calls as. */
+  /** Returns the principal of such a publisher. */
   public Principal principal(String username) {
     String id = members.findId(LAB.orgId(), username).orElse("lab/" + username + "/none");
     return new Principal(
@@ -240,7 +240,7 @@ public abstract class CheckpointFixture extends StoreFixture {
         ReplacePolicy.ANY);
   }
 
-  /** Bytes that look random, the same for the same seed. */
+  /** Returns pseudo-random bytes, the same for the same seed. */
   public static byte[] bytes(int length, long seed) {
     byte[] bytes = new byte[length];
     new Random(seed).nextBytes(bytes);
@@ -256,9 +256,9 @@ public abstract class CheckpointFixture extends StoreFixture {
   }
 
   /**
-   * Bytes of an array as a request would bring them, block after block.
+   * Returns bytes of an array block by block, like a request.
    *
-   * @param failure what ends it after the last byte; null for a request that ends well
+   * @param failure ends the source after the last byte; null for success
    */
   public static ByteSource source(byte[] bytes, int from, int to, @Nullable Throwable failure) {
     return new ByteSource() {
@@ -287,19 +287,19 @@ public abstract class CheckpointFixture extends StoreFixture {
     };
   }
 
-  /** The bytes of a revision, as readers get them. */
+  /** Returns the bytes of a revision as readers get them. */
   public byte[] content(Checkpoint item, Revision revision) throws Exception {
     return content(blobs, item, revision);
   }
 
-  /** The same from this store of bytes. */
+  /** Returns them from a given blob store. */
   public static byte[] content(BlobStore store, Checkpoint item, Revision revision)
       throws Exception {
     return content(
         store, BlobName.key(item.id(), revision.number(), String.valueOf(revision.sha256())));
   }
 
-  /** All bytes of a blob. */
+  /** Returns all bytes of a blob. */
   public static byte[] content(BlobStore store, String key) throws Exception {
     Reading reading = await(store.read(key));
     Buffer all = Buffer.buffer();
@@ -311,19 +311,19 @@ public abstract class CheckpointFixture extends StoreFixture {
     return all.getBytes();
   }
 
-  /** What the rows say an organization holds, counted anew. */
+  /** Returns an organization's storage, summed up from the rows. */
   public long countedBytes() throws Exception {
     return integers(
             "SELECT COALESCE(SUM(bytes), 0) FROM checkpoint_revision WHERE state <> 'expired'")
         .get(0);
   }
 
-  /** What the organization's account says. */
+  /** Returns an organization's stored usage. */
   public long accountedBytes() throws Exception {
     return integers("SELECT COALESCE(SUM(used_bytes), 0) FROM checkpoint_usage").get(0);
   }
 
-  /** Names of all blobs, or uploads, there are. */
+  /** Returns the names of all blobs, or of all uploads. */
   public List<String> names(boolean isBlob) throws Exception {
     Instant always = Instant.MAX;
     return (isBlob

@@ -16,7 +16,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** An item through its editions. */
+/** Transitions of an item. */
 @Tag("fast")
 class CheckpointTest {
   private static Checkpoint landed(Checkpoint item, int number) {

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What holds of an item whatever happens to it, in whatever order. */
+/** Invariants of an item over random transitions. */
 @Tag("fast")
 class CheckpointWalkTest {
   private static final int WALKS = 400;
@@ -96,7 +96,7 @@ class CheckpointWalkTest {
     };
   }
 
-  /** The digest told before when there is one: bytes land as they were found. */
+  /** Returns the recorded digest if there is one, because bytes are published under it. */
   private static String digest(Checkpoint item, Random random) {
     String told = item.draft() == null ? null : item.draft().sha256();
     return told == null ? String.format("%064x", random.nextInt(3)) : told;
@@ -111,7 +111,7 @@ class CheckpointWalkTest {
     assertTrue(item.lastRevision() >= highest, "no number comes again");
     highest = item.lastRevision();
     if (before.live() != null) {
-      assertNotNull(item.live(), "what is live stays so or is replaced by what is live");
+      assertNotNull(item.live(), "a live revision stays live or is replaced by a live one");
     }
     if (item.live() != null) {
       assertEquals(Revision.State.READY, item.live().state());
@@ -128,7 +128,7 @@ class CheckpointWalkTest {
   private void follow(ChangeSet move) {
     taken += move.bytesTaken();
     assertEquals(move.after().map(Checkpoint::heldBytes).orElse(0L), taken);
-    for (String key : move.uselessBlobs()) {
+    for (String key : move.obsoleteBlobs()) {
       deleted.add(key);
     }
     for (Revision revision : move.after().map(Checkpoint::revisions).orElse(List.of())) {
@@ -136,8 +136,8 @@ class CheckpointWalkTest {
         String key =
             BlobName.key(
                 move.item().id(), revision.number(), Objects.requireNonNull(revision.sha256()));
-        assertTrue(!move.uselessBlobs().contains(key), "what is kept is not deleted");
-        // Told again after it was given up: it is written again.
+        assertTrue(!move.obsoleteBlobs().contains(key), "what is kept is not deleted");
+        // Named again after it was obsolete: it is written again.
         deleted.remove(key);
       }
     }

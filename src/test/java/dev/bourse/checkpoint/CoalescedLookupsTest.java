@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class CoalescedLookupsTest {
   private final CoalescedLookups<String, Integer> lookups = new CoalescedLookups<>();
 
-  /** Those that began, in order. */
+  /** Look-ups that have started, in order. */
   private final List<Promise<Integer>> begun = new ArrayList<>();
 
   private Future<Integer> find(String key) {
@@ -92,7 +92,7 @@ class CoalescedLookupsTest {
     assertEquals(1, begun.size());
   }
 
-  /** Does that on a context, as a request's handler does. */
+  /** Runs an action on a context, like a request's handler. */
   private static <T> T on(ContextInternal context, Callable<T> action) throws Exception {
     CompletableFuture<T> done = new CompletableFuture<>();
     context.runOnContext(

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How strangers' files are served. */
+/** Response headers of untrusted files. */
 @Tag("fast")
 class ContentHeadersTest {
   private static Map<String, String> headers(String contentType, String fileName) {

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process that dies at every step of a publication: in front of each call it makes of the store
- * and the blobs, and behind it, when the call was carried out and its answer was not heard.
+ * A process dies at every step of a publication: before each call to the store and the blobs, and
+ * after it, when the call was executed but its answer was lost.
  */
 class CrashStepsTest extends CheckpointFixture {
   private static final byte[] OLD = bytes(1_000, 1);
@@ -22,7 +22,7 @@ class CrashStepsTest extends CheckpointFixture {
 
   private static final Optional<String> NO_SHA = Optional.empty();
 
-  /** What a client does to publish the new edition of a file. */
+  /** A client's steps to publish a new revision of a file. */
   private interface Client {
     Future<?> publish(Services services, String fileName);
   }
@@ -57,10 +57,7 @@ class CrashStepsTest extends CheckpointFixture {
     dieAtEveryStep(this::directly);
   }
 
-  /**
-   * Takes seconds: a publication dies before and after each call that it makes to the disk and to
-   * the store.
-   */
+  /** Takes seconds: a publication dies before and after each call to the disk and to the store. */
   @Test
   void committedPublicationsLeaveTheOldEditionOrTheNewOne() throws Exception {
     dieAtEveryStep(this::inSession);
@@ -135,7 +132,7 @@ class CrashStepsTest extends CheckpointFixture {
     return id;
   }
 
-  /** Which edition readers get; it must be whole. */
+  /** Returns which revision readers get; it must be complete. */
   private int edition(String id) throws Exception {
     Checkpoint item = await(services().checkpoints.get(LAB.orgId(), id)).item();
     Revision live = CheckpointView.live(item);
@@ -155,7 +152,7 @@ class CrashStepsTest extends CheckpointFixture {
     blobs = await(openLocal());
   }
 
-  /** Sweeps until nothing is left to do, long after all that was begun is too old. */
+  /** Sweeps until nothing is left to do, long after every started upload has expired. */
   private void sweep() throws Exception {
     // Files carry the machine's time, the rows this clock's.
     long ahead = Math.max(0, System.currentTimeMillis() - clock.millis());

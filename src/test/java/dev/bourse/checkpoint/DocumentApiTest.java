@@ -108,7 +108,7 @@ class DocumentApiTest {
     assertEquals(List.of(third, second, first), ids);
   }
 
-  /** A moment the clock is to leave behind. */
+  /** A time that the clock must pass. */
   private record After(long millis) {
     boolean isPast() {
       return System.currentTimeMillis() > millis;

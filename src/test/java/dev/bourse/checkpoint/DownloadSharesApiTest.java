@@ -15,6 +15,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
+import dev.bourse.testing.Slow;
 import dev.bourse.testing.SlowDownload;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -31,12 +32,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Who may have how many files read at once, and how slowly, over real sockets. */
-@OneEngine("what is shared is open files, whatever the store")
+/** Limits on open files per reader and on slow readers, over real sockets. */
+@OneEngine("the store's engine does not affect shares of open files")
 class DownloadSharesApiTest {
   private static final int OPEN_FILES = 8;
 
-  /** More than the operating system takes off a client's hands. */
+  /** More than the operating system's socket buffers hold. */
   private static final byte[] LARGE = bytes(8 << 20, 3);
 
   private static final byte[] SMALL = bytes(10_000, 4);
@@ -82,7 +83,7 @@ class DownloadSharesApiTest {
     RunningBourse.until("all places are free again", DownloadSharesApiTest::areAllClosed);
   }
 
-  /** Whether this process has none of the service's files open. */
+  /** Returns true if this process has none of the service's files open. */
   private static boolean areAllClosed() {
     Path blobs = bourse.data().resolve("checkpoints").resolve("blobs");
     Path open = Path.of("/proc/self/fd");
@@ -92,7 +93,7 @@ class DownloadSharesApiTest {
           return false;
         }
       } catch (IOException e) {
-        // It was closed meanwhile.
+        // It was closed in the meantime.
       }
     }
     return true;
@@ -175,8 +176,8 @@ class DownloadSharesApiTest {
     assertEquals(200, dave.fetch("GET", content(globex)).statusCode());
   }
 
-  /** Starts an object store and a service. */
   @Test
+  @Slow("starts an object store and a service")
   void oneAddressThatReadsOneFileOfAnObjectStoreOftenKeepsNobodyElseFromDownloading() {
     S3Server objects = S3Server.s3proxy();
     try (RunningBourse remote =
@@ -200,8 +201,8 @@ class DownloadSharesApiTest {
     }
   }
 
-  /** Waits for a window of 2 s, which a fast reader has to keep up with on a busy machine. */
   @Test
+  @Slow("waits for a window of 2 s, which a fast reader has to keep up with on a busy machine")
   void whoTakesAFileTooSlowlyIsCutOffAndWhoTakesItFastIsNot() {
     try (RunningBourse hasty =
         RunningBourse.demo("limits.download-rate=2MiB", "limits.download-window=2s")) {
@@ -213,7 +214,7 @@ class DownloadSharesApiTest {
         assertEquals(200, slow.status());
         long taken = 0;
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        // It never stops taking, so that no bound on silence ends it.
+        // It never stops reading, so no idle time-out ends it.
         while (slow.take() >= 0) {
           taken++;
           assertTrue(System.nanoTime() < deadline, taken + " bytes, and not cut off");

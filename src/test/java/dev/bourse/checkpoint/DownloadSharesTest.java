@@ -22,7 +22,7 @@ class DownloadSharesTest {
 
   private final DownloadShares shares = new DownloadShares(16, true);
 
-  /** Of a store in which each reading is one more. */
+  /** Of a store in which each reading opens its own file. */
   private final DownloadShares counting = new DownloadShares(16, false);
 
   private boolean begins(Reader reader, String key) {

@@ -10,9 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
- * A process that makes so many calls of the store and the blobs and then does nothing any more: it
- * dies in front of the next call, or behind it, when that was carried out and its answer was not
- * heard.
+ * A process that makes a number of calls to the store and the blobs and then stops: it dies before
+ * the next call, or after it, when the call was executed but its answer was lost.
  */
 final class DyingProcess {
   private final AtomicInteger left;
@@ -53,7 +52,7 @@ final class DyingProcess {
             }));
   }
 
-  /** The call's future, or one that never completes. */
+  /** Returns the call's future, or one that never completes. */
   private Object call(Supplier<Object> call) {
     int rest = left.getAndDecrement();
     if (rest > 0) {

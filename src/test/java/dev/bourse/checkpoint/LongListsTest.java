@@ -46,7 +46,7 @@ abstract class LongListsTest {
     await(vertx.close());
   }
 
-  /** So many items on the feed, each a millisecond younger than the one before. */
+  /** Publishes a number of items on the feed, each a millisecond newer than the one before. */
   private void publish(int count) throws Exception {
     String numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) ";
     await(

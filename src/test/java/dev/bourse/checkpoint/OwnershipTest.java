@@ -8,16 +8,11 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.store.Statement;
 import dev.bourse.uploads.UploadFixture;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Whose an item is when usernames come and go, also by the hands of the version before. */
+/** The owner of an item when usernames are reused, also by the previous release. */
 class OwnershipTest extends UploadFixture {
   private static final Statement REMOVE =
       Statement.of("DELETE FROM member WHERE username = 'alice'");
@@ -80,60 +75,6 @@ class OwnershipTest extends UploadFixture {
         gone(process().sessions.put(announced.session(), Optional.empty(), source(BYTES)));
       }
       clock.advance(2 * CONFIG.sessionMillis());
-    }
-  }
-
-  @Test
-  void theMigrationGivesItemsToWhoMadeThemAndKeepsTheNamesOfThoseWhoLeft() throws Exception {
-    String left = published("left.bin").item().id();
-    anotherAliceComes();
-    String theirs = published("theirs.bin").item().id();
-    await(
-        database.commit(
-            List.of(
-                Statement.of("UPDATE checkpoint SET creator_id = NULL"),
-                Statement.of("DELETE FROM given_username"),
-                Statement.of(
-                    "INSERT INTO token (token_id, org_id, name, secret_sha256, scopes, created_by,"
-                        + " created_at) VALUES ('t', 'lab', 'n', 's', '', 'member:bob', 7)"),
-                Statement.of(
-                    "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read)"
-                        + " VALUES (8, 'lab', 'member:carol', 'member_join', 'lab', '', 0)"),
-                Statement.of(
-                    "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read)"
-                        + " VALUES (9, 'lab', 'operator:dan', 'rule_add', 'lab', '', 0)"))));
-    await(database.commit(fillings()));
-    assertEquals(
-        List.of("alice", "bob", "carol"),
-        texts("SELECT username FROM given_username WHERE org_id = 'lab' ORDER BY username"));
-    assertEquals(
-        List.of(theirs),
-        texts("SELECT item_id FROM checkpoint WHERE creator_id IS NOT NULL"),
-        left);
-    assertTrue(isShownAsTheirs(theirs));
-  }
-
-  /** What the migration does with what it finds. */
-  private static List<Statement> fillings() throws IOException {
-    String index = resource("db/sqlite/migrations.index");
-    String name =
-        index
-            .lines()
-            .filter(line -> line.endsWith("-given-usernames.sql"))
-            .findFirst()
-            .orElseThrow();
-    return Arrays.stream(resource("db/sqlite/" + name).split(";\n", -1))
-        .map(statement -> statement.replaceAll("(?m)^--.*$", "").strip())
-        .filter(sql -> sql.startsWith("INSERT") || sql.startsWith("UPDATE"))
-        .map(Statement::of)
-        .toList();
-  }
-
-  private static String resource(String path) throws IOException {
-    try (InputStream in =
-        Objects.requireNonNull(
-            OwnershipTest.class.getClassLoader().getResourceAsStream(path), path)) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 }

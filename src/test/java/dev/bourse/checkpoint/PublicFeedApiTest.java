@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What everybody reads, and how strangers' files are served. */
+/** The public feed, and the headers of untrusted files. */
 @ReplayedOnPostgres
 class PublicFeedApiTest {
   private static final byte[] BYTES = bytes(10_000, 1);
@@ -263,7 +263,7 @@ class PublicFeedApiTest {
     }
   }
 
-  /** A refusal over the address's budget, to which time adds a request every now and then. */
+  /** Returns a rejection over the address's budget, which refills with time. */
   private static HttpResponse<byte[]> overBudget(ApiClient caller, String path, String... headers) {
     return Polls.until(
         "the address is over its budget",

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Members who read long files are led to the object store. */
-@OneEngine("where a file is read from is the same on each")
+/** Members who read large files are redirected to the object store. */
+@OneEngine("the store's engine does not affect where a file is read from")
 class RedirectApiTest {
   private static final int LEAST = 8 << 20;
   private static final byte[] LONG = bytes(LEAST, 5);

@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a publication may take the place of. */
+/** The item that a publication replaces. */
 @Tag("fast")
 class ReplacePolicyTest {
   private static final Optional<Checkpoint> NONE = Optional.empty();

@@ -17,10 +17,10 @@ import dev.bourse.testing.SlowDownload;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What everybody still reads of an organization's files once it is retired. */
+/** Public access to an organization's files after it is retired. */
 @ReplayedOnPostgres
 class RetiredFeedApiTest {
-  /** More than the operating system takes off a client's hands. */
+  /** More than the operating system's socket buffers hold. */
   private static final byte[] LARGE = bytes(8 << 20, 3);
 
   private static String onFeed(RunningBourse bourse) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The decision on files that members want on the public feed. */
+/** Decisions on files for the public feed. */
 @ReplayedOnPostgres
 class ReviewApiTest {
   private static final byte[] BYTES = bytes(70_000, 1);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ApiError;
+import dev.bourse.testing.Slow;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
@@ -14,7 +15,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A process that dies at every step of the publication of a set, and the one that goes on. */
+/** A process dies at every step of the publication of a set, and another one continues. */
 class SetCrashTest extends SetFixture {
   private static final byte[] SHARED = bytes(3_000, 1);
   private static final byte[] OLD = bytes(2_000, 2);
@@ -25,9 +26,9 @@ class SetCrashTest extends SetFixture {
   }
 
   /**
-   * Has a client's calls end at each step in turn, and looks at what is left every time.
+   * Ends a client's calls at each step in turn, and checks the result every time.
    *
-   * @param before what earlier processes did to the item
+   * @param before changes that earlier processes made to the item
    */
   private void dieAtEveryStep(Deed before, Function<Services, Future<?>> client, Deed after)
       throws Exception {
@@ -57,7 +58,7 @@ class SetCrashTest extends SetFixture {
     goOnAt(services());
   }
 
-  /** Readers get one of the two sets, and all its files. */
+  /** Returns which of the two sets readers get; all its files must be readable. */
   private boolean isNew(String id) throws Exception {
     Checkpoint item = await(process().checkpoints.get(LAB.orgId(), id)).item();
     Revision live = CheckpointView.live(item);
@@ -83,8 +84,8 @@ class SetCrashTest extends SetFixture {
             });
   }
 
-  /** Publishes a set twice for each step at which a process can die. */
   @Test
+  @Slow("publishes a set twice for each step at which a process can die")
   void readersHaveTheOldSetOrTheNewOneWholeAndTheNextPublicationEnds() throws Exception {
     dieAtEveryStep(
         id -> {},
@@ -100,8 +101,8 @@ class SetCrashTest extends SetFixture {
         });
   }
 
-  /** Publishes a set twice for each step at which a process can die. */
   @Test
+  @Slow("publishes a set twice for each step at which a process can die")
   void aFileAndACommitCutShortAtAnyStepAreEndedByTheNextWithoutItsBytesSentAgain()
       throws Exception {
     AtomicReference<CheckpointService.@Nullable AnnouncedSet> announced = new AtomicReference<>();

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Sets that a member announces; their files are called by their numbers. */
+/** Sets of a member; their files are named by numbers. */
 public abstract class SetFixture extends CheckpointFixture {
   private @Nullable Services made;
 
-  /** The process that is asked when no other is named. */
+  /** Returns the default process. */
   public Services process() {
     Services running = made;
     if (running == null) {
@@ -24,7 +24,7 @@ public abstract class SetFixture extends CheckpointFixture {
     return running;
   }
 
-  /** Has another process asked from here on. */
+  /** Makes another process the default. */
   public void goOnAt(Services process) {
     made = process;
   }
@@ -54,7 +54,7 @@ public abstract class SetFixture extends CheckpointFixture {
             files));
   }
 
-  /** Sends a file whole. */
+  /** Sends a whole file. */
   public Future<ResumableUploads.Progress> put(
       CheckpointService.AnnouncedSet set, int number, byte[] content) {
     return put(process(), set, number, content);
@@ -80,7 +80,7 @@ public abstract class SetFixture extends CheckpointFixture {
         source(content, from, to, null));
   }
 
-  /** Asks how far a file is. */
+  /** Queries the progress of a file. */
   public static Future<ResumableUploads.Progress> ask(
       Services process, CheckpointService.AnnouncedSet set, int number) {
     return process.files.put(
@@ -90,7 +90,7 @@ public abstract class SetFixture extends CheckpointFixture {
         source(new byte[0], 0, 0, null));
   }
 
-  /** Sends what is missing. */
+  /** Sends the missing files. */
   public void send(CheckpointService.AnnouncedSet set, byte[]... contents) throws Exception {
     for (int number : set.missing()) {
       assertTrue(await(put(set, number, contents[number])).isComplete());
@@ -111,14 +111,14 @@ public abstract class SetFixture extends CheckpointFixture {
         Optional.empty());
   }
 
-  /** Announces a set, sends what is missing and commits; gives the item's id. */
+  /** Announces a set, sends missing files and commits; returns the item's id. */
   public String publish(String name, byte[]... contents) throws Exception {
     CheckpointService.AnnouncedSet set = announce(name, contents);
     send(set, contents);
     return await(commit(set)).item().id();
   }
 
-  /** Runs of the sweep until none finds anything to do, long after. */
+  /** Runs the sweep, long after, until it finds nothing to do. */
   public void sweep() throws Exception {
     clock.advance(Sweep.ORPHAN_AGE_MILLIS + 10 * CONFIG.graceMillis());
     while (await(process().sweep.run()) > 0) {

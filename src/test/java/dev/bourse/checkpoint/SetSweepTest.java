@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What sets leave behind, and what of it others still hold. */
+/** Files left by deleted sets, and those that other sets still use. */
 class SetSweepTest extends SetFixture {
   private static final byte[] SHARED = bytes(3_000, 1);
   private static final byte[] OWN = bytes(2_000, 2);
@@ -99,7 +99,7 @@ class SetSweepTest extends SetFixture {
     CheckpointService.AnnouncedSet set = announce("dead", SHARED, OWN);
     failNextCommits(1);
     fails(RuntimeException.class, put(set, 0, SHARED));
-    assertEquals(1, names(true).size(), "it is stored, and no row tells");
+    assertEquals(1, names(true).size(), "it is stored without a row");
     sweep();
     assertEquals(1, names(true).size());
     assertTrue(await(ask(process(), set, 0)).isComplete(), "it is not sent again");
@@ -196,7 +196,7 @@ class SetSweepTest extends SetFixture {
     nothingIsLeft();
   }
 
-  /** How many files refer to each blob, the shortest first. */
+  /** Returns the reference counts of blobs, ordered by length. */
   private List<Long> references() throws Exception {
     return integers("SELECT refs FROM checkpoint_blob ORDER BY bytes");
   }

@@ -7,7 +7,7 @@ import io.vertx.core.Future;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Long lists of the embedded store. */
+/** Long lists on the embedded store. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class SqliteLongListsTest extends LongListsTest {
   @TempDir Path folder;
@@ -15,6 +15,6 @@ class SqliteLongListsTest extends LongListsTest {
   @Override
   Future<? extends Database> open() {
     return SqliteDatabase.open(
-        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock);
+        vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock);
   }
 }

@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The deletion of what is of no more use, when some of it cannot be deleted. */
+/** The deletion of obsolete data, when some of it cannot be deleted. */
 class SweepTest extends CheckpointFixture {
   private static final byte[] BYTES = bytes(1_000, 1);
 
@@ -117,7 +117,7 @@ class SweepTest extends CheckpointFixture {
     assertEquals(0L, integers("SELECT COUNT(*) FROM checkpoint_garbage").get(0));
   }
 
-  /** The store, of which some deletions fail, each after the seconds that all its tries take. */
+  /** The store, of which some deletions fail, after the time that all attempts take. */
   private BlobStore failingSlowly(Predicate<String> isStuck, List<String> tried) {
     return (BlobStore)
         Proxy.newProxyInstance(
@@ -140,7 +140,7 @@ class SweepTest extends CheckpointFixture {
         .toList();
   }
 
-  /** A blob that no row knows of. */
+  /** Creates a blob without a row. */
   private void orphan(String key) throws Exception {
     Upload upload = await(blobs.open("of-" + key, (bytes, from, to) -> {}));
     await(upload.append(BYTES, 0, BYTES.length));
@@ -205,7 +205,7 @@ class SweepTest extends CheckpointFixture {
     }
   }
 
-  /** Where a blob's file is. */
+  /** Returns the path of a blob's file. */
   private Path place(String key) {
     return folder
         .resolve("blobs/blobs")

@@ -20,14 +20,14 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Whatever an organization may do over its contracts it can do from a command line. */
+/** Every operation of an organization's contracts has a command. */
 @Tag("fast")
 class MemberCommandsTest {
   private static final List<String> CONTRACTS =
       List.of("vm", "market", "k8s", "billing", "org", "checkpoints", "console");
   private static final Set<String> TOKENS = Set.of("apiToken", "memberToken");
 
-  /** Those that ask nothing of any service. */
+  /** Commands that call no service. */
   private static final Set<String> OFFLINE = Set.of("trail verify");
 
   private static CommandLine every() {

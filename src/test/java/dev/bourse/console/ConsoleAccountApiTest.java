@@ -27,7 +27,7 @@ class ConsoleAccountApiTest extends ConsoleApiFixture {
         .toList();
   }
 
-  /** A member's application with tokens; its access token. */
+  /** Connects an application for a member; returns its access token. */
   private static String connect(String org, String username) {
     OAuthApplication app = OAuthApplication.registered(bourse);
     return app.tokens(OAuthApplication.signIn(bourse, org, username)).getString("access_token");

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** Organizations with members who run them, on one service for a class of tests. */
+/** Organizations with members who manage them, on one service for a class of tests. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests of a class.
 abstract class ConsoleApiFixture {
   private static final AtomicInteger MADE = new AtomicInteger();
@@ -25,7 +25,7 @@ abstract class ConsoleApiFixture {
 
   protected static ApiClient operator;
 
-  /** Where the service looks up the records of domains. */
+  /** The DNS server that the service uses for domain proofs. */
   protected static DnsServer dns;
 
   @BeforeAll
@@ -70,12 +70,12 @@ abstract class ConsoleApiFixture {
         .ok();
   }
 
-  /** A member's application that may do these. */
+  /** A member's application with these scopes. */
   protected static ApiClient application(String orgId, String username, Scope... scopes) {
     return bourse.with(McpClient.token(bourse, orgId, username, Set.of(scopes)));
   }
 
-  /** What the organization's trail has of these actions: the actor, the action and the detail. */
+  /** The organization's trail entries of an action: actor, action and detail. */
   protected static List<String> trail(String orgId, String action) {
     return bourse.audit(orgId, false).stream()
         .filter(row -> row.action().equals(action))

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Members, invitations and join rules, as members run them. */
+/** Members, invitations and join rules, managed by members. */
 @ReplayedOnPostgres
 class ConsolePeopleApiTest extends ConsoleApiFixture {
   private static final String MEMBERS = "/api/console/members";
@@ -93,7 +93,7 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     assertEquals(1, bare.get(keys).ok().getJsonArray("keys").size());
     assertEquals(true, bare.get("/api/whoami").ok().getBoolean("ssh_keys_need_write"));
     assertEquals(true, alice.get("/api/whoami").ok().getBoolean("ssh_keys_need_write"));
-    // Members in person and tokens with the scope go on.
+    // Members in person and tokens with the scope are unaffected.
     assertEquals(201, alice.post(keys, key).status());
     ApiClient writer =
         bourse.with(
@@ -109,7 +109,7 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
     assertEquals(
         List.of("member:alice org_settings_set ssh_keys_need_write=true"),
         trail(org, "org_settings_set"));
-    // An organization's token decides nothing.
+    // An organization's token cannot change the setting.
     writer.put(SETTINGS, demand).refused(ErrorCode.UNAUTHORIZED);
     application(org, "alice", Scope.ORG_READ).put(SETTINGS, demand).refused(ErrorCode.FORBIDDEN);
   }
@@ -217,7 +217,7 @@ class ConsolePeopleApiTest extends ConsoleApiFixture {
   void theLinkOfAWithdrawnInvitationWorksNoMore() {
     String org = organization("alice");
     ApiClient alice = bourse.inSession(org, "alice");
-    // A rule of the domain would let the address in, but not by that link.
+    // A rule of the domain would admit the address, but not by that link.
     proven(alice, org + ".example");
     String frank = "frank@" + org + ".example";
     String id = alice.post(INVITATIONS, email(frank)).json().getString("rule_id");

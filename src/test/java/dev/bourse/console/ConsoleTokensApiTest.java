@@ -15,7 +15,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** API tokens as members mint, rename and revoke them. */
+/** Minting, renaming and revoking API tokens, by members. */
 @ReplayedOnPostgres
 class ConsoleTokensApiTest extends ConsoleApiFixture {
   private static final String TOKENS = "/api/console/tokens";

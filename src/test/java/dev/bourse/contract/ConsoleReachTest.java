@@ -16,13 +16,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a member may do over the interface, a page of the console does, too. */
+/** Every member operation of the API has a page of the console. */
 @Tag("fast")
 class ConsoleReachTest {
   private static final Path CONSOLE = Path.of("src/main/resources/console");
 
   /**
-   * Operations of members that no page calls, and why. Take away what a page calls; add nothing.
+   * Member operations without a page, and the reasons. Remove an entry when a page calls the
+   * operation; do not add any.
    */
   private static final Map<String, String> WITHOUT_A_PAGE =
       new TreeMap<>(
@@ -46,7 +47,7 @@ class ConsoleReachTest {
     assertEquals(WITHOUT_A_PAGE.keySet(), unreached);
   }
 
-  /** The text of all modules; they quote with ' as Prettier would have them. */
+  /** The text of all modules, which quote with '. */
   private static String modules() {
     try (Stream<Path> files = Files.walk(CONSOLE)) {
       return files

@@ -8,7 +8,7 @@ import java.io.StringReader;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What a contract is made of that takes some of it from the common file. */
+/** Contracts that use parts of the common file. */
 class ContractBundleTest {
   private static final String COMMON =
       """

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Every operation of every contract turns away whom it must. */
+/** Every operation of every contract refuses the callers it must. */
 @EachEngine
 class ContractCoverageTest {
   private static RunningBourse bourse;
@@ -62,7 +62,7 @@ class ContractCoverageTest {
     bourse.close();
   }
 
-  /** A caller who may do all that callers of the operation's kind may. */
+  /** A caller with all permissions of the operation's kind of callers. */
   private static ApiClient permitted(ContractCase call) {
     if (call.isForSessions() && !call.described().schemes().contains(Principal.SCHEME)) {
       return bourse.inSession("acme", "alice");
@@ -199,7 +199,7 @@ class ContractCoverageTest {
         });
   }
 
-  /** A member of acme whose token allows these. */
+  /** A member of acme whose token has these scopes. */
   private static ApiClient allowed(Set<Scope> scopes) {
     return bourse.with(McpClient.token(bourse, "acme", "alice", scopes));
   }

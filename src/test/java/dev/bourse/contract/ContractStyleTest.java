@@ -2,6 +2,7 @@ package dev.bourse.contract;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.bourse.testing.ContractCheck;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -14,20 +15,20 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How contracts are written, so that clients made from them fit. */
+/** Conventions of contracts that generated clients rely on. */
 @Tag("fast")
 class ContractStyleTest {
   private static final Set<String> METHODS =
       Set.of("get", "put", "post", "delete", "patch", "options");
 
-  /** What counts micro-dollars, milliseconds, bytes or what grows for ever. */
+  /** Names of fields that count micro-dollars, milliseconds or bytes, or grow for ever. */
   private static final Pattern LONG =
       Pattern.compile(
           "(.*_)?(micros|ms|millis|bytes|offset|version|id|t0|before|rows|batches|transactions)");
 
   private final List<String> faults = new ArrayList<>();
 
-  /** Of one operation of one contract. */
+  /** A place in an operation of a contract. */
   private record Place(String contract, JsonObject document, JsonObject operation) {
     String name() {
       return contract + ' ' + operation.getString("operationId");
@@ -54,7 +55,7 @@ class ContractStyleTest {
     return all;
   }
 
-  /** What stands at a place, or what it refers to. */
+  /** The object at a place, or the target of its reference. */
   private static JsonObject followed(JsonObject document, @Nullable Object node) {
     JsonObject at = (JsonObject) Objects.requireNonNull(node);
     if (!(at.getValue("$ref") instanceof String pointer)) {
@@ -67,7 +68,7 @@ class ContractStyleTest {
     return followed(document, target);
   }
 
-  /** Shows every schema that is written anywhere, and the name of the field that has it. */
+  /** Visits every schema of a contract, with the name of its field. */
   private static void schemas(
       String name, @Nullable Object node, BiConsumer<String, JsonObject> shown) {
     if (node instanceof JsonArray array) {
@@ -118,6 +119,31 @@ class ContractStyleTest {
           }
         });
     assertEquals(List.of(), faults);
+  }
+
+  @Test
+  void anExampleIsOfItsSchema() {
+    for (String contract : Contract.SERVED) {
+      examples(contract, Contract.resolvedDocument(contract));
+    }
+    assertEquals(List.of(), faults);
+  }
+
+  private void examples(String where, @Nullable Object node) {
+    if (node instanceof JsonArray array) {
+      array.forEach(item -> examples(where, item));
+    } else if (node instanceof JsonObject object) {
+      if (object.getValue("schema") instanceof JsonObject schema
+          && object.getValue("examples") instanceof JsonObject shown) {
+        for (String name : shown.fieldNames()) {
+          Object value = shown.getJsonObject(name).getValue("value");
+          if (!ContractCheck.fits(schema, value)) {
+            faults.add(where + ' ' + name + ": " + value);
+          }
+        }
+      }
+      object.fieldNames().forEach(key -> examples(where + '/' + key, object.getValue(key)));
+    }
   }
 
   @Test

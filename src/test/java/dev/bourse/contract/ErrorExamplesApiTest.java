@@ -31,15 +31,15 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * What contracts show of errors is what the service answers. Of 408, 500 and 503, which come of no
- * operation but of the service, HostileTest, EdgeTest and the tests of outages see one for all.
+ * The service answers errors as the contracts' examples show. For 408, 500 and 503, which do not
+ * depend on the operation, HostileTest, EdgeTest and the tests of outages check one answer for all.
  */
 @OneEngine(
     "what a refusal says is decided before a store is asked, or by what all tests ask of both")
 class ErrorExamplesApiTest {
   private static final String JSON = OperationContract.JSON;
 
-  /** Where the only thing that can be missing is the whole family of checkpoints. */
+  /** Operations where only the whole family of checkpoints can be missing. */
   private static final Pattern FAMILY = Pattern.compile("^/api/checkpoints(?!/public/.)|^/upload/");
 
   private static final Set<String> OFF =
@@ -53,11 +53,11 @@ class ErrorExamplesApiTest {
           "publishDocument");
 
   /**
-   * What takes more than one call to see, and is seen elsewhere: forms of other sites and of a
-   * browser's own (SignInPagesApiTest, ConsentPageApiTest), an identity provider's answers
-   * (ProviderSignInApiTest), a session's (the tests of sessions), bytes that are lost or do not fit
-   * (UploadApiTest, ChunkedUploadApiTest), reviews that are decided (ReviewApiTest), clusters that
-   * members retired (SelfServiceApiTest) and an operator's last token (OperatorTokenAdminApiTest).
+   * Answers that take more than one call and are tested elsewhere: foreign and stale forms
+   * (SignInPagesApiTest, ConsentPageApiTest), an identity provider's answers
+   * (ProviderSignInApiTest), a session's (the tests of sessions), lost or mismatched bytes
+   * (UploadApiTest, ChunkedUploadApiTest), decided reviews (ReviewApiTest), clusters retired by
+   * members (SelfServiceApiTest) and an operator's last token (OperatorTokenAdminApiTest).
    */
   private static final Set<String> ELSEWHERE =
       Set.of(
@@ -133,14 +133,14 @@ class ErrorExamplesApiTest {
     return call.isForOperators() ? bourse.operator() : bourse.as("acme", "orgwide");
   }
 
-  /** Whether it takes no token of an organization or an operator. */
+  /** Whether it accepts no token of an organization or an operator. */
   private static boolean isInPerson(ContractCase call) {
     return !call.isForAnybody()
         && !call.isForOperators()
         && !call.described().schemes().contains(Principal.SCHEME);
   }
 
-  /** What lets such a caller in elsewhere. */
+  /** A valid token for such a caller. */
   private static String token(RunningBourse place, ContractCase call) {
     if (isInPerson(call)) {
       return McpClient.token(place, "acme", "alice", EnumSet.allOf(Scope.class));
@@ -163,15 +163,14 @@ class ErrorExamplesApiTest {
     return caller.send(method, path, body, all);
   }
 
-  /** The answer of a status that each operation is made to give, as a test of its own. */
+  /** A test for each operation that is made to answer this status. */
   private static Stream<DynamicTest> each(
       int status, Map<String, Provocation> own, Provocation usual) {
     return ErrorExample.answers().stream()
         .filter(answer -> answer.status() == status)
         .filter(answer -> !ELSEWHERE.contains(status + " " + answer.operationId()))
         .filter(answer -> !isOfSession(answer.operationId()))
-        // What members do about members and tokens has conflicts of more than one call, in its
-        // tests.
+        // Conflicts on members and tokens take more than one call; their own tests cover them.
         .filter(answer -> status != 409 || !answer.path().startsWith("/api/console/"))
         .map(
             answer ->
@@ -194,7 +193,7 @@ class ErrorExamplesApiTest {
         .orElseThrow(() -> new AssertionError("ContractCase lacks " + operationId));
   }
 
-  /** Whether it takes nothing but a browser's session. */
+  /** Whether it accepts only a browser's session. */
   private static boolean isOfSession(String operationId) {
     return ContractCheck.operations().stream()
         .filter(o -> o.operationId().equals(operationId))
@@ -263,7 +262,7 @@ class ErrorExamplesApiTest {
     return permitted(call).send(call.described().method(), path, "x", "Content-Type", "text/plain");
   }
 
-  /** The path of the call with the id of a file that was announced just now, of 8 bytes. */
+  /** The call's path with the id of a file of 8 bytes announced just now. */
   private static String announced(ContractCase call, String name) {
     String family = call.path().replaceAll("/ckp_1.*", "");
     JsonObject file =
@@ -325,7 +324,7 @@ class ErrorExamplesApiTest {
     return template.contains("{month}") ? "2020-01" : "nothing";
   }
 
-  /** The call with the last that its path names, or else what it names, replaced by nothing. */
+  /** The call with its last path parameter, or else its item, replaced by a nonexistent one. */
   private static HttpAnswer absent(ContractCase call) {
     if (FAMILY.matcher(call.path()).find() || OFF.contains(call.operationId())) {
       return send(
@@ -336,7 +335,7 @@ class ErrorExamplesApiTest {
         Pattern.compile(template.replaceAll("\\{[^}]+}", "([^/]+)"))
             .matcher(call.path().replaceAll("\\?.*", ""));
     if (template.contains("{") && values.matches()) {
-      // Of a pin it is the cluster: any address may be asked about.
+      // For a pin it is the cluster, because any address is valid.
       int last = values.groupCount() - (template.endsWith("{public_ip}") ? 1 : 0);
       return send(
           permitted(call),
@@ -418,7 +417,7 @@ class ErrorExamplesApiTest {
           RunningBourse counting = call.isForAnybody() ? ofAddresses : ofTokens;
           @Nullable String token = call.isForAnybody() ? null : token(counting, call);
           HttpAnswer answer = send(counting.with(token), call, call.path(), call.body());
-          // The first of a caller's is not over it.
+          // The first request of a caller is within the limit.
           return answer.status() == 429
               ? answer
               : send(counting.with(token), call, call.path(), call.body());
@@ -470,7 +469,7 @@ class ErrorExamplesApiTest {
     return each(409, own, ErrorExamplesApiTest::inTheWay);
   }
 
-  /** The call on an organization or a node that is retired, or on no cluster of several. */
+  /** The call on a retired organization or node, or without one of several clusters. */
   private static HttpAnswer inTheWay(ContractCase call) {
     String path =
         call.path()
@@ -489,7 +488,7 @@ class ErrorExamplesApiTest {
     return Objects.requireNonNull(call.body(), call.operationId());
   }
 
-  /** What must be new, made a second time. */
+  /** Creates the same unique item twice. */
   private static HttpAnswer twice(ContractCase call) {
     JsonObject body = new JsonObject(sent(call));
     if (call.path().endsWith("/documents")

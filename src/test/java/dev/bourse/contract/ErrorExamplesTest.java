@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Each operation shows, for each status of an error, an answer that it can give. */
+/** Each operation has an example for each error status that it can answer. */
 @Tag("fast")
 class ErrorExamplesTest {
   @Test

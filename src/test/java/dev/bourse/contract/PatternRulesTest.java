@@ -27,25 +27,23 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** No text that a caller sends makes a pattern slow or deep. */
+/** No input makes a pattern slow or deeply recursive. */
 class PatternRulesTest {
-  /** What the matcher may look at, for each character there is and each round of a group. */
+  /** The most reads by the matcher for each character and each repetition of a group. */
   private static final int LOOKS = 16;
 
-  /**
-   * As long as a name, a header or an address of a caller can be where nothing bounds it before.
-   */
+  /** The longest name, header or address of a caller before its length is checked. */
   private static final int LONGEST = 4_096;
 
   /** A fraction of an event loop's, which has 512 KB. */
   private static final long STACK_BYTES = 262_144;
 
-  /** The text, counting how often somebody looks at it. */
-  private static final class Watched implements CharSequence {
+  /** A text that counts its reads. */
+  private static final class ReadCountingText implements CharSequence {
     private final String text;
     private long looks;
 
-    Watched(String text) {
+    ReadCountingText(String text) {
       this.text = text;
     }
 
@@ -147,7 +145,7 @@ class PatternRulesTest {
     }
   }
 
-  /** Those of the program itself; the simplest is to hold all to it, whoever writes their texts. */
+  /** The program's own patterns; checking all is simplest, even those for trusted texts. */
   @Test
   void thePatternsOfTheProgramAreHeldToTheSame() throws Exception {
     Map<String, Pattern> patterns = ofTheProgram();
@@ -198,9 +196,7 @@ class PatternRulesTest {
     }
   }
 
-  /**
-   * Texts of this length that a pattern looks at more often than it should, or goes too deep in.
-   */
+  /** Texts of this length that a pattern reads too often or recurses on too deeply. */
   private static List<String> slow(Pattern pattern, int length) throws InterruptedException {
     List<String> slow = new ArrayList<>();
     Thread small =
@@ -208,7 +204,7 @@ class PatternRulesTest {
             null,
             () -> {
               for (String text : hostile(pattern.pattern(), length)) {
-                Watched watched = new Watched(text);
+                ReadCountingText watched = new ReadCountingText(text);
                 try {
                   pattern.matcher(watched).matches();
                 } catch (StackOverflowError deep) {
@@ -262,7 +258,7 @@ class PatternRulesTest {
     assertTrue(seen > 3, "found only " + seen);
   }
 
-  /** Short pieces over and over, with and without something at the end that fits nothing. */
+  /** Repeated short pieces, with and without an end that does not match. */
   private static Set<String> hostile(String pattern, int length) {
     Set<String> atoms = new LinkedHashSet<>(List.of("a", "0", "=", ";", " ", "/", "-", ".", ":"));
     pattern.chars().filter(c -> c < 127).forEach(c -> atoms.add(Character.toString(c)));

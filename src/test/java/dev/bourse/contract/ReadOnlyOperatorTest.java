@@ -20,7 +20,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** A read-only operator reads all that operators read, and does nothing that they do. */
+/** A read-only operator can make all reads of operators, and no writes. */
 @ReplayedOnPostgres
 class ReadOnlyOperatorTest {
   private static RunningBourse bourse;

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Every operation that a browser's session may call, and no page but ours can have it call. */
+/** Every operation open to browser sessions refuses calls by pages of other sites. */
 @OneEngine("who may call is told before the store; ContractCoverageTest calls all on each")
 class SessionCoverageTest {
   private static final String CSRF = "X-CSRF-Token";
@@ -43,7 +43,7 @@ class SessionCoverageTest {
     bourse.close();
   }
 
-  /** The rule on each operation that a session may call, as a test of its own. */
+  /** The rule on each operation open to sessions, as a test of its own. */
   private static Stream<DynamicTest> each(
       Predicate<ContractCase> which, Consumer<ContractCase> rule) {
     return ContractCase.ALL.stream()
@@ -53,7 +53,8 @@ class SessionCoverageTest {
   }
 
   /**
-   * The first operation of each set of schemes and method, which is all that a session's gate sees.
+   * The first operation of each combination of schemes and method, which determine the check of
+   * sessions.
    */
   private static final Set<String> EXAMPLES =
       Set.copyOf(
@@ -78,7 +79,7 @@ class SessionCoverageTest {
     return !call.described().method().equals("GET");
   }
 
-  /** The call as made with a session's cookie and what else is given. */
+  /** The call with a session's cookie and further headers. */
   private static HttpAnswer send(ContractCase call, String secret, String... headers) {
     ApiClient browser =
         new ApiClient(bourse.service().baseUrl(), null, "Cookie", cookie(call) + '=' + secret);
@@ -99,14 +100,16 @@ class SessionCoverageTest {
     return call.isForOperatorSessions() ? "bourse-operator" : "bourse";
   }
 
-  /** The secret of a new session of whom the operation is for: alice, or the first operator. */
+  /**
+   * The secret of a new session for the operation's kind of caller: alice, or the first operator.
+   */
   private static String signIn(ContractCase call) {
     return call.isForOperatorSessions()
         ? bourse.startOperatorSession()
         : bourse.startSession("acme", "alice");
   }
 
-  /** A browser with this session, and with what its pages send. */
+  /** A browser with this session and its pages' headers. */
   private static ApiClient browser(ContractCase call, String secret) {
     return call.isForOperatorSessions()
         ? bourse.inOperatorSession(secret)
@@ -117,7 +120,7 @@ class SessionCoverageTest {
     return Secrets.derived(secret, "csrf");
   }
 
-  /** What has been done so far but for signing in; trails have every write. */
+  /** All writes so far except sign-ins, from the trails. */
   private static List<String> done() {
     return RunningBourse.await(
         bourse
@@ -222,7 +225,7 @@ class SessionCoverageTest {
         });
   }
 
-  /** A page that has a token must not act in the name of who else uses the browser. */
+  /** A page with a token must not act as the browser's signed-in user. */
   @TestFactory
   Stream<DynamicTest> anAuthorizationHeaderGoesBeforeTheCookie() {
     return each(
@@ -245,7 +248,7 @@ class SessionCoverageTest {
         });
   }
 
-  /** Another host of the same site may have set one of them, and nothing says which. */
+  /** Another host of the same site may have set one of them, and they cannot be distinguished. */
   @TestFactory
   Stream<DynamicTest> aCookieThatStandsTwiceIsNone() {
     return each(

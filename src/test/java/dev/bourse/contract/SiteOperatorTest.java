@@ -23,14 +23,16 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** An operator of one site keeps the machines of that site, and does and sees nothing else. */
+/**
+ * An operator of one site manages the machines of that site, and can neither change nor see others.
+ */
 @ReplayedOnPostgres
 class SiteOperatorTest {
   private static final String POOLS = "/api/operator/pools";
   private static final String NODES = "/api/operator/nodes";
   private static final String OPERATORS = "/api/operator/operators";
 
-  /** What the demo's pool and its nodes are at. */
+  /** The site of the demo's pool and nodes. */
   private static final String ELSEWHERE =
       "operator:crew keeps site 'annex' alone; %s is at site 'demo', which takes an operator's"
           + " token of that site or of none";
@@ -74,7 +76,7 @@ class SiteOperatorTest {
     return bourse.inOperatorSession(RunningBourse.sessionSecret(answer));
   }
 
-  /** The operations that the contract marks, those that only sessions call among them. */
+  /** The marked operations of the contract, including those for sessions only. */
   private static Set<String> marked() {
     Set<String> marked = new TreeSet<>();
     for (Object item :
@@ -114,6 +116,7 @@ class SiteOperatorTest {
                 "evictNode",
                 "findNodes",
                 "listNodes",
+                "listPoolBidders",
                 "listPools",
                 "readNode",
                 "readOperatorSession",
@@ -129,7 +132,7 @@ class SiteOperatorTest {
   }
 
   /**
-   * Of the marked ones the table's calls are about the demo's pool and node, which are elsewhere.
+   * The table's calls of marked operations use the demo's pool and node, which are at another site.
    */
   @TestFactory
   Stream<DynamicTest> whatIsNotMarkedAndWhatIsElsewhereIsRefusedToTokenAndSession() {
@@ -174,7 +177,7 @@ class SiteOperatorTest {
     assertEquals(true, cordoned.getBoolean("cordoned"));
     crew.send("POST", node + "/release", null).ok();
     crew.send("POST", node + "/retry", null).ok();
-    // Refused for what they are, which is not whose they are.
+    // Refused for the item's kind rather than its site.
     crew.post(node + "/evict", new JsonObject().put("reason", "r")).refused(ErrorCode.CONFLICT);
     crew.post(node + "/end-reclaim", new JsonObject().put("back_to_market", true))
         .refused(ErrorCode.CONFLICT);

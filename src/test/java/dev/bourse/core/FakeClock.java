@@ -7,10 +7,7 @@ import java.time.ZoneOffset;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * A clock that stands still until a test moves it, and is confirmed unless a test says it is not.
- * Any thread may read it.
- */
+/** A clock that only a test moves; confirmed by default. Thread-safe. */
 public final class FakeClock extends Clock implements ConfirmedTime {
   private final AtomicLong millis;
   private volatile boolean confirmed = true;
@@ -24,12 +21,12 @@ public final class FakeClock extends Clock implements ConfirmedTime {
     millis.addAndGet(byMillis);
   }
 
-  /** Whether anything vouches for it from now on. */
+  /** Sets whether the clock is confirmed. */
   public void confirm(boolean isConfirmed) {
     confirmed = isConfirmed;
   }
 
-  /** Whether it is no earlier than it was confirmed before, from now on. */
+  /** Sets whether the time is no earlier than any confirmed before. */
   public void newest(boolean isNewest) {
     newest = isNewest;
   }

@@ -12,7 +12,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How much runs, how much waits, and how much of it is one owner's. */
+/** The bounds on running work, waiting work, and one owner's share. */
 @Tag("fast")
 class LimitTest {
   private static final int ALL = 16;
@@ -123,7 +123,7 @@ class LimitTest {
     assertThrows(IllegalStateException.class, () -> queue.enter(""));
   }
 
-  /** Random arrivals and departures, held against the plainest model there is: two lists. */
+  /** Random arrivals and departures, compared with a trivial model: two lists. */
   @Test
   void anyHistoryKeepsTheBoundsTheOrderAndEveryPlace() {
     long seed = new Random().nextLong();

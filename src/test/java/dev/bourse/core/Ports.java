@@ -7,13 +7,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Ports for servers that must know theirs before they listen, or listen on one again. They lie
- * below the range that systems give to outgoing connections and to whoever asks for any port, so
- * that nothing takes one between two looks; each is given out once. Test processes that run at the
- * same time have ranges of their own.
+ * Ports for servers that must know theirs before they listen, or listen on one again. They are
+ * below the range that systems use for outgoing connections and ephemeral ports, so that no other
+ * program takes one in between; each is given out once. Concurrent test processes have separate
+ * ranges.
  */
 public final class Ports {
-  /** Which of the test processes this is, from 0. */
+  /** The number of this test process, from 0. */
   private static final int PROCESS = Math.floorMod(Integer.getInteger("bourse.test.fork", 0), 4);
 
   private static final int COUNT = 5_000;
@@ -24,14 +24,14 @@ public final class Ports {
 
   private Ports() {}
 
-  /** A port nobody listens on. */
+  /** A port without a listener. */
   public static int free() {
     for (int tries = 0; tries < COUNT; tries++) {
       int port = FIRST + Math.floorMod(NEXT.getAndIncrement(), COUNT);
       try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName("0.0.0.0"))) {
         return socket.getLocalPort();
       } catch (IOException taken) {
-        // The next one may be free.
+        // The port is taken; the next one may be free.
       }
     }
     throw new AssertionError("no port is free from " + FIRST + " on");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class SecretPrefixTest {
   private static final Pattern QUOTED = Pattern.compile("\"(br[a-z]_)");
 
-  /** Ids of applications, which are public. */
+  /** The prefix of applications' ids, which are public. */
   private static final String NO_SECRET = "brc_";
 
   @Test

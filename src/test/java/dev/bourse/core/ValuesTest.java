@@ -17,7 +17,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The values every package speaks in. */
+/** The values shared by all packages. */
 @Tag("fast")
 class ValuesTest {
   @Test
@@ -75,7 +75,7 @@ class ValuesTest {
     assertEquals("??", Text.shown("\uD83D\uDE00"));
   }
 
-  /** Names of members come from a sign-in provider, which no contract checks. */
+  /** Names of members come from a sign-in provider, without validation by a contract. */
   @Test
   void shownTextHasNoInvisibleCharacters() {
     for (int c : new int[] {0xad, 0x34f, 0x115f, 0x1160, 0x200b, 0x202e, 0x3164, 0xfeff, 0xffa0}) {

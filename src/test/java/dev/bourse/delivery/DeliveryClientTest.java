@@ -28,7 +28,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Whom a name server that does not answer holds up. */
+/** Requests during the outage of a name server. */
 @OneEngine("it has no store")
 class DeliveryClientTest {
   private static final int AT_ONCE = 2;
@@ -44,7 +44,7 @@ class DeliveryClientTest {
           Traces.OFF,
           this::resolve);
 
-  /** Of one host the name server does not answer. */
+  /** The name server does not answer for one host. */
   private InetAddress[] resolve(String host) throws UnknownHostException {
     if (host.equals("dead.example")) {
       try {
@@ -77,9 +77,9 @@ class DeliveryClientTest {
   void addressesThatMembersNameHoldUpNoDelivery() {
     List<Future<Optional<String>>> asked = new ArrayList<>();
     for (int org = 0; org < 16; org++) {
-      asked.add(client.unreachable("org" + org, "https://dead.example/"));
+      asked.add(client.findUnreachable("org" + org, "https://dead.example/"));
     }
-    overloaded(client.unreachable("another", "https://h.example/"));
+    overloaded(client.findUnreachable("another", "https://h.example/"));
     assertEquals(
         "its host is not known, or has an address that is not public",
         RunningBourse.await(send("https://h.example/")).fault());
@@ -89,12 +89,14 @@ class DeliveryClientTest {
 
   @Test
   void anOrganizationHasOneAddressLookedUpAtATime() {
-    Future<Optional<String>> first = client.unreachable("acme", "https://dead.example/");
-    overloaded(client.unreachable("acme", "https://h.example/"));
-    assertTrue(RunningBourse.await(client.unreachable("globex", "https://h.example/")).isPresent());
+    Future<Optional<String>> first = client.findUnreachable("acme", "https://dead.example/");
+    overloaded(client.findUnreachable("acme", "https://h.example/"));
+    assertTrue(
+        RunningBourse.await(client.findUnreachable("globex", "https://h.example/")).isPresent());
     over.countDown();
     assertTrue(RunningBourse.await(first).isPresent());
-    assertTrue(RunningBourse.await(client.unreachable("acme", "https://h.example/")).isPresent());
+    assertTrue(
+        RunningBourse.await(client.findUnreachable("acme", "https://h.example/")).isPresent());
   }
 
   @Test
@@ -103,9 +105,9 @@ class DeliveryClientTest {
     for (int i = 0; i < AT_ONCE; i++) {
       hanging.add(send("https://dead.example/"));
     }
-    assertTrue(RunningBourse.await(send("https://h.example/")).isNotMade());
+    assertTrue(RunningBourse.await(send("https://h.example/")).isSkipped());
     over.countDown();
-    hanging.forEach(one -> assertFalse(RunningBourse.await(one).isNotMade()));
+    hanging.forEach(one -> assertFalse(RunningBourse.await(one).isSkipped()));
   }
 
   @Test

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What trails show of the addresses of receivers. */
+/** Addresses of receivers as trails show them. */
 @Tag("fast")
 class MaskedUrlTest {
   @ParameterizedTest

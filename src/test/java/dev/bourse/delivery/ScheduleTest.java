@@ -15,7 +15,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Which queue has its turn. */
+/** The choice of the next queue. */
 @Tag("fast")
 class ScheduleTest {
   private static final int MOST = 8;
@@ -56,7 +56,7 @@ class ScheduleTest {
     assertEquals(List.of(queue("a", 1)), takeAll(0));
     schedule.put(queue("a", 1), 0);
     assertEquals(List.of(), takeAll(1));
-    schedule.delivered(queue("a", 1), 2);
+    schedule.recordSuccess(queue("a", 1), 2);
     assertEquals(List.of(queue("a", 1)), takeAll(2));
   }
 
@@ -65,9 +65,9 @@ class ScheduleTest {
     schedule.put(queue("a", 1), 0);
     takeAll(0);
     schedule.put(queue("a", 1), 0);
-    schedule.emptied(queue("a", 1), 1);
+    schedule.recordEmpty(queue("a", 1), 1);
     assertEquals(List.of(queue("a", 1)), takeAll(1));
-    schedule.emptied(queue("a", 1), 1);
+    schedule.recordEmpty(queue("a", 1), 1);
     assertEquals(List.of(), takeAll(2));
     assertEquals(0, schedule.queues());
   }
@@ -77,12 +77,12 @@ class ScheduleTest {
     schedule.put(queue("a", 1), 0);
     takeAll(0);
     schedule.put(queue("a", 1), 0);
-    schedule.failed(queue("a", 1), 1_000, 1);
+    schedule.recordFailure(queue("a", 1), 1_000, 1);
     assertEquals(List.of(queue("a", 1)), takeAll(1));
     schedule.put(queue("a", 1), 1);
-    schedule.postponed(queue("a", 1), 1_000, 2);
+    schedule.postpone(queue("a", 1), 1_000, 2);
     assertEquals(List.of(queue("a", 1)), takeAll(2));
-    schedule.failed(queue("a", 1), 1_000, 3);
+    schedule.recordFailure(queue("a", 1), 1_000, 3);
     assertEquals(List.of(), takeAll(999));
   }
 
@@ -104,10 +104,10 @@ class ScheduleTest {
     schedule.put(queue("a", 2), 0);
     schedule.put(queue("a", 3), 0);
     Queue one = schedule.take(0).orElseThrow();
-    schedule.failed(one, 1_000, 0);
+    schedule.recordFailure(one, 1_000, 0);
     Queue other = schedule.take(0).orElseThrow();
     assertEquals(List.of(), takeAll(0));
-    schedule.delivered(other, 0);
+    schedule.recordSuccess(other, 0);
     assertEquals(2, takeAll(0).size());
   }
 
@@ -118,7 +118,7 @@ class ScheduleTest {
     }
     List<Queue> taken = takeAll(0);
     while (!taken.isEmpty()) {
-      taken.forEach(queue -> schedule.failed(queue, 1, 0));
+      taken.forEach(queue -> schedule.recordFailure(queue, 1, 0));
       taken = takeAll(0);
     }
     assertEquals(MOST / 2, takeAll(1).size());
@@ -134,13 +134,13 @@ class ScheduleTest {
     }
     List<Queue> first = takeAll(large, 0);
     assertEquals(100, first.size());
-    first.forEach(queue -> large.failed(queue, 1, 0));
+    first.forEach(queue -> large.recordFailure(queue, 1, 0));
     assertEquals(8, takeAll(large, 1).size());
     large.put(queue("alive", 1), 1);
     assertEquals(List.of(queue("alive", 1)), takeAll(large, 1));
   }
 
-  /** What is under way and waits, as simply as can be. */
+  /** A simple model of pending queues and attempts in progress. */
   private static final class Model {
     final Map<Queue, Long> waiting = new HashMap<>();
     final Map<Queue, Boolean> underWay = new HashMap<>();
@@ -172,7 +172,10 @@ class ScheduleTest {
     }
   }
 
-  /** Never too early, too many or two of one queue; never idle while something may begin. */
+  /**
+   * Never starts an attempt too early, too many at once or two of one queue; never idle while one
+   * may start.
+   */
   @Test
   void anyWalkKeepsTheBoundsAndLeavesNothingThatMayBegin() {
     for (int seed = 0; seed < WALKS; seed++) {
@@ -205,28 +208,28 @@ class ScheduleTest {
     boolean isFollowed = model.followed.remove(queue);
     switch (random.nextInt(4)) {
       case 0 -> {
-        schedule.delivered(queue, now);
+        schedule.recordSuccess(queue, now);
         model.failing.remove(queue.endpointId());
         model.put(queue, now);
       }
       case 1 -> {
         long due = now + random.nextInt(20);
-        schedule.failed(queue, due, now);
+        schedule.recordFailure(queue, due, now);
         model.failing.add(queue.endpointId());
         model.put(queue, isFollowed ? now : due);
       }
       case 2 -> {
-        schedule.postponed(queue, now + 5, now);
+        schedule.postpone(queue, now + 5, now);
         model.put(queue, isFollowed ? now : now + 5);
       }
       default -> {
-        schedule.emptied(queue, now);
+        schedule.recordEmpty(queue, now);
         if (isFollowed) {
           model.put(queue, now);
         } else if (model.of(queue.endpointId()) == 0
             && model.waiting.keySet().stream()
                 .noneMatch(q -> q.endpointId().equals(queue.endpointId()))) {
-          // Of whom nothing is left nothing is remembered.
+          // Nothing is remembered of an endpoint without queues.
           model.failing.remove(queue.endpointId());
         }
       }

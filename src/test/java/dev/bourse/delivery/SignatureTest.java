@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Signatures as the library of the specification makes and takes them. */
+/** Signatures, compared with the specification's own library in both directions. */
 @Tag("fast")
 class SignatureTest {
   private static final byte[] OLD =

@@ -2,13 +2,16 @@ package dev.bourse.docs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.store.Migrations;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,12 +36,22 @@ class GuideTest {
   }
 
   @Test
-  void guidesLinkGuidesThatThereAre() {
+  void linksLeadToGuidesAndHeadingsThatExist() {
+    Pattern link = Pattern.compile("\\]\\((?:([a-z-]+)\\.md)?(#[a-z0-9-]+)?\\)");
+    Markdown markdown = new Markdown();
+    Map<String, String> pages = new HashMap<>();
     for (String name : Guide.NAMES) {
-      Matcher links =
-          Pattern.compile("\\]\\(([a-z-]+)\\.md\\)").matcher(Guide.load(name, BASE).markdown());
+      pages.put(name, markdown.html(Guide.load(name, BASE).markdown()));
+    }
+    for (String name : Guide.NAMES) {
+      Matcher links = link.matcher(Guide.load(name, BASE).markdown());
       while (links.find()) {
-        assertEquals(true, Guide.NAMES.contains(links.group(1)), name + ": " + links.group(1));
+        String page = pages.get(links.group(1) == null ? name : links.group(1));
+        assertNotNull(page, name + ": " + links.group());
+        String heading = links.group(2);
+        assertTrue(
+            heading == null || page.contains(" id=\"" + heading.substring(1) + '"'),
+            name + ": " + links.group());
       }
     }
   }
@@ -55,7 +68,7 @@ class GuideTest {
     assertTrue(newest.find());
     assertEquals(pom.group(1), newest.group(1));
     assertEquals(
-        String.valueOf(Migrations.load("db/sqlite").version()),
+        String.valueOf(Migrations.load("db/schema").version()),
         newest.group(2),
         "the steps of the schema, as the newest release tells them");
   }

@@ -16,7 +16,16 @@ class MarkdownTest {
   void headingsHaveIdsAndGuidesLinkEachOther() {
     assertEquals("<h2 id=\"swap-a-node\">Swap a node</h2>\n", markdown.html("## Swap a node"));
     assertEquals("<p><a href=\"money\">money</a></p>\n", markdown.html("[money](money.md)"));
+    assertEquals(
+        "<p><a href=\"money#holds\">holds</a></p>\n", markdown.html("[holds](money.md#holds)"));
     assertTrue(markdown.html("[a](https://a.example/x.md)").contains("https://a.example/x.md"));
+  }
+
+  @Test
+  void codeBlocksCanBeFocusedToScrollThemByKeyboard() {
+    assertEquals(
+        "<pre tabindex=\"0\"><code class=\"language-sh\">ls\n</code></pre>\n",
+        markdown.html("```sh\nls\n```"));
   }
 
   @Test

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** Checks side by side: none waits for another's end, nor hides its failure. */
+/** Checks run in parallel: none waits for another, or hides its failure. */
 class CheckupTest {
   private static final Duration LONG = Duration.ofMinutes(2);
 

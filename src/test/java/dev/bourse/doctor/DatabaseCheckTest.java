@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What is made of a server's word; that it is asked, DoctorSurroundingsTest shows. */
+/** Findings from a server's settings; DoctorSurroundingsTest tests the queries. */
 class DatabaseCheckTest {
   private static final PostgresConfig CONFIG =
       PostgresConfig.defaults(PostgresUrl.parse("postgres://bourse@db/bourse"), "");
@@ -35,7 +35,7 @@ class DatabaseCheckTest {
   private static Finding with(String setting, String value) {
     Map<String, String> settings = new HashMap<>(SOUND);
     settings.put(setting, value);
-    return of(new PostgresProbe.Seen(settings, false, 5, 300, 0));
+    return of(new PostgresProbe.Seen(settings, false, "", 0, 5, 300, 0));
   }
 
   private static void warns(Finding finding, String seen) {
@@ -55,30 +55,66 @@ class DatabaseCheckTest {
   void whatLosesDataWithThePowerIsWarnedOf() {
     warns(with("fsync", "off"), "the database is lost");
     warns(with("full_page_writes", "off"), "pages may be torn");
-    warns(with("synchronous_commit", "off"), "clients were told of");
+    warns(with("synchronous_commit", "off"), "acknowledged changes are lost");
   }
 
   @Test
   void whatTakesNoWritesIsAFault() {
     assertEquals(Verdict.FAULT, with("default_transaction_read_only", "on").verdict());
-    assertEquals(Verdict.FAULT, of(new PostgresProbe.Seen(SOUND, true, 5, 300, 0)).verdict());
+    assertEquals(
+        Verdict.FAULT, of(new PostgresProbe.Seen(SOUND, true, "", 0, 5, 300, 0)).verdict());
+  }
+
+  private static Finding replicating(String names, String commit, int standbys) {
+    Map<String, String> settings = new HashMap<>(SOUND);
+    settings.put("synchronous_standby_names", names);
+    settings.put("synchronous_commit", commit);
+    return of(new PostgresProbe.Seen(settings, false, "", standbys, 5, 300, 0));
+  }
+
+  @Test
+  void replicationThatLosesAcknowledgedChangesIsWarnedOf() {
+    warns(replicating("", "on", 1), "all asynchronous: a fail-over loses the last changes");
+    warns(replicating("ANY 1 (a, b)", "local", 2), "commits do not wait for the standbys");
+    Finding waits = replicating("ANY 1 (a, b)", "on", 2);
+    assertEquals(Verdict.OK, waits.verdict(), waits.text());
+    assertTrue(waits.text().contains("commits wait for a standby"), waits.text());
+  }
+
+  @Test
+  void aSynchronousStandbyThatIsAwayIsAFault() {
+    Finding finding = replicating("s1", "on", 0);
+    assertEquals(Verdict.FAULT, finding.verdict(), finding.text());
+    assertTrue(finding.text().contains("no standby is connected: commits wait"), finding.text());
+  }
+
+  @Test
+  void aServerThatReportsNoTimelineIsWarnedOf() {
+    warns(
+        of(new PostgresProbe.Seen(SOUND, false, "permission denied", 0, 5, 300, 0)),
+        "a fail-over is not recognized");
   }
 
   @Test
   void tooFewConnectionsAreWarnedOf() {
-    warns(of(new PostgresProbe.Seen(SOUND, false, 91, 300, 0)), "6 of 100 connections are free");
-    assertEquals(Verdict.OK, of(new PostgresProbe.Seen(SOUND, false, 90, 300, 0)).verdict());
+    warns(
+        of(new PostgresProbe.Seen(SOUND, false, "", 0, 91, 300, 0)),
+        "6 of 100 connections are free");
+    assertEquals(Verdict.OK, of(new PostgresProbe.Seen(SOUND, false, "", 0, 90, 300, 0)).verdict());
   }
 
   @Test
   void aServerFarAwayIsWarnedOf() {
-    warns(of(new PostgresProbe.Seen(SOUND, false, 5, 20_001, 0)), "a round trip takes 20.0 ms");
+    warns(
+        of(new PostgresProbe.Seen(SOUND, false, "", 0, 5, 20_001, 0)),
+        "a round trip takes 20.0 ms");
   }
 
   @Test
   void aClockThatIsApartIsWarnedOf() {
-    warns(of(new PostgresProbe.Seen(SOUND, false, 5, 300, 5_001)), "5.0 s ahead of ours");
-    warns(of(new PostgresProbe.Seen(SOUND, false, 5, 300, -90_000)), "90.0 s behind ours");
-    assertEquals(Verdict.OK, of(new PostgresProbe.Seen(SOUND, false, 5, 300, 5_000)).verdict());
+    warns(of(new PostgresProbe.Seen(SOUND, false, "", 0, 5, 300, 5_001)), "5.0 s ahead of ours");
+    warns(of(new PostgresProbe.Seen(SOUND, false, "", 0, 5, 300, -90_000)), "90.0 s behind ours");
+    assertEquals(
+        Verdict.OK, of(new PostgresProbe.Seen(SOUND, false, "", 0, 5, 300, 5_000)).verdict());
   }
 }

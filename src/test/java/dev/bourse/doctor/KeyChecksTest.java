@@ -19,7 +19,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When a certificate is told to end; the age of other keys DoctorSurroundingsTest shows. */
+/** Findings on the expiry of a certificate; DoctorSurroundingsTest tests the age of other keys. */
 class KeyChecksTest {
   private static Verdict at(TlsConfig tls, Duration beforeEnd) {
     Instant now = tls.pair().end().minus(beforeEnd);

@@ -171,6 +171,11 @@ public final class EdgeFixture implements AutoCloseable {
       }
 
       @Override
+      public Future<Void> confirm(@Nullable String header, long sinceNanos) {
+        return Future.succeededFuture();
+      }
+
+      @Override
       public boolean isAgents(@Nullable String header) {
         return header != null && !header.equals("Bearer member");
       }

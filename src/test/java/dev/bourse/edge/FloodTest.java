@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.testing.ChildBourse;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import dev.bourse.testing.TestStore;
 import java.io.IOException;
 import java.net.HttpURLConnection;
@@ -32,10 +33,9 @@ import org.junit.jupiter.api.Test;
 /**
  * A process with the launcher's flags goes on answering whoever asks, whatever others begin.
  *
- * <p>The class takes seconds: a JVM with these flags starts, and each test makes thousands of
- * connections, more than it has room for. All tests flood one process, which must recover from each
- * flood before the next.
+ * <p>All tests flood one process, which must recover from each flood before the next.
  */
+@Slow("each test begins thousands of connections, more than a process has room for")
 @OneEngine("no request of the flood reaches the store")
 class FloodTest {
   private static final int CONNECTIONS = 9_000;

@@ -113,7 +113,7 @@ class InputTest extends EchoFixture {
     body(
         "{\"max_gpus\":1,\"max_price_per_gpu_hour\":1,\"expected_version\":1,\"maxgpus\":1}",
         "unknown field 'maxgpus'; expected only max_gpus, max_price_per_gpu_hour,"
-            + " expected_version, min_gpus, until, max_spend_usd, release, cluster");
+            + " expected_version, min_gpus, until, max_spend_usd, auto_swap, release, cluster");
   }
 
   @Test

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.FakeClock;
-import dev.bourse.edge.limits.Budgets;
+import dev.bourse.edge.limits.RequestBudgets;
 import dev.bourse.edge.limits.SharedBudgetConfig;
 import dev.bourse.edge.limits.SharedBudgets;
 import dev.bourse.signals.Signals;
@@ -194,7 +194,8 @@ class SharedBudgetTest extends SharedBudgetFixture {
                 Clock.systemUTC(),
                 new Signals())
             .await();
-    Budgets local = new Budgets(1_000_000, 1_000_000, "token", "budget", System::nanoTime);
+    RequestBudgets local =
+        new RequestBudgets(1_000_000, 1_000_000, "token", "budget", System::nanoTime);
     try {
       shared.spend("warm", local).await();
       redis.freeze();
@@ -205,7 +206,7 @@ class SharedBudgetTest extends SharedBudgetFixture {
     }
   }
 
-  private void spendTooOften(SharedBudgets shared, Budgets local) throws IOException {
+  private void spendTooOften(SharedBudgets shared, RequestBudgets local) throws IOException {
     List<Future<?>> waiting = new ArrayList<>();
     for (int i = 0; i < SharedBudgets.MAX_WAITING; i++) {
       waiting.add(shared.spend("token" + i % 7, local));

@@ -46,11 +46,11 @@ class SlowRequestsTest {
   @Test
   void aSlowRequestIsToldWithWhereItsTimeWent() {
     RequestContext request = request();
-    request.waited(RequestContext.Wait.BODY, 0, millis(100));
-    request.waited(RequestContext.Wait.OWNER, 0, millis(200));
-    request.waited(RequestContext.Wait.STORE_QUEUE, 0, millis(300));
-    request.waited(RequestContext.Wait.STORE, 0, millis(150));
-    request.waited(RequestContext.Wait.STORE, 0, millis(250));
+    request.recordWait(RequestContext.Wait.BODY, 0, millis(100));
+    request.recordWait(RequestContext.Wait.OWNER, 0, millis(200));
+    request.recordWait(RequestContext.Wait.STORE_QUEUE, 0, millis(300));
+    request.recordWait(RequestContext.Wait.STORE, 0, millis(150));
+    request.recordWait(RequestContext.Wait.STORE, 0, millis(250));
     try (LogCapture log = new LogCapture()) {
       new SlowRequests(1_000).answered(request, 200, millis(1_500));
       assertEquals(
@@ -81,7 +81,7 @@ class SlowRequestsTest {
   @Test
   void waitingForAChangeIsNotSlow() {
     RequestContext request = request();
-    request.waited(RequestContext.Wait.CHANGE, 0, millis(24_500));
+    request.recordWait(RequestContext.Wait.CHANGE, 0, millis(24_500));
     try (LogCapture log = new LogCapture()) {
       new SlowRequests(1_000).answered(request, 200, millis(25_000));
       assertEquals(List.of(), log.lines());

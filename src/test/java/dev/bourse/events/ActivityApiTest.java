@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The merged list of declarations and what the market did about them. */
+/** The merged list of declarations and the market's actions on them. */
 @ReplayedOnPostgres
 class ActivityApiTest {
   private static final String ACTIVITY = "/api/vm/activity";

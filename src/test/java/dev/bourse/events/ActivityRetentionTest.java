@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Deleting activity for its age. */
+/** Deletion of old activity. */
 class ActivityRetentionTest extends StoreFixture {
   private static final long KEPT = 1_000;
 

@@ -11,17 +11,14 @@ import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.store.Statement;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What happened is stored as a kind and its columns, and texts of earlier releases become that. */
+/** Events are stored as a kind and its columns, and texts of earlier releases are converted. */
 class ActivityRowsTest extends StoreFixture {
   private static final List<ClusterEvent> ACTIONS =
       List.of(
@@ -36,7 +33,7 @@ class ActivityRowsTest extends StoreFixture {
           new ClusterEvent.HoldPlaced(Hold.Stage.ENFORCE, "balance"),
           new ClusterEvent.HoldLifted());
 
-  /** What the release before has as text alone, and tells nobody of otherwise. */
+  /** Events that the previous release has as text only, and does not publish. */
   private static final List<ClusterEvent> TOLD_BEFOREHAND =
       List.of(
           new ClusterEvent.NoticeGiven("10.0.0.1", Allocation.Reason.OUTBID, 1_700_000_120_000L),
@@ -44,17 +41,12 @@ class ActivityRowsTest extends StoreFixture {
           new ClusterEvent.AlertRaised(Alerts.Kind.RIVAL, "another organization bids 3.90"),
           new ClusterEvent.AlertRaised(Alerts.Kind.LEASE, "the declaration lapses in 60 s"));
 
-  /** What the release before does not know. */
+  /** Events that the previous release does not know. */
   private static final List<ClusterEvent> LAPSES =
       List.of(
           new ClusterEvent.Declared(0, 250, Allocation.Reason.LAPSED, null),
           new ClusterEvent.Released("10.0.0.1", Allocation.Reason.LAPSED),
           new ClusterEvent.Released(null, Allocation.Reason.SPENT));
-
-  /** Where the engine's steps are. */
-  String steps() {
-    return "db/sqlite";
-  }
 
   @Test
   void whatIsWrittenIsReadAsItWas() throws Exception {
@@ -80,7 +72,7 @@ class ActivityRowsTest extends StoreFixture {
     assertEquals(
         new ClusterEvent.Unrecognized(ACTIONS.get(4).note(), null),
         told.get(4),
-        "no stream tells of it, so that its text is enough");
+        "no stream publishes it, so its text is enough");
     assertEquals(notes(ACTIONS), notes(told.subList(0, ACTIONS.size())), "all read as before");
   }
 
@@ -88,7 +80,7 @@ class ActivityRowsTest extends StoreFixture {
   void theReleaseBeforeReadsALapseAsTextAndFailsAtNone() throws Exception {
     List<Statement> rows = new ArrayList<>();
     LAPSES.forEach(e -> rows.add(ActivityRows.insert(new Activity("a", e), "c1", Sample.T0)));
-    // It knows none of these kinds, and reads the text then.
+    // The previous release knows none of these kinds, and reads the text then.
     rows.add(Statement.of("UPDATE activity SET event = 'unheard of' WHERE kind = 'action'"));
     await(database.commit(rows));
 
@@ -104,24 +96,7 @@ class ActivityRowsTest extends StoreFixture {
         texts("SELECT reason AS value FROM activity WHERE kind = 'action' AND event = 'released'"));
   }
 
-  @Test
-  void theStepTurnsTheTextsItKnowsAndLeavesTheOthers() throws Exception {
-    writeTexts();
-    List<Statement> updates = new ArrayList<>();
-    for (String sql : step().split(";\n", -1)) {
-      if (sql.startsWith("UPDATE")) {
-        updates.add(Statement.of(sql));
-      }
-    }
-    await(database.commit(updates));
-
-    List<ClusterEvent> expected = new ArrayList<>(ACTIONS);
-    expected.add(new ClusterEvent.Unrecognized("an operator did something", null));
-    expected.add(new ClusterEvent.Unrecognized(null, null));
-    assertEquals(expected, stored());
-  }
-
-  /** As the release before writes them: the text alone. */
+  /** Writes rows like the previous release: the text only. */
   private void writeTexts() throws Exception {
     List<Statement> rows = new ArrayList<>();
     ACTIONS.forEach(event -> rows.add(text(event.note(), event.releaseReason())));
@@ -151,13 +126,5 @@ class ActivityRowsTest extends StoreFixture {
             await(new ActivityStore(database).listNewest(List.of("c1"), Optional.empty())));
     all.sort(Comparator.comparingLong(ActivityStore.StoredActivity::id));
     return all.stream().map(entry -> entry.activity().event()).toList();
-  }
-
-  private String step() throws Exception {
-    try (InputStream in =
-        getClass().getClassLoader().getResourceAsStream(steps() + "/0019-activity-events.sql")) {
-      return new String(
-          Objects.requireNonNull(in, "the step is there").readAllBytes(), StandardCharsets.UTF_8);
-    }
   }
 }

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Activity on disk. */
+/** Activity in the store. */
 class ActivityStoreTest extends StoreFixture {
   private static final Activity ACTION =
       new Activity(

@@ -19,11 +19,11 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** How many waits for a change there are, and whose. */
+/** Limits on the number of waits. */
 class ChangeWaitsTest extends ExchangeFixture {
   private static final ChangeWaits.Known NOTHING = new ChangeWaits.Known(null, null);
 
-  /** With another token for each wait: a token's own bound is not what is met. */
+  /** Uses another token for each wait, so that a token's own limit does not apply. */
   @Test
   void oneOrganizationsWaitsLeaveRoomForOthers() throws Exception {
     adopt(Sample.empty());
@@ -33,7 +33,8 @@ class ChangeWaitsTest extends ExchangeFixture {
                 AccessStore.insert(new Organization("globex", "Globex", "standard"), Sample.T0))));
     adopt(Cluster.created("g1", "globex", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET));
     ActivityStore activity = new ActivityStore(database);
-    AuditedReads reads = new AuditedReads(vertx, new AuditStore(database), clock, new Random(1));
+    AuditedReads reads =
+        new AuditedReads(vertx, new AuditStore(database), Optional.empty(), clock, new Random(1));
     ChangeWaits waits =
         new ChangeWaits(
             new EventService(clusters, activity, reads, clock),

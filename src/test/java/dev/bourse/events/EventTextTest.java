@@ -14,7 +14,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How what happened goes over the wire, in a page of activity and in a stream. */
+/** The encoding of events, in a page of activity and in a stream. */
 @Tag("fast")
 class EventTextTest {
   private static ActivityStore.StoredActivity entry(ClusterEvent event) {

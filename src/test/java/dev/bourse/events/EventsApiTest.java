@@ -22,12 +22,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What happens to a cluster, as a stream of events. */
+/** The stream of a cluster's events. */
 @ReplayedOnPostgres
 class EventsApiTest {
   private static RunningBourse bourse;
 
-  /** One whose grants are not protected. */
+  /** A service without protection of grants. */
   private static RunningBourse brief;
 
   @BeforeAll
@@ -237,12 +237,13 @@ class EventsApiTest {
       untilTicked(market);
       assertEquals(1, reader.of("warning").size(), "once");
       try (EventReader late = follow(brief, red, null)) {
-        until("who comes late is told, too", () -> late.of("warning").size() == 1);
+        until("a late subscriber gets the warning, too", () -> late.of("warning").size() == 1);
       }
       blue.declare(1, 3);
       untilTicked(market);
       blue.declare(1, 4.9);
-      until("it is told again after it was over", () -> reader.of("warning").size() == 2);
+      until(
+          "the warning is sent again after it was cleared", () -> reader.of("warning").size() == 2);
     }
   }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A cluster's past in buckets. */
+/** A cluster's history in buckets. */
 @ReplayedOnPostgres
 class HistoryApiTest {
   private static RunningBourse bourse;
@@ -84,9 +84,9 @@ class HistoryApiTest {
   void theLastBucketShowsWhatIsInForce() {
     ClusterClient client = bourse.market().redA();
     client.hold(2, 3.5);
-    // Buckets end on whole seconds, so what was just declared shows a second later.
+    // Buckets end on whole seconds, so a declaration shows up to a second later.
     until(
-        "it shows",
+        "the declaration shows",
         () -> Integer.valueOf(2).equals(last(history(client, "&hours=0.5"), "granted")));
     JsonObject history = history(client, "&hours=0.5");
     assertEquals(2, last(history, "max_nodes"));

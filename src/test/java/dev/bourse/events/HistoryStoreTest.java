@@ -18,7 +18,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** History against a model that walks every millisecond's change points. */
+/** History, compared with a model that visits every millisecond's change points. */
 class HistoryStoreTest extends StoreFixture {
   private static final int WORLDS = 15;
 
@@ -39,20 +39,22 @@ class HistoryStoreTest extends StoreFixture {
     for (long seed = first; seed < first + WORLDS; seed++) {
       Random random = new Random(seed);
       makeUp(random);
-      History.Buckets buckets =
-          History.Buckets.of(0.5 + random.nextInt(20) / 10.0, T0 + random.nextInt(999));
-      History read = await(new HistoryStore(database).read(Sample.empty(), Sample.POOL, buckets));
+      HistorySeries.Buckets buckets =
+          HistorySeries.Buckets.of(0.5 + random.nextInt(20) / 10.0, T0 + random.nextInt(999));
+      HistorySeries read =
+          await(new HistoryStore(database).read(Sample.empty(), Sample.POOL, buckets));
       check("seed " + seed, read, buckets);
     }
   }
 
   @Test
   void aBucketIsAFourHundredthOfTheSpanButAtLeastAMinute() {
-    assertEquals(new History.Buckets(T0 / 1000 - 1_800, 60, 30), History.Buckets.of(0.5, T0));
     assertEquals(
-        new History.Buckets(T0 / 1000 - 8_760 * 3_600L, 78_840, 400),
-        History.Buckets.of(8_760, T0));
-    History.Buckets day = History.Buckets.of(24, T0);
+        new HistorySeries.Buckets(T0 / 1000 - 1_800, 60, 30), HistorySeries.Buckets.of(0.5, T0));
+    assertEquals(
+        new HistorySeries.Buckets(T0 / 1000 - 8_760 * 3_600L, 78_840, 400),
+        HistorySeries.Buckets.of(8_760, T0));
+    HistorySeries.Buckets day = HistorySeries.Buckets.of(24, T0);
     assertEquals(216, day.stepSeconds());
     assertEquals(400, day.count());
   }
@@ -61,10 +63,10 @@ class HistoryStoreTest extends StoreFixture {
   void beforeTheFirstDeclarationThereIsNoCeilingAndNoPriceButGrantedIsZero() throws Exception {
     await(database.commit(CapacityStore.insert(Sample.empty(), T0)));
 
-    History read =
+    HistorySeries read =
         await(
             new HistoryStore(database)
-                .read(Sample.empty(), Sample.POOL, History.Buckets.of(1, T0)));
+                .read(Sample.empty(), Sample.POOL, HistorySeries.Buckets.of(1, T0)));
 
     assertEquals(60, read.granted().size());
     for (int i = 0; i < 60; i++) {
@@ -135,7 +137,7 @@ class HistoryStoreTest extends StoreFixture {
     await(database.commit(rows));
   }
 
-  private void check(String seed, History read, History.Buckets buckets) {
+  private void check(String seed, HistorySeries read, HistorySeries.Buckets buckets) {
     assertEquals(buckets.count(), read.granted().size());
     for (int i = 0; i < buckets.count(); i++) {
       long from = buckets.firstMillis() + i * buckets.stepMillis();

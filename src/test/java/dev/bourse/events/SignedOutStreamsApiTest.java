@@ -18,10 +18,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A stream ends soon after whoever opened it may listen no more. */
+/** A stream ends soon after its caller loses access. */
 @ReplayedOnPostgres
 class SignedOutStreamsApiTest {
-  /** Less than the time between two heartbeats, at which a silent client would be noticed. */
+  /** Shorter than a heartbeat interval, at which a dead client would be noticed. */
   private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static RunningBourse bourse;
@@ -44,7 +44,7 @@ class SignedOutStreamsApiTest {
     return EventReader.inBrowser(bourse.service().baseUrl(), "bourse=" + secret, "acme-train");
   }
 
-  /** A member of acme of the test's own. */
+  /** Creates a member of acme for this test. */
   private static String member(String username) {
     ApiClient operator = bourse.operator();
     assertEquals(

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Sample;
+import dev.bourse.events.Subscriber.EncodedEntry;
 import dev.bourse.events.Subscriber.Threat;
-import dev.bourse.events.Subscriber.Told;
 import dev.bourse.events.Subscriber.Update;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What one client is told, and in which order. */
+/** The events of one client, and their order. */
 @Tag("fast")
 class SubscriberTest {
   private final List<String> sent = new ArrayList<>();
@@ -25,18 +25,20 @@ class SubscriberTest {
     return Sample.views(Sample.declared(gpus)).get(0);
   }
 
-  /** The entry of this id came, and so many GPUs are declared since. */
+  /** Returns an update with an entry of this id, after which so many GPUs are declared. */
   private static Update update(int id, int gpus) {
     return Update.of(
-        id - 1, List.of(new Told(id, Buffer.buffer("entry " + id + "\n"))), state(gpus));
+        id - 1, List.of(new EncodedEntry(id, Buffer.buffer("entry " + id + "\n"))), state(gpus));
   }
 
   @Test
   void nothingIsToldTwiceThatWasReadAsMissed() {
     subscriber.take(update(6, 16));
-    List<Told> missed =
-        List.of(new Told(5, Buffer.buffer("entry 5\n")), new Told(6, Buffer.buffer("entry 6\n")));
-    subscriber.caughtUp(4, missed, false, state(16), Threat.NONE);
+    List<EncodedEntry> missed =
+        List.of(
+            new EncodedEntry(5, Buffer.buffer("entry 5\n")),
+            new EncodedEntry(6, Buffer.buffer("entry 6\n")));
+    subscriber.startLive(4, missed, false, state(16), Threat.NONE);
     subscriber.take(update(7, 24));
 
     String all = String.join("", sent);
@@ -50,12 +52,12 @@ class SubscriberTest {
     for (int id = 1; id <= 100; id++) {
       subscriber.take(update(id, 8 * id));
     }
-    subscriber.caughtUp(0, List.of(), false, state(0), Threat.NONE);
+    subscriber.startLive(0, List.of(), false, state(0), Threat.NONE);
 
     String all = String.join("", sent);
     int gap = all.indexOf("event: gap\ndata: {\"last_event_id\":0}");
-    assertTrue(gap > 0, "it is told that some is missing");
-    assertTrue(all.indexOf("entry 100\n") > gap, "the newest is told");
+    assertTrue(gap > 0, "a gap is reported");
+    assertTrue(all.indexOf("entry 100\n") > gap, "the newest state is sent");
     assertTrue(all.lastIndexOf("\"max_gpus\":800,") > gap, "the state is that of the newest");
     assertTrue(all.lastIndexOf("id: 100\n") > gap);
   }

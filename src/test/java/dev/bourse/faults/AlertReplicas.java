@@ -79,7 +79,7 @@ final class AlertReplicas {
   private final List<Integer> ports = new ArrayList<>();
   private final ServiceProcess first;
   private final ServiceProcess second;
-  private final FakeClock clock;
+  private final LibfaketimeClock clock;
   private final Certificates.Pem certificate;
   private final Path certificates;
   private int reserveCents = 100;
@@ -93,7 +93,7 @@ final class AlertReplicas {
     certificate = Certificates.make("EC", CERTIFICATE_DAYS);
     first = add("first", run.seed());
     second = add("second", run.seed() + 1, certificate.write(certificates));
-    clock = new FakeClock(world.folder(), first);
+    clock = new LibfaketimeClock(world.folder(), first);
   }
 
   private ServiceProcess add(String name, long seed, String... more) throws IOException {
@@ -197,6 +197,12 @@ final class AlertReplicas {
                     url,
                     "UPDATE token SET revoked_at = 1"
                         + " WHERE org_id = 'openlab' AND name = 'readonly'"),
+            AlertTrial.Step.NONE),
+        AlertTrial.of(
+            "the newest commits gone from the log, as after a fail-over that lost them",
+            Set.of("BourseStoreSetBack"),
+            Set.of(),
+            () -> server.execute(url, "DELETE FROM commit_log"),
             AlertTrial.Step.NONE));
   }
 

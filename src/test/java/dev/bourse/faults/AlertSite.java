@@ -65,7 +65,7 @@ final class AlertSite {
   private final Mount disk;
   private final boolean isMounted;
   private final ServiceProcess only;
-  private final FakeClock clock;
+  private final LibfaketimeClock clock;
   private final FaultyProxy network;
   private final Path machines;
   private final int port = Ports.free();
@@ -94,7 +94,7 @@ final class AlertSite {
     settings.add("nodes.ssh.mark-path=" + machines + "/{node}/state/allocation");
     settings.add("nodes.ssh.wipe-command=find " + machines + "/{node}/scratch -mindepth 1 -delete");
     only = world.add("only", disk.folder(), settings);
-    clock = new FakeClock(world.folder(), only);
+    clock = new LibfaketimeClock(world.folder(), only);
     // Published files are taken while some hundred MiB are free: they have a disk of their own.
     Path files = Files.createDirectories(world.folder().resolve("files"));
     Files.createSymbolicLink(

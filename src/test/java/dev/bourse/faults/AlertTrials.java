@@ -17,7 +17,7 @@ final class AlertTrials {
   /** An alert that clears by itself while the fault lasts tells nobody of it. */
   private static final int LASTS_SECONDS = 3;
 
-  private final AlertWatch watch;
+  private final AlertMonitor watch;
 
   /**
    * Waits until each process has been scraped and no alert even begins to fire.
@@ -30,7 +30,7 @@ final class AlertTrials {
     Prometheus prometheus = new Prometheus(run.folder().resolve(name), rules.shortened(), ports);
     FaultWorld.until("Prometheus has scraped each process", 60, prometheus::hasScrapedAll);
     FaultWorld.until("no alert begins to fire before anything is done", 60, prometheus::isQuiet);
-    watch = new AlertWatch(prometheus);
+    watch = new AlertMonitor(prometheus);
   }
 
   /** Runs them one after the other; in the end no alert even begins to fire. */

@@ -28,7 +28,7 @@ final class Clocks implements Scenario {
 
   @Override
   public String leftOut() throws IOException {
-    return FakeClock.missing();
+    return LibfaketimeClock.missing();
   }
 
   private final boolean hasReplicas;
@@ -54,7 +54,7 @@ final class Clocks implements Scenario {
   }
 
   private static void step(Run run, FaultWorld world, String what) throws Exception {
-    FakeClock clock = new FakeClock(world.folder(), world.process(0));
+    LibfaketimeClock clock = new LibfaketimeClock(world.folder(), world.process(0));
     world.calm();
     world.start();
     for (int days : STEPS_DAYS) {

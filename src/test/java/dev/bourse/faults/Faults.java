@@ -42,7 +42,7 @@ public final class Faults {
     SCENARIOS.put("kills-sqlite", () -> Kills::ofOneProcess);
     SCENARIOS.put(ObjectStores.NAME, ObjectStores::new);
     SCENARIOS.put(Upgrades.NAME, Upgrades::new);
-    SCENARIOS.put(Alerts.NAME, Alerts::new);
+    SCENARIOS.put(AlertScenario.NAME, AlertScenario::new);
   }
 
   private Path folder = Path.of("target", "faults");
@@ -92,13 +92,22 @@ public final class Faults {
       names.addAll(SCENARIOS.keySet());
       // These take what whoever asks for them has: a server of somebody else's, another jar,
       // Prometheus.
-      names.removeAll(List.of(ObjectStores.NAME, Upgrades.NAME, Alerts.NAME));
+      names.removeAll(List.of(ObjectStores.NAME, Upgrades.NAME, AlertScenario.NAME));
     }
   }
 
   private boolean runAll() throws IOException, InterruptedException, ExecutionException {
     folder = Files.createDirectories(folder.resolve(Long.toString(seed)));
-    ExecutorService threads = Executors.newFixedThreadPool(atOnce);
+    // A scenario that cannot start ends the process with its error, because the threads are
+    // daemons.
+    ExecutorService threads =
+        Executors.newFixedThreadPool(
+            atOnce,
+            scenario -> {
+              Thread thread = new Thread(scenario);
+              thread.setDaemon(true);
+              return thread;
+            });
     CompletionService<Boolean> ended = new ExecutorCompletionService<>(threads);
     for (String name : names) {
       ended.submit(() -> runOne(name));

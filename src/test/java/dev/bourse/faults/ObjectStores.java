@@ -141,11 +141,11 @@ final class ObjectStores implements Scenario {
   }
 
   private static void show(Stage stage) throws Exception {
-    List<Publication> published = new ArrayList<>(sendLarge(stage));
-    List<Publication> abandoned = new ArrayList<>();
+    List<FilePublication> published = new ArrayList<>(sendLarge(stage));
+    List<FilePublication> abandoned = new ArrayList<>();
     sendMany(stage, published, abandoned);
     stage.disturbance.end();
-    for (Publication publication : published) {
+    for (FilePublication publication : published) {
       publication.requireReadable();
     }
     requireListed(stage, published);
@@ -156,7 +156,7 @@ final class ObjectStores implements Scenario {
         published.size(), abandoned.size());
     Optional<String> set = publishSet(stage);
     published.addAll(abandoned);
-    for (Publication publication : published) {
+    for (FilePublication publication : published) {
       publication.delete();
     }
     if (set.isPresent()) {
@@ -166,7 +166,7 @@ final class ObjectStores implements Scenario {
   }
 
   /** One file by curl and one by Google's client, where that is, at once. */
-  private static List<Publication> sendLarge(Stage stage) throws Exception {
+  private static List<FilePublication> sendLarge(Stage stage) throws Exception {
     long length = Math.round(Double.parseDouble(Run.setting("SMOKE_S3_GIB")) * 1024) * MIB;
     if (length == 0) {
       return List.of();
@@ -179,12 +179,12 @@ final class ObjectStores implements Scenario {
     if (!google.isEmpty()) {
       clients.put("google", stage.programs.google(Path.of(google), file));
     }
-    List<Future<Publication>> sending = new ArrayList<>();
+    List<Future<FilePublication>> sending = new ArrayList<>();
     clients.forEach(
         (name, client) ->
             sending.add(stage.threads.submit(() -> sendLarge(stage, bytes, name, client))));
-    List<Publication> sent = new ArrayList<>();
-    for (Future<Publication> one : sending) {
+    List<FilePublication> sent = new ArrayList<>();
+    for (Future<FilePublication> one : sending) {
       sent.add(one.get());
     }
     System.out.printf(
@@ -194,10 +194,10 @@ final class ObjectStores implements Scenario {
     return sent;
   }
 
-  private static Publication sendLarge(
+  private static FilePublication sendLarge(
       Stage stage, TestBytes bytes, String name, Programs.Sending client) throws Exception {
-    Publication item =
-        new Publication(stage.world, stage.token, LARGE + name, bytes, LARGE_MINUTES);
+    FilePublication item =
+        new FilePublication(stage.world, stage.token, LARGE + name, bytes, LARGE_MINUTES);
     item.announce();
     int before = stage.disturbance.faults();
     try (FaultyProxy entrance = entrance(stage.world)) {
@@ -218,7 +218,8 @@ final class ObjectStores implements Scenario {
   }
 
   private static void sendMany(
-      Stage stage, List<Publication> published, List<Publication> abandoned) throws Exception {
+      Stage stage, List<FilePublication> published, List<FilePublication> abandoned)
+      throws Exception {
     int uploads = Run.number("SMOKE_S3_UPLOADS");
     long length = Run.number("SMOKE_S3_UPLOAD_MIB") * MIB;
     // Whose process dies loses the part under way: between two deaths some have to finish theirs.
@@ -227,7 +228,8 @@ final class ObjectStores implements Scenario {
     List<Future<?>> sending = new ArrayList<>();
     for (int i = 0; i < uploads; i++) {
       TestBytes bytes = new TestBytes(length + i, stage.random.nextLong());
-      Publication item = new Publication(stage.world, stage.token, SMALL + i, bytes, SMALL_MINUTES);
+      FilePublication item =
+          new FilePublication(stage.world, stage.token, SMALL + i, bytes, SMALL_MINUTES);
       boolean isAbandoned = i % ABANDONED_ONE_IN == 0;
       (isAbandoned ? abandoned : published).add(item);
       sending.add(
@@ -267,9 +269,9 @@ final class ObjectStores implements Scenario {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  private static void requireListed(Stage stage, List<Publication> published) {
+  private static void requireListed(Stage stage, List<FilePublication> published) {
     Set<String> expected =
-        published.stream().map(Publication::id).collect(Collectors.toCollection(TreeSet::new));
+        published.stream().map(FilePublication::id).collect(Collectors.toCollection(TreeSet::new));
     Set<String> listed = listed(stage, "(" + LARGE + "|" + SMALL + ")");
     if (!listed.equals(expected)) {
       throw new Violated("listed are " + listed + ", acknowledged were " + expected);

@@ -50,7 +50,7 @@ final class Programs {
    * @param base of the proxy that it sends through
    * @return how often it was run: once, and again after each end before all was sent
    */
-  int send(Publication item, Sending sending, String base)
+  int send(FilePublication item, Sending sending, String base)
       throws IOException, InterruptedException {
     int runs = 0;
     String session = base + item.session();

@@ -19,7 +19,7 @@ final class ProxiedUpload {
   private final String proxy;
   private final String token;
   private final TestBytes bytes;
-  private final Publication item;
+  private final FilePublication item;
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
   private final Future<String> sending;
 
@@ -29,7 +29,7 @@ final class ProxiedUpload {
     this.proxy = proxy;
     this.token = token;
     this.bytes = bytes;
-    item = new Publication(world, token, "large-file", bytes, MINUTES);
+    item = new FilePublication(world, token, "large-file", bytes, MINUTES);
     sending = thread.submit(this::send);
   }
 

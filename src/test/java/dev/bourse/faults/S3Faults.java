@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,12 @@ public final class S3Faults implements AutoCloseable {
     RESET_IN_THE_MIDDLE,
     /** The store does it, and its answer is lost. */
     ANSWER_LOST,
+    /** One byte in the middle of what the request carries arrives as another. */
+    BYTE_FLIPPED,
+    /** The store takes it, and answers the tag of something else. */
+    OTHER_TAG,
+    /** The store says that it encrypts with a key of KMS, and tags what is no part otherwise. */
+    ENCRYPTED,
     /** The answer breaks off in the middle of what it carries. */
     ANSWER_CUT,
     /** A list is answered as it was the last time. */
@@ -48,6 +55,7 @@ public final class S3Faults implements AutoCloseable {
   }
 
   private static final int PIECE_BYTES = 64 * 1024;
+  private static final String OTHER = "\"0123456789abcdef0123456789abcdef\"";
 
   private final ServerSocket listening;
   private final int target;
@@ -240,12 +248,26 @@ public final class S3Faults implements AutoCloseable {
       reset(far);
       return false;
     }
-    copy(asking, toServer, request.bytes() - held.length);
+    long left = request.bytes() - held.length;
+    if (met == Fault.BYTE_FLIPPED) {
+      copy(asking, toServer, left / 2);
+      toServer.write(asking.read() ^ 1);
+      left -= left / 2 + 1;
+    }
+    copy(asking, toServer, left);
     toServer.flush();
-    Head answer = Head.read(answering);
-    if (answer == null) {
+    Head answered = Head.read(answering);
+    if (answered == null) {
       return false;
     }
+    Head answer =
+        switch (met) {
+          case OTHER_TAG -> answered.with("etag", OTHER);
+          case ENCRYPTED ->
+              (asked.contains("partNumber=") ? answered : answered.with("etag", OTHER))
+                  .with("x-amz-server-side-encryption", "aws:kms");
+          default -> answered;
+        };
     boolean hasBody = !request.first().startsWith("HEAD ") && !answer.first().contains(" 204");
     boolean isList = asked.startsWith("GET ") && asked.contains("?uploads");
     ByteArrayOutputStream kept = new ByteArrayOutputStream();
@@ -375,11 +397,15 @@ public final class S3Faults implements AutoCloseable {
     }
 
     byte[] without(String name) {
-      return new Head(
-              lines.stream()
-                  .filter(line -> !line.toLowerCase(Locale.ROOT).startsWith(name + ":"))
-                  .toList())
-          .whole();
+      return new Head(others(name).toList()).whole();
+    }
+
+    private Stream<String> others(String name) {
+      return lines.stream().filter(line -> !line.toLowerCase(Locale.ROOT).startsWith(name + ":"));
+    }
+
+    Head with(String name, String value) {
+      return new Head(Stream.concat(others(name), Stream.of(name + ": " + value)).toList());
     }
   }
 }

@@ -75,7 +75,7 @@ final class Upgrades implements Scenario {
     int more = Run.number("SMOKE_UPGRADE_REQUESTS") / (ROLLS * world.processes().size());
     roll(world, run.jar(), clients, more);
     long after = steps(run, url);
-    if (after != Migrations.load("db/postgres").version()) {
+    if (after != Migrations.load("db/schema").version()) {
       throw new Violated("the new release has brought the store to " + after + " steps");
     }
     roll(world, run.previous(), clients, more);

@@ -9,8 +9,9 @@
  * injected meanwhile, and in the end {@link dev.bourse.history.LinearizabilityChecker} judges the
  * record.
  *
- * <p>{@link dev.bourse.faults.Alerts}, which {@code scripts/smoke signals} runs, has no clients to
- * judge: Prometheus looks at the processes, and each fault must be told by its alerts alone.
+ * <p>{@link dev.bourse.faults.AlertScenario}, which {@code scripts/smoke signals} runs, has no
+ * clients to judge: Prometheus looks at the processes, and each fault must be told by its alerts
+ * alone.
  */
 @NullMarked
 package dev.bourse.faults;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The feed in a browser without scripts and cookies, and the host that serves bytes alone. */
+/** The feed in a browser without scripts and cookies, and the host that serves only bytes. */
 @ReplayedOnPostgres
 class FeedPagesApiTest {
   private static final byte[] BYTES = bytes(10_000, 1);

@@ -79,7 +79,7 @@ class JsonBytesTest {
     };
   }
 
-  /** Of characters JSON escapes, and of one to four bytes. */
+  /** Random characters: ones that JSON escapes, and ones of one to four bytes. */
   private static String text(Random random) {
     int[] points = {'a', '"', '\\', '/', '\n', 0, 0x1f, 0x7f, 'é', '€', 0x2028, 0x1f600};
     StringBuilder text = new StringBuilder();

@@ -21,11 +21,12 @@ import dev.bourse.testing.TestMarket;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What Kubernetes clusters bid and hold. */
+/** Bids and nodes of Kubernetes clusters. */
 @ReplayedOnPostgres
 class K8sApiTest {
   private static RunningBourse bourse;
@@ -48,7 +49,7 @@ class K8sApiTest {
     return market.red("orgwide").get("/api/k8s/bid").ok();
   }
 
-  /** A bid upon the version in force. */
+  /** A bid based on the current version. */
   private static JsonObject order(TestMarket market, int nodes, double limit) {
     return new JsonObject()
         .put("limit_price_per_gpu_hour", limit)
@@ -88,9 +89,18 @@ class K8sApiTest {
     for (JsonObject node : nodes) {
       assertTrue(node.getString("name").startsWith(market.name() + "-0000"), node.encode());
       assertEquals("active", node.getString("state"));
+      assertEquals(
+          new JsonObject()
+              .put("state", "unknown")
+              .put("since", node.getString("granted_at"))
+              .put("reasons", new JsonArray()),
+          node.getJsonObject("health"));
       assertFalse(node.encode().contains("198.18."), "no address");
     }
     assertEquals(2L, nodes.stream().map(n -> n.getString("name")).distinct().count());
+    assertEquals(
+        nodes.stream().map(n -> n.getString("name")).collect(Collectors.toSet()),
+        read(market).getJsonArray("planned_release").stream().collect(Collectors.toSet()));
     until(
         "it is priced",
         () -> read(market).getJsonObject("pool").getValue("clearing_price_per_gpu_hour") != null);

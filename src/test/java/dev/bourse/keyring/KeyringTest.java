@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What is encrypted can be read with the same key in the same place, and in no other way. */
+/** A ciphertext can only be decrypted with the same key at the same place. */
 class KeyringTest {
   private static final byte[] SECRET = "the secret".getBytes(StandardCharsets.UTF_8);
 
@@ -40,10 +40,11 @@ class KeyringTest {
   @Test
   void aCiphertextMovedToAnotherRowIsRefused() {
     Encrypted encrypted = one.encrypt("t/a", SECRET);
-    String told =
+    String message =
         String.valueOf(
-            assertThrows(NotDecrypted.class, () -> one.decrypt("t/b", encrypted)).getMessage());
-    assertTrue(told.startsWith("t/b is not what was stored there"), told);
+            assertThrows(DecryptionException.class, () -> one.decrypt("t/b", encrypted))
+                .getMessage());
+    assertTrue(message.startsWith("t/b is not what was stored there"), message);
   }
 
   @Test
@@ -57,23 +58,24 @@ class KeyringTest {
       refused(encrypted.keyId(), altered);
     }
     assertThrows(
-        NotDecrypted.class,
+        DecryptionException.class,
         () -> one.decrypt("t/a", new Encrypted(encrypted.keyId(), "not base64!")));
   }
 
   private void refused(String keyId, byte[] bytes) {
     Encrypted encrypted = new Encrypted(keyId, Base64.getEncoder().encodeToString(bytes));
-    assertThrows(NotDecrypted.class, () -> one.decrypt("t/a", encrypted));
+    assertThrows(DecryptionException.class, () -> one.decrypt("t/a", encrypted));
   }
 
   @Test
   void aKeyThatIsNotGivenIsNamed() {
     Encrypted encrypted = one.encrypt("t/a", SECRET);
-    String told =
+    String message =
         String.valueOf(
-            assertThrows(NotDecrypted.class, () -> two.decrypt("t/a", encrypted)).getMessage());
+            assertThrows(DecryptionException.class, () -> two.decrypt("t/a", encrypted))
+                .getMessage());
     assertEquals(
-        "t/a is encrypted with secret key " + one.firstId() + ", which is not given", told);
+        "t/a is encrypted with secret key " + one.firstId() + ", which is not given", message);
   }
 
   @Test

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How secret keys are given, and what is said of those that are not keys. */
+/** The settings of secret keys, and messages about invalid ones. */
 class SecretConfigTest {
   private static final String ONE = HexFormat.of().formatHex(KeyringTest.key(1));
   private static final String TWO = Base64.getEncoder().encodeToString(KeyringTest.key(2));
@@ -57,9 +57,9 @@ class SecretConfigTest {
   @Test
   void whatIsNoKeyIsRefusedAndNotShown() {
     for (String faulty : List.of(ONE.substring(1), ONE + "0", "pass phrase", TWO + TWO)) {
-      String told = fault(Map.of("secret.key", faulty));
-      assertTrue(told.contains("openssl rand -hex 32"), told);
-      assertFalse(told.contains(faulty.substring(0, 8)), told);
+      String message = fault(Map.of("secret.key", faulty));
+      assertTrue(message.contains("openssl rand -hex 32"), message);
+      assertFalse(message.contains(faulty.substring(0, 8)), message);
     }
     assertTrue(fault(Map.of("secret.key", ONE + "," + ONE)).contains("each key once"));
     assertEquals(
@@ -79,7 +79,9 @@ class SecretConfigTest {
 
   @Test
   void onlyAKeyThatIsNotGivenCanBeGivenUp() {
-    assertTrue(fault(Map.of("secret.key", ONE, "secret.give-up", IDS.get(0))).contains("is given"));
+    assertTrue(
+        fault(Map.of("secret.key", ONE, "secret.give-up", IDS.get(0)))
+            .contains("this key is configured"));
     assertTrue(fault(Map.of("secret.give-up", "all")).contains("ids of secret keys"));
     Settings settings =
         new Settings(Map.of("secret.key", ONE, "secret.give-up", IDS.get(1)), Map.of());

@@ -15,9 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/**
- * Rows of encrypted secrets: who reads them, how their key is replaced, what is said without it.
- */
+/** Rows of encrypted secrets: reading, key rotation, and messages about missing keys. */
 class SharedSecretsTest extends StoreFixture {
   private static final Keyring ONE = Keyring.of(List.of(KeyringTest.key(1)));
   private static final Keyring TWO = Keyring.of(List.of(KeyringTest.key(2)));
@@ -97,11 +95,11 @@ class SharedSecretsTest extends StoreFixture {
     }
     Map<String, String> before = list(with(ONE), "a/");
     SharedSecrets both = with(TWO_THEN_ONE);
-    while (await(both.encryptAnew())) {}
+    while (await(both.reencrypt())) {}
 
     assertEquals(List.of(TWO.firstId()), texts("SELECT DISTINCT key_id FROM encrypted_secret"));
     assertEquals(before, list(with(TWO), "a/"));
-    assertFalse(await(with(TWO).encryptAnew()));
+    assertFalse(await(with(TWO).reencrypt()));
   }
 
   @Test
@@ -117,7 +115,7 @@ class SharedSecretsTest extends StoreFixture {
                     WHERE name = 'a/y'\
                     """))));
     assertEquals(Map.of("a/x", "first"), list(with(ONE), "a/"));
-    assertFalse(await(with(TWO_THEN_ONE).encryptAnew()));
+    assertFalse(await(with(TWO_THEN_ONE).reencrypt()));
     assertEquals(Map.of("a/x", "first"), list(with(TWO), "a/"));
     assertEquals(2, integers("SELECT COUNT(*) FROM encrypted_secret").get(0));
   }

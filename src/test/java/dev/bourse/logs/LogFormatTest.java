@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.event.Level;
 
-/** Lines as they are written. */
+/** The format of lines. */
 class LogFormatTest {
   private static final Instant NOW = Instant.parse("2026-11-26T03:00:01.250Z");
   private static final String TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-  /** What somebody sends who would like to write lines of their own. */
+  /** Input of an attacker who tries to forge lines. */
   private static final List<String> FORGERIES =
       List.of(
           "curl\n2026-11-26T03:00:02.000Z ERROR Main - the store is lost",
@@ -37,8 +37,8 @@ class LogFormatTest {
 
   private static RequestContext request() {
     RequestContext request = new RequestContext("r-1", TRACE, () -> 0);
-    request.isOf("acme");
-    request.isOperation("declareCapacity");
+    request.setOrg("acme");
+    request.setOperation("declareCapacity");
     return request;
   }
 
@@ -188,13 +188,13 @@ class LogFormatTest {
       CountedText counted = new CountedText(text, new AtomicLong());
       Redaction.SECRET.matcher(counted).replaceAll("$1…");
       Redaction.PERSON.matcher(counted).replaceAll("…@");
-      // As often as a name before an @ may be long, and some.
+      // The longest possible local part of an address, with some margin.
       long looks = counted.looks().get() / text.length();
       assertTrue(looks < 130, "each character was looked at " + looks + " times");
     }
   }
 
-  /** A text that knows how often it was looked at. */
+  /** A text that counts its reads. */
   private record CountedText(CharSequence text, AtomicLong looks) implements CharSequence {
     @Override
     public int length() {

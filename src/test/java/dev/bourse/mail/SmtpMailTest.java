@@ -22,7 +22,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Mail by way of a real SMTP server, and what is never mailed. */
+/** Mail through a real SMTP server, and invalid mails. */
 class SmtpMailTest {
   private static final Mail MAIL =
       new Mail("alice@acme.example", "Sign in", "Open this:\n\nhttp://localhost/x?token=1\n");

@@ -27,13 +27,13 @@ import org.subethamail.smtp.auth.LoginFailedException;
 import org.subethamail.smtp.helper.SimpleMessageListener;
 import org.subethamail.smtp.server.SMTPServer;
 
-/** Mail by way of a real SMTP server that wants TLS and a password. */
+/** Mail through a real SMTP server that requires TLS and a password. */
 class SmtpMailTlsTest {
   private static final String PASSWORD = "correct horse";
   private static final Mail MAIL =
       new Mail("alice@acme.example", "Sign in", "Open this:\n\nhttp://localhost/x?token=1\n");
 
-  /** The JDK's keytool makes one in a process of its own, which takes a second. */
+  /** The JDK's keytool creates one in a process of its own, which takes a second. */
   private static final SelfSignedCertificate CERTIFICATE =
       SelfSignedCertificate.create("localhost");
 
@@ -70,7 +70,7 @@ class SmtpMailTlsTest {
     return context;
   }
 
-  /** Starts a server that takes mail of whoever knows the password; its port. */
+  /** Starts a server that accepts mail with the password; returns its port. */
   private int serve(UnaryOperator<SMTPServer.Builder> security) throws Exception {
     return serve(0, security);
   }
@@ -136,7 +136,7 @@ class SmtpMailTlsTest {
     assertEquals(List.of("bourse"), logins);
   }
 
-  /** What is logged until a mail is given up. */
+  /** Returns the log until a mail is given up. */
   private String givenUp(SmtpMail mail) throws Exception {
     PrintStream console = System.err;
     ByteArrayOutputStream log = new ByteArrayOutputStream();
@@ -207,7 +207,7 @@ class SmtpMailTlsTest {
     SelfSignedCertificate others = SelfSignedCertificate.create("localhost");
     SSLContext theirs = tls(others);
     int port = serve(made -> made.startTlsSocketFactory(theirs).enableTLS().requireTLS());
-    // More in vain than there are connections at a time: none of them is lost.
+    // More failures than concurrent connections; none of the connections leaks.
     String log =
         givenUp(
             sender("localhost", port, PASSWORD, MailConfig.Security.STARTTLS, 1L, 1L, 1L, 1L, 1L));

@@ -23,7 +23,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Mail that processes take and send for each other, by way of a real server. */
+/** Mail that several processes queue and send, through a real server. */
 class StoredMailTest extends StoreFixture {
   private static final Keyring KEYRING = keyring(1);
   private static final List<Long> PAUSES = List.of(10L, 10L);
@@ -76,7 +76,7 @@ class StoredMailTest extends StoreFixture {
     return made;
   }
 
-  /** Takes a mail and ends before it has sent it. */
+  /** Queues a mail and ends the process before it is sent. */
   private void takeAndEnd(Mail mail) throws Exception {
     StoredMail ended = process(1, KEYRING, PAUSES);
     await(ended.close());
@@ -225,7 +225,7 @@ class StoredMailTest extends StoreFixture {
                           "INSERT INTO service_secret (name, secret) VALUES ('told', 'of')"));
                   return database.commit(all);
                 }));
-    assertEquals("1000 mails wait for the mail server, as many as may", full.getMessage());
+    assertEquals("the mail queue is full: 1000 mails wait for the mail server", full.getMessage());
     assertEquals(List.of(), texts("SELECT name FROM service_secret"));
   }
 

@@ -3,12 +3,14 @@ package dev.bourse.market;
 import dev.bourse.nodes.BaselineReview;
 import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Examination;
-import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.Health;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.MachineTerms;
 import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeNotice;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.nodes.ReimageOrder;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -18,7 +20,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,13 +62,46 @@ final class FakeNodes implements NodeProvider {
   /** Reclaims that find what root owns changed. */
   final Map<String, Integer> changed = new HashMap<>();
 
+  /**
+   * Machines that clean themselves until a test has them finish, whoever began it is gone or not.
+   */
+  final Set<String> slow = new HashSet<>();
+
   /** What an examination finds. */
   final Map<String, Health> health = new HashMap<>();
 
   final Map<String, String> baselines = new HashMap<>();
 
+  /** Machines whose examinations never end, and those that were begun. */
+  final Set<String> hangingChecks = new HashSet<>();
+
+  private final List<String> hungChecks = new ArrayList<>();
+
   /** What a reclaim records. */
   final Map<String, Cleaning> cleanings = new HashMap<>();
+
+  /** By machine, what its programs were told last. */
+  final Map<String, NodeNotice> told = new HashMap<>();
+
+  /** By machine, the sequence of the last notice. */
+  final Map<String, Long> sequences = new HashMap<>();
+
+  final Map<String, Integer> noticesToFail = new HashMap<>();
+
+  private final List<String> delivered = new ArrayList<>();
+
+  /** How long a new image may take; empty for machines that need none. */
+  OptionalLong reimageMillis = OptionalLong.empty();
+
+  /** Gives the answer of the operator's command. */
+  Function<ReimageOrder, Future<String>> imaging =
+      order -> Future.failedFuture(NodeFailure.unfit("no command is set"));
+
+  /** What the operator's command was told, each time. */
+  final List<ReimageOrder> reimages = new ArrayList<>();
+
+  /** The host keys that machines show, where it is not the pinned one. */
+  final Map<String, String> shown = new HashMap<>();
 
   final List<String> probed = new ArrayList<>();
   private final Set<String> inWork = new HashSet<>();
@@ -74,9 +111,12 @@ final class FakeNodes implements NodeProvider {
 
   @Override
   public synchronized Future<Void> provision(
-      Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
+      Machine machine, String allocationId, List<String> publicKeys, MachineTerms terms) {
     String node = machine.nodeId();
     begin("provision " + node, node);
+    if (isOther(machine)) {
+      return end(node, NodeFailure.lasting("another host key"));
+    }
     if (takeOne(busyCalls, node)) {
       return end(node, NodeFailure.busy("somebody is at work"));
     }
@@ -106,7 +146,16 @@ final class FakeNodes implements NodeProvider {
 
   private Future<Void> clean(Machine machine, String allocationId) {
     String node = machine.nodeId();
+    if (slow.contains(node) && inWork.contains(node)) {
+      calls.add("busy " + node);
+      return Future.failedFuture(NodeFailure.busy("somebody is at work"));
+    }
     begin("reclaim " + node, node);
+    if (slow.contains(node)) {
+      Promise<Void> promise = Promise.promise();
+      unanswered.add(promise);
+      return promise.future();
+    }
     if (takeOne(busyCalls, node)) {
       return end(node, NodeFailure.busy("somebody is at work"));
     }
@@ -125,8 +174,31 @@ final class FakeNodes implements NodeProvider {
   }
 
   @Override
+  public OptionalLong reimageTimeoutMillis() {
+    return reimageMillis;
+  }
+
+  @Override
+  public synchronized Future<String> reimage(Machine machine, ReimageOrder order) {
+    reimages.add(order);
+    return imaging.apply(order);
+  }
+
+  synchronized List<String> reimageIds() {
+    return reimages.stream().map(ReimageOrder::id).toList();
+  }
+
+  private boolean isOther(Machine machine) {
+    String key = shown.get(machine.nodeId());
+    return key != null && !key.equals(machine.hostKey());
+  }
+
+  @Override
   public synchronized Future<List<Holding>> held(List<Machine> machines) {
     machines.forEach(m -> asked.add(m.nodeId()));
+    if (machines.stream().anyMatch(this::isOther)) {
+      return Future.failedFuture(NodeFailure.lasting("another host key"));
+    }
     if (machines.stream().anyMatch(m -> mute.contains(m.nodeId()))) {
       Question question = new Question(Vertx.currentContext(), Promise.promise());
       questions.computeIfAbsent(machines.get(0).nodeId(), id -> new ArrayList<>()).add(question);
@@ -139,17 +211,49 @@ final class FakeNodes implements NodeProvider {
       return Future.failedFuture(NodeFailure.passing("cannot be asked"));
     }
     return Future.succeededFuture(
-        machines.stream().map(m -> new Holding(m.nodeId(), marks.get(m.nodeId()))).toList());
+        machines.stream()
+            .map(m -> new Holding(m.nodeId(), marks.get(m.nodeId()), told.get(m.nodeId())))
+            .toList());
   }
 
   @Override
-  public synchronized Future<Examination> examine(Machine machine, Hardware hardware) {
+  public synchronized Future<Examination> examine(Machine machine, MachineTerms terms) {
     String node = machine.nodeId();
+    if (hangingChecks.contains(node)) {
+      hungChecks.add(node);
+      return Promise.<Examination>promise().future();
+    }
     return held(List.of(machine))
         .map(
             held ->
                 new Examination(
                     held.get(0), health.getOrDefault(node, Health.UNKNOWN), baselines.get(node)));
+  }
+
+  @Override
+  public synchronized Future<Long> deliverNotice(
+      Machine machine, String allocationId, NodeNotice notice, long sequence) {
+    String node = machine.nodeId();
+    if (takeOne(noticesToFail, node)) {
+      return Future.failedFuture(NodeFailure.passing("made to fail"));
+    }
+    if (!allocationId.equals(marks.get(node))) {
+      return Future.failedFuture(NodeFailure.heldByAnother(node + " holds another"));
+    }
+    NodeNotice known = told.get(node);
+    long kept = sequences.getOrDefault(node, 0L);
+    if (known != null && !known.equals(notice) && kept >= sequence) {
+      return Future.succeededFuture(kept);
+    }
+    if (!notice.equals(told.put(node, notice))) {
+      sequences.put(node, sequence);
+      delivered.add(node + " " + notice.id() + " " + notice.state());
+    }
+    return Future.succeededFuture(sequence);
+  }
+
+  synchronized List<String> delivered() {
+    return List.copyOf(delivered);
   }
 
   @Override
@@ -178,6 +282,17 @@ final class FakeNodes implements NodeProvider {
     return Future.succeededFuture();
   }
 
+  /** A slow machine is clean. The call that began it is answered, however late. */
+  synchronized void finish(String node) {
+    slow.remove(node);
+    inWork.remove(node);
+    marks.remove(node);
+    calls.add("clean " + node);
+    List<Promise<Void>> answered = List.copyOf(unanswered);
+    unanswered.clear();
+    answered.forEach(Promise::complete);
+  }
+
   /** A machine that was mute says what it holds, however often it was asked. */
   synchronized void speak(String node) {
     mute.remove(node);
@@ -187,6 +302,10 @@ final class FakeNodes implements NodeProvider {
       asked.forEach(
           question -> question.context.runOnContext(go -> question.answer.tryComplete(answer)));
     }
+  }
+
+  synchronized int hungChecks() {
+    return hungChecks.size();
   }
 
   synchronized int count(String call) {

@@ -83,7 +83,8 @@ final class GangRules {
     for (Allocation a : cluster.releaseOrder()) {
       held++;
       boolean loses =
-          preview.lost().contains(a.allocationId()) || preview.noticed().contains(a.allocationId());
+          preview.lost().contains(a.allocationId())
+              || preview.noticed().containsKey(a.allocationId());
       losing += loses ? 1 : 0;
       shielded += !loses && a.isShielded(now, cluster.ceilingCents()) ? 1 : 0;
     }

@@ -87,7 +87,8 @@ class HeldNodeApiTest {
                     .put("processes_ended", 41)
                     .put("files_removed", 7)
                     .put("ipc_objects_removed", 1)
-                    .put("baseline", "d1")),
+                    .put("baseline", "d1")
+                    .put("reimaged", true)),
         told);
 
     ClusterClient blue = market.blueA();
@@ -130,10 +131,12 @@ class HeldNodeApiTest {
                     Statement.of(
                         """
                         INSERT INTO handover (allocation_id, node_id, cleaned_at, seconds, processes,
-                        files, objects, baseline) VALUES (?, ?, ?, 3, 41, 7, 1, 'd1')\
+                        files, objects, baseline, replaced_key)
+                        VALUES (?, ?, ?, 3, 41, 7, 1, 'd1', ?)\
                         """,
                         allocationId,
                         nodeId,
-                        atMillis))));
+                        atMillis,
+                        allocationId.equals("latest") ? "ssh-ed25519 old" : null))));
   }
 }

@@ -11,6 +11,7 @@ import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What the holder of a lease knows of nodes that operators change too. */
@@ -79,6 +80,33 @@ class InventoryTest extends ExchangeFixture {
     assertEquals(List.of(5L), quarantines());
     failNextCommits(1);
     await(inventory.note(unclean)); // Nothing is left to be stored.
+  }
+
+  @Test
+  void aRetryThatIsNotReadYetIsNotForAGrantThatIsFoundLost() throws Exception {
+    Inventory inventory = inventory();
+    await(inventory.read());
+    String nodeId = inventory.all().get(0).nodeId();
+    retry(nodeId);
+    await(inventory.note(inventory.all().get(0).leftFor("ghost")));
+    await(inventory.read());
+    assertEquals("ghost", node(inventory, nodeId).unknownMark());
+
+    retry(nodeId);
+    await(inventory.note(node(inventory, nodeId).failed(5, "why")));
+    await(inventory.read());
+    assertTrue(node(inventory, nodeId).mayBeWipedOf("ghost"), "the retry is for this grant");
+  }
+
+  private void retry(String nodeId) throws Exception {
+    await(
+        database.commit(
+            List.of(
+                Statement.of("UPDATE node SET retries = retries + 1 WHERE node_id = ?", nodeId))));
+  }
+
+  private static Node node(Inventory inventory, String nodeId) {
+    return Objects.requireNonNull(inventory.get(nodeId));
   }
 
   private List<Long> quarantines() throws Exception {

@@ -7,6 +7,8 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Sample;
 import dev.bourse.nodes.Machine;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** A market runs from the first moment on; machines are asked what they hold beside it. */
@@ -47,6 +49,7 @@ class MarketAskingTest extends MarketFixture {
     nodes.marks.put("n0", "ghost");
     nodes.mute.add("n0");
     adopt(Sample.empty());
+    ended("ghost");
     await(market.start());
     declare(8);
     ticks(3);
@@ -126,6 +129,24 @@ class MarketAskingTest extends MarketFixture {
       nodes.unasked.clear();
     }
     eventually("both usable", () -> usable() == 2);
+  }
+
+  /** It answers probes, and each answer began the hour anew. */
+  @Test
+  void aHeldMachineThatNeverSaysWhatItHoldsGoesToAGangAfterAnHour() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.marks.putAll(Map.of("n0", "a0", "n1", "a1"));
+    nodes.unasked.add("n0");
+    adopt(Sample.active(2));
+    clock.advance(2 * Sample.PROTECTION);
+    await(market.start());
+    eventually("one usable", () -> usable() == 1);
+    adopt(Sample.bidder("c2", "acme", "4.00", 16, 2, clock.millis()));
+    ticks(3);
+    assertEquals(2, addresses(Allocation.State.ACTIVE).size());
+
+    aheadNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(Tick.SILENT_MILLIS));
+    eventually("taken", () -> nodes.count("reclaim n0") == 1);
   }
 
   @Test

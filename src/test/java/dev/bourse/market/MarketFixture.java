@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.capacity.ExchangeFixture;
 import dev.bourse.capacity.Sample;
+import dev.bourse.pools.Pool;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -22,6 +24,9 @@ abstract class MarketFixture extends ExchangeFixture {
 
   protected final FakeNodes nodes = new FakeNodes();
   protected MarketService market;
+
+  /** By how much the market's monotonic clock is ahead of the machine's. */
+  protected final AtomicLong aheadNanos = new AtomicLong();
 
   @BeforeEach
   void prepareMarket() {
@@ -46,28 +51,28 @@ abstract class MarketFixture extends ExchangeFixture {
   }
 
   protected final MarketService newMarket() {
-    return new MarketService(
-        vertx,
-        Map.of("simulated", nodes),
-        new MarketEnvironment(
-            database,
-            clusters,
-            owners,
-            keys,
-            Spending.UNLIMITED,
-            new MarketConfig(
-                TICK_MILLIS,
-                Sample.PROTECTION,
-                noticeMillis(),
-                LEASE_MILLIS,
-                Sample.FRESHNESS,
-                600_000,
-                probeMillis()),
-            clock,
-            clock,
-            System::nanoTime,
-            new Random(7)),
-        new Signals());
+    return new MarketService(vertx, Map.of("simulated", nodes), environment(), new Signals());
+  }
+
+  protected final MarketEnvironment environment() {
+    return new MarketEnvironment(
+        database,
+        clusters,
+        owners,
+        keys,
+        Spending.UNLIMITED,
+        new MarketConfig(
+            TICK_MILLIS,
+            Sample.PROTECTION,
+            noticeMillis(),
+            LEASE_MILLIS,
+            Sample.FRESHNESS,
+            600_000,
+            probeMillis()),
+        clock,
+        clock,
+        () -> System.nanoTime() + aheadNanos.get(),
+        new Random(7));
   }
 
   /** Keeps all other nodes out of the market. */
@@ -81,11 +86,50 @@ abstract class MarketFixture extends ExchangeFixture {
                         + "')"))));
   }
 
+  /** Stores allocations of the cluster that are gone, so that machines may bear their marks. */
+  protected final void ended(String... allocationIds) throws Exception {
+    for (String id : allocationIds) {
+      await(
+          database.commit(
+              List.of(
+                  Statement.guarded(
+                      () -> new IllegalStateException("no cluster"),
+                      """
+                      INSERT INTO allocation (allocation_id, cluster, node_id, slot, state,
+                      granted_at, grant_ceiling_cents, pinned, nomination, key_ids, gone_at)
+                      SELECT ?, c.name, n.node_id, 0, 'RECLAIMING', 1, 100, 0, 0, '[]', 1
+                      FROM cluster c CROSS JOIN node n WHERE n.node_id = 'n0'\
+                      """,
+                      id))));
+    }
+  }
+
   /** Lets at least so many ticks pass; a quote is made anew by each. */
   protected final void ticks(int count) throws InterruptedException {
     for (int i = 0; i < count; i++) {
       Object last = clusters.findQuote("h100").orElse(null);
       eventually("tick", () -> clusters.findQuote("h100").orElse(null) != last);
     }
+  }
+
+  /** The sample pool with tenants that have root rights. */
+  static Pool rootPool() {
+    Pool login = Sample.POOL;
+    return new Pool(
+        login.name(),
+        login.site(),
+        login.provider(),
+        login.gpuVendor(),
+        login.gpuModel(),
+        login.gpusPerNode(),
+        login.reserveCents(),
+        login.capCents(),
+        login.detectorArmed(),
+        login.swapsEnabled(),
+        login.selfService(),
+        Pool.Tenants.ROOT,
+        login.noticeMillis(),
+        login.pause(),
+        login.environment());
   }
 }

@@ -16,6 +16,7 @@ class MarketNodesTest extends MarketFixture {
     onlyNode();
     nodes.marks.put("x", "another");
     adopt(Sample.empty());
+    ended("another");
     await(market.start());
     declare(8);
     ticks(2);

@@ -6,11 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.auction.Clearing;
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.store.Change;
 import dev.bourse.store.Correction;
+import dev.bourse.store.Database;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,6 +68,46 @@ class MarketRowsTest extends StoreFixture {
     await(leases.acquire("h100", "p2", 1_000));
     fails(Lease.Lost.class, nodes.update(failed.healthy(), lease));
     assertTrue(await(nodes.list("h100")).contains(failed));
+  }
+
+  @Test
+  void commitsThatAreLostWhileNodesAreCarriedOverLeaveTheNodesInDoubt() throws Exception {
+    Lease lease = await(leases.acquire("h100", "p1", 1_000)).orElseThrow();
+    AtomicReference<String> history = new AtomicReference<>("first");
+    AtomicLong setBacks = new AtomicLong();
+    AtomicBoolean isLosing = new AtomicBoolean();
+    Database losing =
+        new ForwardingDatabase(database) {
+          @Override
+          public Future<String> lineage() {
+            return Future.succeededFuture(history.get());
+          }
+
+          @Override
+          public long setBacks() {
+            return setBacks.get();
+          }
+
+          @Override
+          public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+            if (isLosing.getAndSet(false)) {
+              setBacks.incrementAndGet();
+            }
+            return super.commit(statements, changes);
+          }
+        };
+    AtomicInteger doubts = new AtomicInteger();
+    Lineage lineage = new Lineage(losing, new NodeStore(losing), lease, doubts::incrementAndGet);
+    await(lineage.start());
+    String node = await(nodes.list("h100")).get(0).nodeId();
+    assertTrue(await(lineage.covers(node)));
+
+    history.set("second");
+    isLosing.set(true);
+    assertFalse(await(lineage.covers(node)));
+    assertEquals(1, doubts.get());
+    await(lineage.cover(node));
+    assertTrue(await(lineage.covers(node)));
   }
 
   @Test
@@ -142,6 +190,19 @@ class MarketRowsTest extends StoreFixture {
                 row -> row.text("detail")));
     assertTrue(
         plan.stream().anyMatch(step -> step.contains("INDEX allocation_swapped")), plan::toString);
+    assertTrue(plan.stream().noneMatch(step -> step.startsWith("SCAN")), plan::toString);
+  }
+
+  @Test
+  void whatWasGivenBackIsFoundWithoutLookingThroughAllAllocations() throws Exception {
+    List<String> plan =
+        await(
+            database.read(
+                "EXPLAIN QUERY PLAN " + NodeStore.GIVEN_BACK,
+                List.of(1L, "h100"),
+                row -> row.text("detail")));
+    assertTrue(
+        plan.stream().anyMatch(step -> step.contains("INDEX allocation_reclaim")), plan::toString);
     assertTrue(plan.stream().noneMatch(step -> step.startsWith("SCAN")), plan::toString);
   }
 

@@ -8,9 +8,18 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Sample;
+import dev.bourse.nodes.Machine;
+import dev.bourse.store.ForwardingDatabase;
+import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** A pool's market and its machines, on a real store and with machines that misbehave. */
@@ -161,10 +170,38 @@ class MarketVerticleTest extends MarketFixture {
   }
 
   @Test
+  void previewsWithoutTheLeaseShareAReadOfTheNodesUntilAnOperatorChangesThem() throws Exception {
+    onlyNode("n0");
+    adopt(Sample.empty());
+    AtomicInteger reads = new AtomicInteger();
+    database =
+        new ForwardingDatabase(database) {
+          @Override
+          public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
+            if (sql.contains("FROM node n WHERE n.pool = ?")) {
+              reads.incrementAndGet();
+            }
+            return super.read(sql, parameters, mapper);
+          }
+        };
+    TickRunner runner = new TickRunner(vertx, "h100", environment());
+    for (int i = 0; i < 20; i++) {
+      await(runner.preview(cluster(), Optional.empty(), clock.millis()));
+    }
+    assertTrue(reads.get() < 10, reads.get() + " reads of all nodes");
+
+    int shared = reads.get();
+    runner.forgetNodes();
+    await(runner.preview(cluster(), Optional.empty(), clock.millis()));
+    assertTrue(reads.get() > shared, "an operator changed them");
+  }
+
+  @Test
   void aMachinePreparedForNobodyIsCleanedBeforeItIsGranted() throws Exception {
     onlyNode("n0");
     nodes.marks.put("n0", "ghost");
     adopt(Sample.empty());
+    ended("ghost");
     await(market.start());
     declare(8);
 
@@ -226,6 +263,86 @@ class MarketVerticleTest extends MarketFixture {
     market = newMarket();
     await(market.start());
     eventually("active", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(0))));
+  }
+
+  /** A machine is being cleaned, slowly, when another market takes over and has a bid for it. */
+  private void moveLeaseWhileCleaning() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "a0");
+    nodes.slow.add("n0");
+    adopt(Sample.active(1));
+    await(market.start());
+    declare(0);
+    eventually("cleaning", () -> nodes.count("reclaim n0") == 1);
+
+    await(market.stop());
+    market = newMarket();
+    await(market.start());
+    declare(8);
+    eventually("asked by the next", () -> nodes.count("busy n0") > 1);
+  }
+
+  /**
+   * The lease moves while a machine is cleaned between two tenants; the first call answers late.
+   */
+  @Test
+  void aFailOverInTheMiddleOfAHandoverGrantsNoMachineUnprovenAndLosesNone() throws Exception {
+    moveLeaseWhileCleaning();
+    ticks(5);
+    assertEquals(0, nodes.count("provision n0"), "not proven yet");
+    assertEquals(List.of(Sample.ip(0)), addresses(Allocation.State.RECLAIMING));
+
+    nodes.finish("n0");
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(0))));
+    List<String> calls = List.copyOf(nodes.calls);
+    assertEquals(2, nodes.count("reclaim n0"), "the next has the machine prove itself to it");
+    assertTrue(calls.lastIndexOf("reclaim n0") < calls.indexOf("provision n0"), calls.toString());
+    assertEquals(1, nodes.count("provision n0"));
+    assertEquals(cluster().allocations().get(0).allocationId(), nodes.marks().get("n0"));
+    assertEquals(List.of(), quarantined());
+  }
+
+  private List<String> quarantined() {
+    try {
+      return texts("SELECT node_id FROM node WHERE quarantined_at IS NOT NULL");
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** A machine that is not as it was accepted is not granted because another process asks. */
+  @Test
+  void aFailOverInTheMiddleOfAHandoverForgetsNoFault() throws Exception {
+    moveLeaseWhileCleaning();
+    nodes.changed.put("n0", 1);
+    nodes.finish("n0");
+    eventually("quarantined", () -> !quarantined().isEmpty());
+    ticks(3);
+    assertEquals(0, nodes.count("provision n0"));
+  }
+
+  /** A commit for each machine would take a thousand times as long. */
+  @Test
+  void aThousandMachinesAreGrantedByOneTickInOneCommit() throws Exception {
+    List<Statement> machines = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      machines.add(
+          NodeStore.insert(
+              "h100", new Machine("m" + i, "10.1.%d.%d".formatted(i / 250, i % 250), 22, null), 1));
+    }
+    await(database.commit(machines));
+    onlyNode(IntStream.range(0, 1_000).mapToObj(i -> "m" + i).toArray(String[]::new));
+    nodes.hangs = true;
+    adopt(Sample.empty());
+    List<Integer> held = Collections.synchronizedList(new ArrayList<>());
+    clusters.onPublished(cluster -> held.add(cluster.allocations().size()));
+    await(market.start());
+    eventually(
+        "all are free",
+        () -> clusters.findQuote("h100").filter(quote -> quote.freeNodes() == 1_000).isPresent());
+    declare(8_000);
+    eventually("granted", () -> cluster().allocations().size() == 1_000);
+    assertEquals(List.of(0, 1_000), held.stream().distinct().toList());
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.bourse.market;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.access.Operator;
 import dev.bourse.capacity.Allocation;
@@ -187,6 +188,7 @@ class MarketWorkTest extends MarketFixture {
     nodes.marks.put("n0", "ghost");
     nodes.provisionsToFail.put("n0", 1);
     adopt(Sample.active(1));
+    ended("ghost");
     await(market.start());
 
     eventually("restored", () -> nodes.keys.containsKey("n0"));
@@ -200,6 +202,7 @@ class MarketWorkTest extends MarketFixture {
     nodes.marks.put("n0", "ghost");
     nodes.reclaimsToFail.put("n0", 1);
     adopt(Sample.empty());
+    ended("ghost");
     await(market.start());
     // Left to itself the second try comes after more than a minute.
     eventually("a first try", () -> nodes.count("reclaim n0") == 1);
@@ -211,12 +214,71 @@ class MarketWorkTest extends MarketFixture {
     eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
   }
 
+  /** A fail-over lost the grant, and its tenant works on the machine. */
+  @Test
+  void aMachineOfAnUnknownAllocationIsQuarantinedAndWipedOnlyByAnOperatorsWord() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "lost");
+    adopt(Sample.empty());
+    await(market.start());
+    declare(8);
+
+    eventually("quarantined", () -> uncleanAfter().equals(List.of("lost")));
+    ticks(3);
+    assertEquals(List.of(), nodes.calls);
+    assertEquals("lost", nodes.marks().get("n0"));
+    assertTrue(texts("SELECT failure FROM node WHERE node_id = 'n0'").get(0).contains("lost"));
+
+    // What the market finds after a restart is the same.
+    await(market.stop());
+    market = newMarket();
+    await(market.start());
+    ticks(3);
+    assertEquals(List.of(), nodes.calls);
+
+    // One retry is enough, whichever process has the market when it comes.
+    await(market.stop());
+    await(operators().retryNode(new Operator("t1", "first"), "n0"));
+    market = newMarket();
+    await(market.start());
+    eventually("granted", () -> addresses(Allocation.State.ACTIVE).size() == 1);
+    assertEquals(List.of("reclaim n0", "provision n0"), nodes.calls);
+    assertEquals(List.of(), uncleanAfter());
+    assertEquals(List.of(), texts("SELECT lost_grant FROM node WHERE lost_grant IS NOT NULL"));
+  }
+
+  /** The database was set back from the next tenant's grant to the one before. */
+  @Test
+  void aHoldersMachineThatAnotherUnknownTenantHasIsQuarantinedAsItIs() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "lost");
+    adopt(Sample.active(1));
+    await(market.start());
+
+    eventually(
+        "quarantined",
+        () -> {
+          try {
+            return !texts("SELECT failure FROM node WHERE quarantined_at IS NOT NULL").isEmpty();
+          } catch (Exception e) {
+            throw new AssertionError(e);
+          }
+        });
+    ticks(3);
+    assertEquals("lost", nodes.marks().get("n0"));
+    assertEquals(0, nodes.count("reclaim n0"));
+
+    await(operators().retryNode(new Operator("t1", "first"), "n0"));
+    eventually("the holder has it", () -> "a0".equals(nodes.marks().get("n0")));
+  }
+
   @Test
   void aMachineOfNobodysThatBearsAnotherMarkByNowIsCleanedOfThat() throws Exception {
     onlyNode("n0");
     nodes.marks.put("n0", "ghost");
     nodes.reclaimsToFail.put("n0", 1);
     adopt(Sample.empty());
+    ended("ghost", "other");
     await(market.start());
     eventually("a first try", () -> nodes.count("reclaim n0") == 1);
     nodes.marks.put("n0", "other");

@@ -1,6 +1,6 @@
 package dev.bourse.market;
 
-import dev.bourse.core.Pace;
+import dev.bourse.core.ClockStepDetector;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
@@ -57,7 +57,7 @@ final class MonthClocks {
    * What a process makes of the clocks for as long as it lives, as the service's timekeeper does.
    */
   final class Watch {
-    private final Pace pace = new Pace(CONFIRM_AFTER, CONFIRM_AFTER);
+    private final ClockStepDetector pace = new ClockStepDetector(CONFIRM_AFTER, CONFIRM_AFTER);
     private final NoticeClock notices =
         new NoticeClock(() -> TimeUnit.MILLISECONDS.toNanos(monotonicMillis));
 

@@ -14,6 +14,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.HttpAnswer;
 import dev.bourse.testing.OperatorRequests;
+import dev.bourse.testing.OrgApiFixture;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.TestMarket;
@@ -273,6 +274,19 @@ class NodeAdminApiTest {
       HttpAnswer added = op.post(nodesOf("real"), machine.copy().put("host_key", line + " root@a"));
       assertEquals(201, added.status());
       assertEquals(line, added.json().getString("host_key"), "without the comment");
+    }
+  }
+
+  @Test
+  void anOrganizationHasAGroupIdBeforeItsFirstGrantAndKeepsIt(@TempDir Path folder)
+      throws Exception {
+    try (RunningBourse site = OperatorRequests.realMachines(folder)) {
+      String orgs = "/api/operator/orgs";
+      assertFalse(site.operator().post(orgs, OrgApiFixture.org("a1")).json().containsKey("gid"));
+      site.operator().post(orgs, OrgApiFixture.org("a2"));
+      long gid = site.operator().get(orgs + "/a1").ok().getLong("gid");
+      assertEquals(gid + 1, site.operator().get(orgs + "/a2").ok().getLong("gid"));
+      assertEquals(gid, site.operator().get(orgs + "/a1").ok().getLong("gid"));
     }
   }
 

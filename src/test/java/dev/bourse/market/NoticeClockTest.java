@@ -68,7 +68,7 @@ class NoticeClockTest {
             new Tick.Decided(
                 new Standing.Gate(200, GIVEN, GIVEN),
                 1,
-                100,
+                100L,
                 0,
                 1,
                 List.of(),

@@ -253,7 +253,7 @@ class NoticeWalkTest {
       Allocation is = after.find(was.allocationId()).orElseThrow();
       boolean loses = losing.contains(was.allocationId());
       assertEquals(!is.isOpen(), preview.lost().contains(was.allocationId()));
-      assertEquals(loses && is.isOpen(), preview.noticed().contains(was.allocationId()));
+      assertEquals(loses && is.isOpen(), preview.noticed().containsKey(was.allocationId()));
       Allocation.Notice notice = is.notice();
       Long seated = was.seatCeilingCents();
       boolean isLowered = seated != null && before.ceilingCents() < seated;

@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -236,10 +237,10 @@ class NoticesTest {
     TickPreview meanwhile = preview(NOW + TICK, told);
     TickPreview last = preview(NOW + NOTICE, told);
 
-    assertEquals(Set.of("a0"), first.noticed());
+    assertEquals(Map.of("a0", OptionalLong.of(NOW + NOTICE)), first.noticed());
     assertEquals(Set.of(), first.lost());
-    assertEquals(Set.of("a0"), meanwhile.noticed());
-    assertEquals(Set.of(), last.noticed());
+    assertEquals(first.noticed(), meanwhile.noticed(), "the notice that runs");
+    assertEquals(Map.of(), last.noticed());
     assertEquals(Set.of("a0"), last.lost());
     assertEquals(0, first.nodesWon());
     assertEquals(1, first.nodesUnfilled());

@@ -225,11 +225,14 @@ class PauseApiTest {
             "--paused",
             "true",
             "--pause-reason",
-            "cables");
+            "cables",
+            "--yes");
     assertEquals(0, paused.exitCode(), paused.err());
     assertTrue(AdminRun.on(bourse, "status").out().contains("paused: cables"));
     assertEquals(
-        0, AdminRun.on(bourse, "pools", "update", market.name(), "--paused", "false").exitCode());
+        0,
+        AdminRun.on(bourse, "pools", "update", market.name(), "--paused", "false", "-y")
+            .exitCode());
   }
 
   /** Starts two services. */

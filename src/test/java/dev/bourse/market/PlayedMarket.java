@@ -55,6 +55,8 @@ final class PlayedMarket {
     RANK_LAST,
     /** A protected node costs at most what it cost at its grant. */
     PRICE_LOCK,
+    /** Nodes granted within an hour after the organization gave one back have no price lock. */
+    LOCK_ONCE,
     /** An organization's own losing bids do not price its nodes. */
     ORG_PRICES,
     /** A gang's nodes are granted together, and the minimum at the grant governs. */
@@ -91,8 +93,12 @@ final class PlayedMarket {
   final PlayedRules rules;
   private final Player player;
   private final Set<Fix> fixes;
-  private final Set<String> silent = new HashSet<>();
+
+  /** Machines that do not answer, and since when. */
+  private final Map<String, Long> silent = new HashMap<>();
+
   private final SwapExclusions swapped = new SwapExclusions(List.of());
+  private final Leavers leavers = new Leavers(Map.of());
   private final PriorityQueue<Due> due =
       new PriorityQueue<>(
           (a, b) -> a.at == b.at ? Long.compare(a.order, b.order) : Long.compare(a.at, b.at));
@@ -157,7 +163,7 @@ final class PlayedMarket {
   }
 
   boolean isSilent(String nodeId) {
-    return silent.contains(nodeId);
+    return silent.containsKey(nodeId);
   }
 
   private void at(long millis, Runnable what) {
@@ -214,11 +220,6 @@ final class PlayedMarket {
       long wait = Math.floorMod(move.phase() - phase, (long) move.every());
       at(gate + wait * world.tickMillis() + move.offsetMillis(), () -> repeat(move));
     }
-  }
-
-  /** How many organizations the player has. */
-  int playerOrgs() {
-    return isUsed(Player.PARTNER) ? 2 : 1;
   }
 
   private boolean isUsed(int cluster) {
@@ -288,7 +289,9 @@ final class PlayedMarket {
 
   private void silence(Allocation a, boolean isSilent) {
     if (a.state() == Allocation.State.ACTIVE
-        && (isSilent ? silent.add(a.nodeId()) : silent.remove(a.nodeId()))) {
+        && (isSilent
+            ? silent.putIfAbsent(a.nodeId(), now) == null
+            : silent.remove(a.nodeId()) != null)) {
       isChanged = true;
     }
   }
@@ -415,6 +418,7 @@ final class PlayedMarket {
       }
       if (!a.isOpen() && was.filter(w -> !w.isOpen()).isEmpty()) {
         swapped.note(after, a);
+        leavers.note(after, a);
         at(now + WIPE, () -> clean(name, a));
       }
       if (a.isReady() && Gang.isNext(after, a, GPUS)) {
@@ -438,7 +442,7 @@ final class PlayedMarket {
   private void clean(String name, Allocation a) {
     write(name, (cluster, at) -> Allotment.reclaimed(cluster, a.allocationId()));
     rules.cleaned(Objects.requireNonNull(clusters.get(name)), a);
-    if (silent.contains(a.nodeId())) {
+    if (silent.containsKey(a.nodeId())) {
       at(
           now + REPAIR,
           () -> {
@@ -541,9 +545,10 @@ final class PlayedMarket {
         .forEach(
             node -> {
               boolean isHidden = !has(Fix.UNUSABLE_NO_SUPPLY) && held.contains(node.nodeId());
-              found.add(node.found(!isHidden && silent.contains(node.nodeId())));
+              found.add(node.found(isHidden ? null : silent.get(node.nodeId())));
             });
-    return new Tick.Nodes(found, Set.of(), swapped.at(now));
+    return new Tick.Nodes(
+        found, Set.of(), swapped.at(now), has(Fix.LOCK_ONCE) ? leavers.at(now) : Set.of());
   }
 
   /** One price for all: the highest bid that loses, whoever made it. */

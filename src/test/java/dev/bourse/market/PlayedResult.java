@@ -8,7 +8,6 @@ import java.util.Map;
  * @param nodeHours node-hours that were active
  * @param usefulHours those of them up to the demand
  * @param cents what they were billed
- * @param unlockedCents what they would be billed if no price were locked
  * @param fairCents what they would cost if each hour were billed at the highest rival bid that the
  *     player's nodes keep out
  * @param surplus the value of the useful hours, less the bill
@@ -20,7 +19,6 @@ record PlayedResult(
     double nodeHours,
     double usefulHours,
     double cents,
-    double unlockedCents,
     double fairCents,
     double surplus,
     double keptOutMinutes,
@@ -36,25 +34,9 @@ record PlayedResult(
    * discount on the fair price grew, as a part of the day's fair price. A strategy that only asks
    * for less has a larger surplus in any auction with one price, but no larger discount.
    *
-   * <p>Price locks are left out. Whoever leaves and comes again while nobody else wants the node
-   * has a new lock for an hour, which is what a lock is for.
-   *
    * @param leastCents what the demand of a day costs at least
    */
   double gainOver(PlayedResult truthful, double leastCents) {
-    double scale = Math.max(leastCents, Math.max(truthful.fairCents, fairCents));
-    double discount = fairCents - unlockedCents - (truthful.fairCents - truthful.unlockedCents);
-    double more =
-        surplus
-            - truthful.surplus
-            + cents
-            - unlockedCents
-            - (truthful.cents - truthful.unlockedCents);
-    return Math.min(more, discount) / scale;
-  }
-
-  /** The same with price locks. */
-  double gainWithLocksOver(PlayedResult truthful, double leastCents) {
     double scale = Math.max(leastCents, Math.max(truthful.fairCents, fairCents));
     double discount = fairCents - cents - (truthful.fairCents - truthful.cents);
     return Math.min(surplus - truthful.surplus, discount) / scale;

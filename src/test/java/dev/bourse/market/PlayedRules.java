@@ -4,7 +4,9 @@ import dev.bourse.billing.Usage;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Standing;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
@@ -15,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Judges a {@link PlayedMarket} at every tick, and tells what its day came to. */
@@ -27,8 +30,17 @@ final class PlayedRules {
   private final PlayedMarket market;
   private final Map<String, String> violations = new TreeMap<>();
 
-  /** Since when a cluster waits for a node that it outbids. */
-  private final Map<String, Long> waitsSince = new HashMap<>();
+  /** Clusters that wait for a node that they outbid. */
+  private final Map<String, Wait> waits = new HashMap<>();
+
+  /**
+   * A cluster's wait.
+   *
+   * @param since when it began, or when an honest rival's higher bid came before it
+   * @param claims nodes that were due to honest rivals before it
+   * @param noticed organizations that were under notice meanwhile
+   */
+  private record Wait(long since, int claims, Set<String> noticed) {}
 
   /** Allocations by the last tick. */
   private Set<String> seenGrants = new HashSet<>();
@@ -86,7 +98,7 @@ final class PlayedRules {
           || cents <= market.pool.reserveCents()) {
         continue;
       }
-      List<Cluster> others = seen.stream().filter(c -> !c.orgId().equals(bidder.orgId())).toList();
+      List<Cluster> others = others(bidder, seen);
       Tick.Outcome without = market.tickOf(others).decide(machines);
       boolean isSet = others.stream().anyMatch(c -> sets(c, cents, outcome, without));
       if (!isSet) {
@@ -95,6 +107,28 @@ final class PlayedRules {
       }
       return;
     }
+  }
+
+  /**
+   * Returns the clusters without the bidder's organization. An organization ranks last only while
+   * another one waits, and a price goes by the ranks of its tick; so if the bidder waits, a cluster
+   * waits in its place that bids the reserve price and outbids nobody.
+   */
+  private List<Cluster> others(Cluster bidder, List<Cluster> seen) {
+    List<Cluster> others = new ArrayList<>();
+    boolean waits = false;
+    for (Cluster c : seen) {
+      if (!c.orgId().equals(bidder.orgId())) {
+        others.add(c);
+      } else {
+        waits |= Allowance.buys(c, GPUS);
+      }
+    }
+    if (waits) {
+      String reserve = BigDecimal.valueOf(market.pool.reserveCents(), 2).toPlainString();
+      others.add(Sample.bidder("waiting", "waiting", reserve, GPUS, 1, market.now()));
+    }
+    return others;
   }
 
   private static boolean isSeated(Cluster bidder, Tick.Outcome outcome) {
@@ -211,7 +245,11 @@ final class PlayedRules {
   }
 
   private void judgeKept(Cluster c, Map<String, Allocation> held) {
-    boolean isIdle = c.standing().awaitedSlots() > 0 && held.size() < market.nodes.size();
+    long free =
+        market.nodes.keySet().stream()
+            .filter(node -> !held.containsKey(node) && !market.isSilent(node))
+            .count();
+    boolean isIdle = c.standing().awaitedSlots() > 0 && free > gatheredBefore(c);
     for (Allocation a : c.allocations()) {
       isIdle |=
           a.state() == Allocation.State.PROVISIONING
@@ -221,6 +259,17 @@ final class PlayedRules {
     if (isIdle) {
       kept.set(market.ticks());
     }
+  }
+
+  /** Nodes that are kept for the minimums of honest bids whose turn is before the player's. */
+  private int gatheredBefore(Cluster c) {
+    int gathered = 0;
+    for (Cluster other : market.clusters.values()) {
+      if (!PlayedMarket.isPlayers(other) && isShort(other) && limit(other) >= limit(c)) {
+        gathered += other.standing().awaitedSlots();
+      }
+    }
+    return gathered;
   }
 
   private boolean isShort(Cluster c) {
@@ -248,14 +297,22 @@ final class PlayedRules {
     // Somebody had a node whose turn was no later than its own.
     boolean isServed = !isShort(c) && highestGranted >= limit(c);
     int needed = isShort(c) ? c.minimumSlots(GPUS) : 1;
-    if (lack == 0 || isServed || available(c, holders, held) - claims(c) < needed) {
-      waitsSince.remove(c.name());
+    if (lack == 0 || isServed || available(c, holders, held) - claims(c, other -> true) < needed) {
+      waits.remove(c.name());
       return;
     }
-    long since = waitsSince.computeIfAbsent(c.name(), name -> market.now());
-    // Organizations that outbid each other in turn get a notice each.
+    int honest = claims(c, other -> !PlayedMarket.isPlayers(other));
+    Wait wait =
+        waits.merge(
+            c.name(),
+            new Wait(market.now(), honest, new HashSet<>()),
+            (was, is) -> is.claims() > was.claims() ? is : was);
+    wait.noticed().addAll(noticed());
+    long since = wait.since();
+    // The bids that it outbids may lose their protection or outbid each other in turn; each
+    // organization gets one notice.
     long bound =
-        market.world.noticeMillis() * market.playerOrgs()
+        market.world.noticeMillis() * Math.max(1, wait.noticed().size())
             + PlayedMarket.WIPE
             + 2 * market.world.tickMillis()
             + (isShort(c) ? PlayedMarket.PROVISION + market.world.tickMillis() : 0);
@@ -284,12 +341,24 @@ final class PlayedRules {
     return available;
   }
 
-  /** Nodes that others are due before it. */
-  private int claims(Cluster c) {
+  /** Organizations with a node under notice. */
+  private Set<String> noticed() {
+    Set<String> noticed = new HashSet<>();
+    for (Cluster c : market.clusters.values()) {
+      if (c.allocations().stream().anyMatch(Notices::isUnderNotice)) {
+        noticed.add(c.orgId());
+      }
+    }
+    return noticed;
+  }
+
+  /** Nodes that these others are due before it. */
+  private int claims(Cluster c, Predicate<Cluster> others) {
     int claims = 0;
     for (Cluster other : market.clusters.values()) {
       boolean isAhead =
-          !other.name().equals(c.name())
+          others.test(other)
+              && !other.name().equals(c.name())
               && limit(other) >= limit(c)
               && !(market.has(PlayedMarket.Fix.RANK_LAST)
                   && other.standing().ranksLast(market.now()))
@@ -308,22 +377,18 @@ final class PlayedRules {
   PlayedResult result() {
     long end = market.end();
     double cents = 0;
-    double unlocked = 0;
     List<Usage.Held> nodes = new ArrayList<>();
     for (PlayedBooks book : market.books.values()) {
       List<Usage.Held> held = book.held(market.has(PlayedMarket.Fix.PRICE_LOCK));
-      List<Usage.Span> spans =
-          Usage.spans(
-              new Usage.Timeline(book.cluster, held, book.prices, market.ceilings(book)),
-              PlayedMarket.START,
-              end);
+      Usage.Timeline timeline =
+          new Usage.Timeline(book.cluster, held, book.prices, market.ceilings(book));
+      List<Usage.Span> spans = Usage.spans(timeline, PlayedMarket.START, end);
       judgeBill(book, held, spans, end);
+      judgeLedger(timeline, end);
       if (book.cluster.startsWith("player-")) {
         nodes.addAll(held);
         for (Usage.Span span : spans) {
           cents += span.centGpuMillis();
-          unlocked +=
-              Math.min(span.clearingCents(), span.ceilingCents()) * (double) span.gpuMillis();
         }
       }
     }
@@ -342,7 +407,6 @@ final class PlayedRules {
         sums[0] / Usage.HOUR_MILLIS,
         useful,
         cents / scale,
-        unlocked / scale,
         sums[2] / Usage.HOUR_MILLIS,
         useful * market.world.valueCents() - cents / scale,
         out.cardinality() * minutes,
@@ -371,6 +435,19 @@ final class PlayedRules {
     }
     if (active != billed) {
       violate("billed", book.cluster + " is billed for " + billed + " of " + active + " GPU-ms");
+    }
+  }
+
+  /**
+   * The ledger's line of each hour is what the allocations (the activity), prices and ceilings (the
+   * history) come to.
+   */
+  private void judgeLedger(Usage.Timeline timeline, long end) {
+    for (Usage.Line line : Usage.lines(timeline, PlayedMarket.START, end)) {
+      Usage.Line recomputed = RecomputedBill.line(timeline, line.hourMillis());
+      if (!line.equals(recomputed)) {
+        violate("ledger", line + " instead of " + recomputed);
+      }
     }
   }
 
@@ -406,6 +483,13 @@ final class PlayedRules {
     return left < units.size() ? Math.max(reserve, units.get(Math.max(0, left))) : reserve;
   }
 
-  /** For so long an organization may keep rivals from a node at no cost, in an hour. */
-  static final double KEPT_OUT_PER_HOUR = Standing.LAST_MILLIS / 60_000.0;
+  /**
+   * Returns for how many minutes of an hour an organization may keep rivals from a node at no cost.
+   * A minimum keeps free nodes until the notice of the others that it needs is over.
+   */
+  static double keptOutPerHour(PlayedWorld world, Player player) {
+    long gathers = world.noticeMillis() + PlayedMarket.WIPE + 2 * world.tickMillis();
+    return (player.hasGangs() ? Math.max(Standing.LAST_MILLIS, gathers) : Standing.LAST_MILLIS)
+        / 60_000.0;
+  }
 }

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bidders who play the market gain nothing, and keep nobody from a node. */
 @Tag("simulation")
@@ -79,6 +80,84 @@ final class PlayersTest {
       }
     }
     assertEquals(List.of(), found);
+  }
+
+  /**
+   * Found by the search: a node's notice is withdrawn because the protection of a lower bid ends,
+   * so the bid that waits waits for that holder's notice as well.
+   */
+  @Test
+  void bidWaitsForOneNoticeOfEachOrganizationThatLosesProtectionMeanwhile() {
+    assertEquals("", StrategySearch.draw(8_524, 12, MINUTE, true).fault(PlayedMarket.ALL_FIXES));
+  }
+
+  /** Found by the search: a cluster lost a silent machine at a tick that granted it another. */
+  @Test
+  void orderThatReclaimsASilentMachineBinds() {
+    assertEquals("", StrategySearch.draw(30_770, 12, MINUTE, true).fault(PlayedMarket.ALL_FIXES));
+  }
+
+  /** Found by the search: a free node is kept for the minimum of a higher bid that came later. */
+  @Test
+  void bidWaitsForAnHonestHigherMinimumThatCameLater() {
+    assertEquals("", StrategySearch.draw(20_662, 12, MINUTE, true).fault(PlayedMarket.ALL_FIXES));
+  }
+
+  /** Found by the search: it gave up one new node of a minimum, then raised the minimum again. */
+  @Test
+  void minimumThatGaveUpANewNodeKeepsNoOthers() {
+    assertEquals("", StrategySearch.draw(1_991, 12, MINUTE, true).fault(PlayedMarket.ALL_FIXES));
+  }
+
+  /**
+   * Found by the search: the player ranks last only while the bidder whose price is judged waits.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {6_167, 6_455})
+  void priceGoesByTheRanksOfItsTick(long seed) {
+    assertEquals("", StrategySearch.draw(seed, 12, MINUTE, false).fault(PlayedMarket.ALL_FIXES));
+  }
+
+  /** Found by the search: a single bid was blamed for the node that an honest minimum gathers. */
+  @Test
+  void nodeIsKeptByTheMinimumThatGathersIt() {
+    assertEquals("", StrategySearch.draw(4_050, 12, MINUTE, false).fault(PlayedMarket.ALL_FIXES));
+  }
+
+  /** Found by the search: with a notice of twelve minutes a minimum gathers for longer than ten. */
+  @Test
+  void minimumGathersFreeNodesUntilANoticeIsOver() {
+    assertEquals("", StrategySearch.draw(6_249, 12, MINUTE, false).fault(PlayedMarket.ALL_FIXES));
+  }
+
+  /** Whatever an organization holds that gives nothing back, a rival moves no first hour. */
+  @Test
+  void bidWithdrawnBeforeProtectionEndsMovesNoPriceOfTheFirstHour() {
+    for (long seed = 0; seed < 30; seed++) {
+      PlayedWorld drawn = StrategySearch.draw(seed, 1, MINUTE, true).world();
+      List<PlayedWorld.Rival> standing =
+          drawn.rivals().stream()
+              .map(rival -> PlayedWorld.Rival.standing(rival.valueCents(), rival.demand()))
+              .toList();
+      PlayedWorld alone =
+          new PlayedWorld(
+              drawn.nodes(),
+              1,
+              MINUTE,
+              2 * MINUTE,
+              standing,
+              drawn.valueCents(),
+              drawn.demand(),
+              0);
+      double before = PlayedMarket.play(alone, Player.TRUTHFUL, PlayedMarket.ALL_FIXES).cents();
+      List<PlayedWorld.Rival> rivals = new ArrayList<>(standing);
+      rivals.add(
+          new PlayedWorld.Rival(
+              1_000, drawn.nodes(), 1, 5 * MINUTE, 50 * MINUTE, 24 * 60 * MINUTE));
+      PlayedResult moved =
+          PlayedMarket.play(alone.with(rivals), Player.TRUTHFUL, PlayedMarket.ALL_FIXES);
+      assertEquals(before, moved.cents(), 0.001, "seed " + seed + ": " + moved);
+    }
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.bourse.pools.Quote;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.SharedPostgres;
+import dev.bourse.testing.Slow;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
@@ -141,8 +142,8 @@ class PostgresLeaseTest extends MarketFixture {
     }
   }
 
-  /** Takes seconds: a lease of twelve seconds is renewed in real time, after a third of it. */
   @Test
+  @Slow("a lease of twelve seconds is renewed in real time, after a third of it")
   void aLeaseThatSomebodyElseHasIsGivenUpAtItsRenewal() throws Exception {
     adopt(Sample.empty());
     await(market.start());

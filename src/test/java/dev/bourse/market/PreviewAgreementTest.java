@@ -95,6 +95,20 @@ class PreviewAgreementTest {
     assertTrue(won > 30 && lost > 100, "won " + won + ", lost " + lost);
   }
 
+  /** Of the nodes kept, those that the preview names are shielded no more, and no other. */
+  private void assertProtectionEnds(Cluster standing, Cluster after, Set<String> unprotected) {
+    for (Allocation was : standing.releaseOrder()) {
+      Optional<Allocation> is = after.find(was.allocationId()).filter(Allocation::isOpen);
+      if (is.isPresent()) {
+        assertEquals(
+            was.isShielded(now, standing.ceilingCents())
+                && !is.get().isShielded(now, after.ceilingCents()),
+            unprotected.contains(was.allocationId()),
+            was::toString);
+      }
+    }
+  }
+
   private Preview preview(Cluster standing, Capacity.Declare order, Terms terms) {
     TickPreview.Source market =
         changed -> {
@@ -134,6 +148,7 @@ class PreviewAgreementTest {
     Set<String> gone = open(standing);
     gone.removeAll(open(after));
     assertEquals(gone, ids(expected.victims()), "victims");
+    assertProtectionEnds(standing, after, ids(expected.unprotected()));
     Set<String> fresh = open(after);
     fresh.removeAll(open(standing));
     assertEquals(fresh.size(), expected.nextTick().nodesGranted(), "granted at once");

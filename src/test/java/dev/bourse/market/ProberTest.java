@@ -4,11 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Capacity;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Sample;
+import dev.bourse.capacity.Setting;
 import dev.bourse.nodes.Health;
 import dev.bourse.nodes.NodeFailure;
 import dev.bourse.store.Statement;
+import java.math.BigDecimal;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -129,6 +134,131 @@ class ProberTest extends MarketFixture {
   }
 
   @Test
+  void examinationsThatHangKeepNoOtherMachineWaiting() throws Exception {
+    nodes.hangingChecks.addAll(List.of("n0", "n1", "n2", "n3"));
+    adopt(Sample.empty());
+    await(market.start());
+    eventually("hang", () -> nodes.hungChecks() == 4);
+    synchronized (nodes) {
+      nodes.health.put("n5", ECC);
+    }
+    eventually(
+        "examined",
+        () -> column("SELECT node_id FROM node WHERE health = 'FAILED'").equals(List.of("n5")));
+    assertEquals(4, nodes.hungChecks(), "none is begun twice");
+  }
+
+  /** The health of n0 as its holder sees it. */
+  private List<String> held() {
+    return column(
+        "SELECT health || ' ' || health_credited FROM allocation"
+            + " WHERE node_id = 'n0' AND health IS NOT NULL");
+  }
+
+  private void find(Health found) {
+    synchronized (nodes) {
+      nodes.health.put("n0", found);
+    }
+  }
+
+  @Test
+  void theHolderSeesTheHealthAndAChangeOfCreditIsStoredOnce() throws Exception {
+    onlyNode("n0");
+    nodes.marks.put("n0", "a0");
+    find(Health.OK);
+    adopt(Sample.active(1));
+    await(market.start());
+    eventually("well", () -> held().equals(List.of("OK 0")));
+    find(ECC);
+    eventually("failed", () -> held().equals(List.of("FAILED 1")));
+    int probes = probes("n0");
+    eventually("tried on", () -> probes("n0") > probes + 6);
+    set(Set.of("n0"));
+    eventually("silent", () -> held().equals(List.of("FAILED 0")));
+    set(Set.of());
+    find(Health.OK);
+    eventually("well again", () -> held().equals(List.of("OK 0")));
+    assertEquals(
+        List.of("FAILED 1", "FAILED 0"),
+        column("SELECT state || ' ' || credited FROM allocation_health ORDER BY id"));
+    assertEquals(
+        List.of(), column("SELECT cluster FROM allocation WHERE swap_requested_at IS NOT NULL"));
+  }
+
+  @Test
+  void ifNoMachineOfThePoolAnswersNoneOfThemIsFailed() throws Exception {
+    nodes.marks.put("n0", "a0");
+    find(Health.OK);
+    adopt(Sample.active(1));
+    await(market.start());
+    eventually("well", () -> held().equals(List.of("OK 0")));
+    Set<String> all = Set.copyOf(column("SELECT node_id FROM node"));
+    set(all);
+    eventually("lost", () -> market.reach().getOrDefault("h100", NONE).unreachable() == 16);
+    int probes = probes("n0");
+    eventually("tried on", () -> probes("n0") > probes + 10);
+    assertEquals(List.of("OK 0"), held());
+  }
+
+  @Test
+  void whereTenantsCanBeRootOnlyWhatIsSeenFromOutsideCounts() throws Exception {
+    await(database.commit(List.of(Statement.of("UPDATE pool SET tenants = 'ROOT'"))));
+    clusters.put(rootPool());
+    nodes.marks.put("n0", "a0");
+    find(ECC);
+    adopt(Sample.active(1));
+    await(market.start());
+    eventually("examined", () -> health().equals(List.of("FAILED")));
+    int probes = probes("n0");
+    eventually("tried on", () -> probes("n0") > probes + 6);
+    assertEquals(List.of(), held());
+    set(Set.of("n0"));
+    eventually("silent", () -> held().equals(List.of("FAILED 0")));
+    assertEquals(List.of(), column("SELECT state FROM allocation_health"));
+  }
+
+  @Test
+  void aFailedNodeIsSwappedByItselfAndKeptUntilItsReplacementIsActive() throws Exception {
+    onlyNode("n0", "n1");
+    nodes.marks.put("n0", "a0");
+    find(ECC);
+    adopt(Sample.active(1));
+    await(market.start());
+    eventually("failed", () -> held().equals(List.of("FAILED 1")));
+    clock.advance(3_600_000);
+    await(
+        owners.submit(
+            "c1",
+            (cluster, now) ->
+                Capacity.declare(
+                    cluster,
+                    new Capacity.Declare(
+                        Sample.ACTOR,
+                        8,
+                        new BigDecimal("2.00"),
+                        Optional.empty(),
+                        cluster.version(),
+                        new Conditions(
+                            Setting.kept(),
+                            Setting.kept(),
+                            Setting.kept(),
+                            new Setting.To<>(true))),
+                    Sample.TERMS,
+                    now)));
+    eventually("swapped", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
+    assertEquals(
+        List.of("system:auto-swap c1 node=" + Sample.ip(0) + " health=failed"),
+        column(
+            "SELECT actor || ' ' || subject || ' ' || detail FROM audit"
+                + " WHERE action = 'vm_capacity_swap'"));
+    List<String> moves =
+        column(
+            "SELECT node_id FROM allocation WHERE node_id IN ('n0', 'n1')"
+                + " AND reclaim_at < (SELECT b.active_at FROM allocation b WHERE b.node_id = 'n1')");
+    assertEquals(List.of(), moves, "the old node stays until the new one is active");
+  }
+
+  @Test
   void aFreeMachineThatFailsItsChecksIsQuarantinedBeforeAnybodyGetsIt() throws Exception {
     onlyNode("n0");
     nodes.health.put("n0", ECC);
@@ -158,6 +288,7 @@ class ProberTest extends MarketFixture {
   void aFreeMachineThatACallMarkedLateIsCleaned() throws Exception {
     onlyNode("n0");
     adopt(Sample.empty());
+    ended("gone");
     await(market.start());
     eventually("seen", () -> probes("n0") > 3);
     synchronized (nodes) {
@@ -204,7 +335,7 @@ class ProberTest extends MarketFixture {
     Lease lease = await(new LeaseStore(database).acquire("h100", "p", 1_000)).orElseThrow();
     Reachability reachability = new Reachability(database, lease);
     await(reachability.load());
-    reachability.missed("n1", NodeFailure.passing("x".repeat(5_000)));
+    reachability.missed("n1", NodeFailure.passing("x".repeat(5_000)), 1);
     for (int i = 2; i < 16; i++) {
       reachability.seen("n" + i, 100 + i);
     }

@@ -19,6 +19,7 @@ import java.math.BigDecimal;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -43,7 +44,7 @@ class QuoteServiceTest {
         bid -> {
           tried.add(bid.hold());
           return Future.succeededFuture(
-              new TickPreview(0, 0, 1, null, Set.of(), Set.of(), null, null, false, T0));
+              new TickPreview(0, 0, 1, null, Set.of(), Map.of(), null, null, false, T0));
         };
     Principal caller =
         new Principal(new Organization(org, org, "standard"), "token:t", "t", Set.of(), null, null);

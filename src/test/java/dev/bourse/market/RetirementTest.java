@@ -215,7 +215,7 @@ class RetirementTest extends MarketFixture {
                         cluster.verdict(),
                         now),
                     now),
-            List.of(NodeStore.granted("h100", "n0"))));
+            List.of(NodeStore.granted("h100", "n0", ""))));
 
     assertEquals(Map.of(), nodes.marks());
   }
@@ -244,9 +244,9 @@ class RetirementTest extends MarketFixture {
     await(database.commit(List.of(NodeStore.cleaned("h100", nodeId(1), false, clock.millis()))));
     assertEquals(List.of("n1"), quarantined());
     for (String kept : List.of("n0", "n1")) {
-      fails(NodeStore.Moved.class, database.commit(List.of(NodeStore.granted("h100", kept))));
+      fails(NodeStore.Moved.class, database.commit(List.of(NodeStore.granted("h100", kept, ""))));
     }
-    await(database.commit(List.of(NodeStore.granted("h100", "n2"))));
+    await(database.commit(List.of(NodeStore.granted("h100", "n2", ""))));
   }
 
   /** Whose site it is was asked of the pool it was seen in. */
@@ -267,7 +267,7 @@ class RetirementTest extends MarketFixture {
         List.of(
             NodeStore.cleaned("seen", "n0", true, 1),
             NodeStore.cleaned("seen", "n0", false, 1),
-            NodeStore.granted("seen", "n0"))) {
+            NodeStore.granted("seen", "n0", ""))) {
       fails(NodeStore.Moved.class, database.commit(List.of(change)));
     }
     assertEquals(List.of(), texts("SELECT action FROM audit WHERE actor = 'operator:ada'"));

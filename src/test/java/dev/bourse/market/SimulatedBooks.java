@@ -13,6 +13,7 @@ import dev.bourse.capacity.Lapse;
 import dev.bourse.capacity.Standing;
 import dev.bourse.pools.Pool;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -147,14 +148,30 @@ abstract class SimulatedBooks {
 
   /** What bears on hours that are not posted yet. */
   private static Usage.Timeline timeline(History history) {
+    return new Usage.Timeline(
+        history.state.name(),
+        held(history, history.recent.values()),
+        history.recentPrices,
+        history.recentCeilings);
+  }
+
+  /** What bears on any hour. */
+  static Usage.Timeline timelineOfAll(History history) {
+    return new Usage.Timeline(
+        history.state.name(),
+        held(history, history.allocations.values()),
+        history.prices,
+        history.ceilings);
+  }
+
+  private static List<Usage.Held> held(History history, Collection<Allocation> allocations) {
     List<Usage.Held> held = new ArrayList<>();
-    for (Allocation a : history.recent.values()) {
+    for (Allocation a : allocations) {
       if (a.activeAtMillis() != null) {
         held.add(new Usage.Held(GPUS, a.activeAtMillis(), billedTo(history, a), lock(a)));
       }
     }
-    return new Usage.Timeline(
-        history.state.name(), held, history.recentPrices, history.recentCeilings);
+    return held;
   }
 
   private static Usage.@Nullable Lock lock(Allocation a) {

@@ -317,7 +317,7 @@ final class SimulatedMonth extends SimulatedMarkets {
     for (String name : org.clusters) {
       History history = history(name);
       Cluster before = history.state;
-      order(history, OperatorCommands.billingHold(next.onClusters(DAY)), front);
+      order(history, OperatorCommands.billingHold(next.clusterHold(DAY)), front);
       boolean isEnded = before.version() < history.state.version();
       assertTrue(isEnded || Objects.equals(before.declared(), history.state.declared()));
     }

@@ -5,21 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.billing.Ledger;
 import dev.bourse.billing.Usage;
-import dev.bourse.capacity.Allocation;
+import dev.bourse.testing.Slow;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A month of 100 organizations: the rules that hold at every step are in {@link SimulatedMonth},
  * those that hold of the whole here.
  */
+@Tag("simulation")
 class SimulatedMonthTest {
   @Test
+  @Slow("computes a month of 100 organizations")
   void aMonthAddsUp() {
     long seed = Long.getLong("bourse.test.seed", System.nanoTime());
     try {
@@ -29,17 +29,25 @@ class SimulatedMonthTest {
       addsUp(month);
     } catch (RuntimeException | AssertionError e) {
       throw new AssertionError(
-          "this month again: mvn test -Dtest=SimulatedMonthTest -Dbourse.test.seed=" + seed, e);
+          "this month again: mvn surefire:test@simulations -Dtest=SimulatedMonthTest"
+              + " -Dbourse.test.seed="
+              + seed,
+          e);
     }
   }
 
   private static void addsUp(SimulatedMonth month) {
     assertEquals(0, month.ledger.sum(), "all accounts");
+    Map<String, Usage.Timeline> timelines = new HashMap<>();
     Map<String, Long> billed = new HashMap<>();
     for (SimulatedBooks.Posted posted : month.posted) {
       Usage.Line line = posted.line();
       assertEquals(
-          recomputed(Objects.requireNonNull(month.clusters.get(line.cluster())), line), line);
+          RecomputedBill.line(
+              timelines.computeIfAbsent(
+                  line.cluster(), name -> SimulatedBooks.timelineOfAll(month.history(name))),
+              line.hourMillis()),
+          line);
       billed.merge(posted.orgId(), line.amountMicros(), Long::sum);
     }
     for (SimulatedBooks.Org org : month.orgs.values()) {
@@ -85,69 +93,5 @@ class SimulatedMonthTest {
             "market stands still for hours")) {
       assertTrue(month.seen.containsKey(happened), "no " + happened + " in " + month.seen);
     }
-  }
-
-  /** A line by another way: node after node, price after price, from the whole history. */
-  private static Usage.Line recomputed(SimulatedBooks.History history, Usage.Line line) {
-    long hourEnd = line.hourMillis() + Usage.HOUR_MILLIS;
-    TreeSet<Long> moments = new TreeSet<>(List.of(line.hourMillis(), hourEnd));
-    for (List<Usage.ChangePoint> steps : List.of(history.prices, history.ceilings)) {
-      for (int i = after(steps, line.hourMillis());
-          i < steps.size() && steps.get(i).atMillis() < hourEnd;
-          i++) {
-        moments.add(steps.get(i).atMillis());
-      }
-    }
-    for (Allocation a : history.allocations.values()) {
-      Long until = a.protectedUntilMillis();
-      if (until != null && line.hourMillis() < until && until < hourEnd) {
-        moments.add(until);
-      }
-    }
-    List<Long> cuts = List.copyOf(moments);
-    long gpuMillis = 0;
-    long centGpuMillis = 0;
-    for (Allocation a : history.allocations.values()) {
-      Long active = a.activeAtMillis();
-      Long billedTo = SimulatedBooks.billedTo(history, a);
-      long until = billedTo == null ? Long.MAX_VALUE : billedTo;
-      if (active == null || active >= hourEnd || until <= line.hourMillis()) {
-        continue;
-      }
-      for (int i = 0; i + 1 < cuts.size(); i++) {
-        long millis = Math.min(until, cuts.get(i + 1)) - Math.max(active, cuts.get(i));
-        Long price = inForce(history.prices, cuts.get(i));
-        Long ceiling = inForce(history.ceilings, cuts.get(i));
-        if (millis > 0 && price != null && ceiling != null) {
-          gpuMillis += 8 * millis;
-          Long lockedUntil = a.protectedUntilMillis();
-          Long locked =
-              lockedUntil != null && cuts.get(i) < lockedUntil ? a.grantPriceCents() : null;
-          long most = Math.min(price, ceiling);
-          centGpuMillis += 8 * millis * (locked == null ? most : Math.min(most, locked));
-        }
-      }
-    }
-    return new Usage.Line(line.cluster(), line.hourMillis(), gpuMillis, centGpuMillis);
-  }
-
-  private static @Nullable Long inForce(List<Usage.ChangePoint> steps, long at) {
-    int next = after(steps, at);
-    return next == 0 ? null : steps.get(next - 1).cents();
-  }
-
-  /** The first change point after a moment. */
-  private static int after(List<Usage.ChangePoint> steps, long at) {
-    int low = 0;
-    int high = steps.size();
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      if (steps.get(middle).atMillis() <= at) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
   }
 }

@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -76,6 +77,70 @@ class TickTest {
 
     assertEquals(0, outcome.supply().seats());
     assertEquals(Map.of(), reclaims(outcome));
+  }
+
+  @Test
+  void aMachineThatIsSilentForAnHourGoesToTheGangThatWouldFitWithIt() {
+    Cluster holder = active(2);
+    Cluster gang = gang("c2", "4.00", 2);
+    long silentSince = NOW;
+    List<Node> nodes = List.of(nodes(2).get(0).found(silentSince), nodes(2).get(1));
+    long hour = Tick.SILENT_MILLIS;
+
+    assertEquals(Map.of(), reclaims(tick(POOL, NOW + hour - 1, nodes, holder, gang)));
+    Tick.Outcome outcome = tick(POOL, NOW + hour, nodes, holder, gang);
+    assertEquals(Map.of("a0", Allocation.Reason.OUTBID), reclaims(outcome));
+    assertEquals(1, decided(outcome).seats());
+
+    Cluster nominates =
+        Capacity.declare(
+                holder,
+                Sample.order(16, "2", holder.version(), List.of(ip(1))),
+                TERMS,
+                NOW + 10_000)
+            .next();
+    assertEquals(Set.of("a0"), reclaims(tick(POOL, NOW + hour, nodes, nominates, gang)).keySet());
+  }
+
+  @Test
+  void aSilentMachineStaysWithAHolderWhomNoGangOutbidsForIt() {
+    List<Node> nodes = List.of(nodes(2).get(0).found(NOW), nodes(2).get(1));
+    long later = NOW + 2 * Tick.SILENT_MILLIS;
+
+    assertEquals(Map.of(), reclaims(tick(POOL, later, nodes, active(2), gang("c2", "1.50", 2))));
+    List<Node> cordoned = List.of(new Node(machine(0), true, 0, 0, null).found(NOW), nodes.get(1));
+    assertEquals(Map.of(), reclaims(tick(POOL, later, cordoned, active(2), gang("c2", "4.00", 2))));
+    assertEquals(Map.of(), reclaims(tick(POOL, later, nodes, active(2))));
+  }
+
+  /** It loses a node to a single bid; that it would lose its silent one to the gang is the same. */
+  @Test
+  void aHolderLosesNoMoreNodesThanIfItsSilentMachineAnswered() {
+    Cluster other = Sample.bidder("c4", "org-4", "2", 24, 1, T0);
+    for (int i = 2; i < 5; i++) {
+      other = granted(other, i, null, T0);
+      other = Allotment.provisioned(other, "a" + i, Sample.PROTECTION, T0 + 60_000).next();
+    }
+    List<Node> nodes = new ArrayList<>(nodes(6));
+    for (int silent : List.of(0, 2, 3, 4)) {
+      nodes.set(silent, nodes.get(silent).found(NOW));
+    }
+    Tick.Outcome outcome =
+        tick(
+            POOL,
+            NOW + Tick.SILENT_MILLIS,
+            nodes,
+            active(2),
+            Sample.bidder("c2", "org-2", "3", 16, 1, NOW),
+            gang("c3", "4.00", 3),
+            other);
+
+    assertEquals(Set.of("a1", "a2", "a3", "a4"), reclaims(outcome).keySet());
+  }
+
+  /** A cluster of another organization that wants this many nodes or none. */
+  private static Cluster gang(String name, String price, int nodes) {
+    return Sample.bidder(name, "other", price, 8 * nodes, nodes, NOW);
   }
 
   @Test
@@ -166,6 +231,21 @@ class TickTest {
   }
 
   @Test
+  void aNodeGrantedWithinAnHourOfOneGivenBackHasNoPriceLock() {
+    Cluster gone =
+        Capacity.declare(active(1), order(0, "2.00", active(1).version()), TERMS, NOW).next();
+    Leavers leavers = new Leavers(Map.of());
+    leavers.note(gone, Sample.at(gone, 0));
+    for (boolean isBack : List.of(false, true)) {
+      long now = isBack ? NOW + Leavers.MILLIS : NOW + 1;
+      Tick.Nodes seen = new Tick.Nodes(nodes(1), Set.of(), Map.of(), leavers.at(now));
+      assertEquals(
+          isBack ? Long.valueOf(POOL.reserveCents()) : null,
+          decided(tick(POOL, now, seen, declared(8))).lockCents());
+    }
+  }
+
+  @Test
   void anEnforcedHoldTakesEverythingANoticeKeepsWhatIsHeldAndGraceIsNothing() {
     Cluster more = Capacity.declare(active(1), order(16, "2", 1), TERMS, NOW).next();
 
@@ -215,6 +295,29 @@ class TickTest {
     assertEquals(new Verdict(true, false), decided(outcome).verdict());
     Tick.Outcome early = tick(POOL, T0 + 90_000, nodes(1), poor, rich);
     assertEquals(Map.of(), reclaims(early));
+  }
+
+  /** Two nodes are taken for a bid that waits for three, of which one is being cleaned. */
+  @Test
+  void evictionsAreCountedForTheBidThatWaitsForThem() {
+    Cluster shrunk =
+        Capacity.declare(active(3), order(16, "2", 1, List.of(ip(2))), TERMS, NOW).next();
+    Cluster high = Sample.bidder("c2", "org-2", "4", 24, 1, NOW);
+    Cluster low = Sample.bidder("c3", "org-3", "1.50", 8, 1, NOW);
+
+    assertEquals(List.of("org-2", "org-2"), evictors(shrunk, high, low));
+    Cluster own = Sample.bidder("c2", "acme", "4", 24, 1, NOW);
+    assertEquals(List.of(), evictors(shrunk, own));
+  }
+
+  private static List<String> evictors(Cluster... clusters) {
+    Tick tick = new Tick(POOL, Sample.views(clusters), FRESHNESS, NOW);
+    Tick.Outcome outcome =
+        tick.withEvictors(tick.decide(new Tick.Nodes(nodes(3), Set.of(), Map.of())));
+    return outcome.decided().values().stream()
+        .flatMap(part -> part.reclaims().stream())
+        .flatMap(taken -> Stream.ofNullable(taken.evictor()))
+        .toList();
   }
 
   @Test

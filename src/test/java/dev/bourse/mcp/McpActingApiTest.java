@@ -20,7 +20,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A model gets on by itself: keys, swaps, and refusals that name what helps. */
+/** A model proceeds by itself: keys, swaps, and refusals that name the tool that helps. */
 @ReplayedOnPostgres
 class McpActingApiTest extends McpApiFixture {
   private static ClusterClient globex() {
@@ -55,7 +55,7 @@ class McpActingApiTest extends McpApiFixture {
         .getJsonArray("keys");
   }
 
-  /** What is said beside a refusal. */
+  /** The remedy beside a refusal. */
   private static String remedy(McpClient member, String tool, JsonObject arguments) {
     JsonObject result = member.call(tool, arguments);
     assertTrue(result.getBoolean("isError"), result.encode());
@@ -168,7 +168,7 @@ class McpActingApiTest extends McpApiFixture {
     client.declare(1, 4.5);
     dave.refused("bid_write", confirm(swap(node), stale), ErrorCode.VERSION_MISMATCH);
     assertTrue(
-        remedy(dave, "bid_write", confirm(swap(node), stale)).startsWith("capacity_read tells"));
+        remedy(dave, "bid_write", confirm(swap(node), stale)).startsWith("capacity_read shows"));
     JsonObject preview = dave.ok("bid_write", swap(node));
     JsonObject swapped = dave.ok("bid_write", confirm(swap(node), preview));
     assertEquals(version + 2, swapped.getLong("version"));
@@ -203,7 +203,7 @@ class McpActingApiTest extends McpApiFixture {
   void aRefusalNamesTheToolThatHelps() {
     assertTrue(
         remedy(alice, "bid_write", bid("acme-legacy", 0, 2).put("expected_version", 99))
-            .startsWith("capacity_read tells what there is now"));
+            .startsWith("capacity_read shows the current state"));
     JsonObject nameless = bid("x", 0, 2);
     nameless.remove("cluster");
     assertTrue(remedy(alice, "bid_write", nameless).startsWith("whoami names"));
@@ -228,7 +228,7 @@ class McpActingApiTest extends McpApiFixture {
 
   @Test
   void gridApiNamesWhatIsOfferedInstead() {
-    for (List<String> told :
+    for (List<String> elsewhere :
         List.of(
             List.of("/api/whoami", "the tool whoami"),
             List.of("/api/checkpoints/ckp_1", "the tool checkpoint_read"),
@@ -236,9 +236,11 @@ class McpActingApiTest extends McpApiFixture {
             List.of("/api/operator/orgs", "/api/vm/capacity, "),
             List.of("/api/vm/nothing", "/api/market/feed, "))) {
       String detail =
-          alice.refused("grid_api", read(told.get(0)), ErrorCode.NOT_FOUND).getString("detail");
-      assertTrue(detail.startsWith(told.get(0) + " is not offered here; "), detail);
-      assertTrue(detail.contains(told.get(1)), detail);
+          alice
+              .refused("grid_api", read(elsewhere.get(0)), ErrorCode.NOT_FOUND)
+              .getString("detail");
+      assertTrue(detail.startsWith(elsewhere.get(0) + " is not offered here; "), detail);
+      assertTrue(detail.contains(elsewhere.get(1)), detail);
     }
   }
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A write of a model's is previewed and confirmed. */
+/** A model's write is previewed and confirmed. */
 @ReplayedOnPostgres
 class McpConfirmApiTest {
   private static RunningBourse bourse;
@@ -57,7 +57,7 @@ class McpConfirmApiTest {
     return new ClusterClient(bourse.as("acme", "orgwide"), "acme", cluster);
   }
 
-  /** A cluster nobody else in this class writes to, with an order that has been previewed. */
+  /** A cluster that only this case of the class writes to, with a previewed order. */
   private record Previewed(String cluster, JsonObject arguments, JsonObject preview) {
     JsonObject confirm() {
       return McpClient.confirm(arguments, preview);
@@ -119,6 +119,11 @@ class McpConfirmApiTest {
     assertEquals(new JsonArray().add(held.get(1)), preview.getJsonArray("nominations"));
     assertEquals(new JsonArray().add(held.get(0)), preview.getJsonArray("replaced_nominations"));
     assertEquals(new JsonArray(), preview.getJsonArray("unknown_nodes"));
+    assertEquals(new JsonArray(), preview.getJsonArray("unprotected"), "the ceiling stays");
+    assertEquals(
+        held,
+        ClusterClient.texts(
+            dave.ok("bid_write", bid("globex-main", 16, 4)).getJsonArray("unprotected")));
     JsonObject flagged =
         dave.ok(
             "bid_write",
@@ -138,7 +143,7 @@ class McpConfirmApiTest {
         new ClusterClient(bourse.as("openlab", "orgwide"), "openlab", "openlab-main");
     client.addKey();
     JsonObject order = client.order(2, 4);
-    JsonObject told =
+    JsonObject outlook =
         McpClient.of(bourse, "openlab", "carol")
             .ok("bid_write", order.copy().put("kind", "vm").put("phase", "preview"));
     JsonObject same = client.caller().post("/api/vm/capacity/preview", order).ok();
@@ -149,11 +154,12 @@ class McpConfirmApiTest {
             "nodes_unfilled",
             "clearing_price_per_gpu_hour",
             "cost_per_hour")) {
-      assertEquals(same.getValue(figure), told.getValue(figure), figure);
+      assertEquals(same.getValue(figure), outlook.getValue(figure), figure);
     }
-    assertEquals(2, told.getInteger("nodes_won"));
-    assertEquals(16.0, told.getDouble("cost_per_hour"), "2 nodes of 8 GPUs at the reserve price");
-    assertFalse(told.encode().contains("demo-h100-"), "no node's name");
+    assertEquals(2, outlook.getInteger("nodes_won"));
+    assertEquals(
+        16.0, outlook.getDouble("cost_per_hour"), "2 nodes of 8 GPUs at the reserve price");
+    assertFalse(outlook.encode().contains("demo-h100-"), "no node's name");
   }
 
   @Test

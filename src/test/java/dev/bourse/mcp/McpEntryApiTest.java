@@ -24,7 +24,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What guards the endpoint: who gets in, from where, how often, and with what. */
+/** Access to the endpoint: authentication, origin, rate and message size. */
 @ReplayedOnPostgres
 class McpEntryApiTest extends McpApiFixture {
   private static String challenge(HttpAnswer answer) {
@@ -100,7 +100,7 @@ class McpEntryApiTest extends McpApiFixture {
       assertTrue(challenge(refused).contains("scope=\"" + call[1] + "\""), challenge(refused));
     }
     reader.ok("grid_api", McpClient.read("/api/vm/capacity?cluster=acme-train"));
-    // As over HTTP, though an API token needs no scope for it.
+    // As over HTTP, although an API token needs no scope for it.
     reader.ok("grid_api", McpClient.read("/api/vm/activity"));
     McpClient.of(bourse, "acme", "alice", EnumSet.of(Scope.ORG_READ))
         .send(
@@ -111,7 +111,7 @@ class McpEntryApiTest extends McpApiFixture {
         .refused(ErrorCode.FORBIDDEN);
   }
 
-  /** Every scope a tool needs, and a call that needs it: a token with all others is refused. */
+  /** Every tool's scope, with a call that needs it: a token with all other scopes is refused. */
   @Test
   void everyToolRefusesATokenWithoutItsScope() {
     JsonObject item = new JsonObject().put("action", "list");

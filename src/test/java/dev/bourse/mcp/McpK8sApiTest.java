@@ -52,7 +52,7 @@ class McpK8sApiTest extends McpApiFixture {
     return token.get("/api/k8s/clusters/" + CLUSTER).ok();
   }
 
-  /** The names of the nodes, once so many are active and none is on its way out. */
+  /** The names of the nodes, once this many are active and none is being released. */
   private static List<String> untilActive(int nodes) {
     RunningBourse.until(
         "so many are active",
@@ -125,6 +125,11 @@ class McpK8sApiTest extends McpApiFixture {
     assertEquals(0, shrink.getInteger("nodes_won"));
     assertEquals(1, shrink.getJsonArray("releases").size());
     assertTrue(held.contains(shrink.getJsonArray("releases").getString(0)), shrink.encode());
+    assertEquals(new JsonArray(), shrink.getJsonArray("unprotected"), "the limit price stays");
+    JsonObject cheaper = alice.ok("bid_write", bid(2, 3));
+    List<String> unprotected = ClusterClient.texts(cheaper.getJsonArray("unprotected"));
+    assertFalse(unprotected.isEmpty(), "the limit price is under that of a grant");
+    assertTrue(held.containsAll(unprotected), cheaper.encode());
     assertFalse(shrink.encode().contains("198.18."), "no address");
     assertEquals(held, untilActive(2), "a preview takes nothing");
   }
@@ -149,7 +154,7 @@ class McpK8sApiTest extends McpApiFixture {
     alice.ok("bid_write", confirm);
   }
 
-  /** The same bid by both ways in is refused in the same words. */
+  /** The same bid over HTTP and over MCP is refused with the same words. */
   private static void assertBidRefused(ErrorCode code, JsonObject arguments) {
     JsonObject order = arguments.copy();
     order.remove("kind");
@@ -199,7 +204,7 @@ class McpK8sApiTest extends McpApiFixture {
     lacks(Scope.CAPACITY_READ, "capacity_read", new JsonObject().put("cluster", "acme-train"));
   }
 
-  /** One with the scope alone gets to the tool. */
+  /** A token with the scope alone reaches the tool. */
   private static void lacks(Scope scope, String tool, JsonObject arguments) {
     McpClient.needing(bourse, scope, tool, arguments).call(tool, arguments);
   }

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The protocol's revisions and what each of them offers. */
+/** The protocol's revisions and their methods. */
 @ReplayedOnPostgres
 class McpProtocolApiTest extends McpApiFixture {
   private static HttpAnswer initialize(McpClient client, String revision) {
@@ -161,7 +161,7 @@ class McpProtocolApiTest extends McpApiFixture {
     JsonObject cancelled =
         new JsonObject().put("jsonrpc", "2.0").put("method", "notifications/cancelled");
     assertEquals(202, alice.post(cancelled, VERSION, STATELESS).status());
-    // This revision knows no sessions, and lets clients of two revisions send theirs.
+    // This revision has no sessions, and tolerates the header of clients that support both.
     assertEquals(202, alice.post(cancelled, VERSION, STATELESS, SESSION, "x").status());
     error(404, -32600, alice.post(cancelled, SESSION, "x"));
   }

@@ -20,12 +20,12 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What models read of the market and of the bill is what the HTTP interface answers. */
+/** The tools for the market and the bill return the HTTP API's answers. */
 @ReplayedOnPostgres
 class McpReadsApiTest extends McpApiFixture {
   private static final String POOL = "demo-h100";
 
-  /** A member of an organization that uses nothing, so that its figures stand still. */
+  /** A member of an organization without usage, so that its figures are constant. */
   private static McpClient carol;
 
   private static ApiClient openlab;
@@ -93,7 +93,7 @@ class McpReadsApiTest extends McpApiFixture {
   void billingReadIsTheBillOfTheHttpInterface() {
     JsonObject balance = openlab.get("/api/billing/balance").ok();
     JsonObject told = carol.ok("billing_read", action("balance"));
-    // The moment each is of, and how far posting has come by then.
+    // The times of the answer and of the last posting differ.
     for (String moving : List.of("as_of", "posted_through")) {
       assertTrue(told.containsKey(moving), moving);
       balance.remove(moving);
@@ -239,7 +239,7 @@ class McpReadsApiTest extends McpApiFixture {
         .refused("checkpoint_write", deletion, ErrorCode.GONE);
   }
 
-  /** One with the scope alone gets to the tool. */
+  /** A token with the scope alone reaches the tool. */
   private static void lacks(Scope scope, String tool, JsonObject arguments) {
     McpClient.needing(bourse, scope, tool, arguments).ok(tool, arguments);
   }

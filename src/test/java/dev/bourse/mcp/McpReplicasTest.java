@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Two processes on one database answer a model as one would. */
+/** Two processes on one database answer a model like one. */
 @OneEngine("only PostgreSQL is shared by several processes")
 class McpReplicasTest {
   private static RunningBourse here;
@@ -42,7 +42,7 @@ class McpReplicasTest {
     String url = SharedPostgres.server().newStore();
     int portHere = Ports.free();
     int portThere = Ports.free();
-    // Both go by one address, as behind a load balancer.
+    // Both have the same address, as behind a load balancer.
     String address = "base-url=http://localhost:" + portHere;
     here = RunningBourse.demo("store.url=" + url, "port=" + portHere, address);
     folder = RunningBourse.newFolder();

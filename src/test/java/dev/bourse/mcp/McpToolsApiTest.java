@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What tools answer, and that they refuse as the HTTP interface does. */
+/** The tools' answers, and their refusals, which match the HTTP API's. */
 @ReplayedOnPostgres
 class McpToolsApiTest extends McpApiFixture {
   @Test
@@ -215,7 +215,7 @@ class McpToolsApiTest extends McpApiFixture {
     return order;
   }
 
-  /** The same bid by both ways in is refused in the same words. */
+  /** The same bid over HTTP and over MCP is refused with the same words. */
   private static void assertBidRefused(ErrorCode code, JsonObject arguments) {
     HttpAnswer refused = token.put("/api/vm/capacity", order(arguments));
     refused.refused(code);

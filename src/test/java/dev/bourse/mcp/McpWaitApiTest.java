@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A model waits for a change of a cluster in place of asking again and again. */
+/** A model waits for a change of a cluster instead of polling. */
 @ReplayedOnPostgres
 class McpWaitApiTest extends McpApiFixture {
   private static JsonObject waiting(String cluster) {
@@ -41,7 +41,7 @@ class McpWaitApiTest extends McpApiFixture {
     return running(bourse);
   }
 
-  /** How many waits there are, as operators see it. */
+  /** The number of waits in the metrics. */
   private static int running(RunningBourse service) {
     return (int) Scrape.of(service.service().signals()).sum("bourse_waits_running");
   }
@@ -59,12 +59,12 @@ class McpWaitApiTest extends McpApiFixture {
     CompletableFuture<JsonObject> wait = begun(alice, waiting("acme-train"));
     assertFalse(wait.isDone(), "nothing has happened yet");
     JsonObject declared = train().declare(0, 2);
-    JsonObject told = wait.join();
-    assertEquals(true, told.getBoolean("changed"));
-    assertEquals(declared.getLong("version"), told.getLong("version"));
+    JsonObject received = wait.join();
+    assertEquals(true, received.getBoolean("changed"));
+    assertEquals(declared.getLong("version"), received.getLong("version"));
     assertEquals(
         ClusterClient.withoutPrices(declared),
-        ClusterClient.withoutPrices(told.getJsonObject("state")));
+        ClusterClient.withoutPrices(received.getJsonObject("state")));
   }
 
   @Test
@@ -100,9 +100,9 @@ class McpWaitApiTest extends McpApiFixture {
     String cursor =
         dave.ok("capacity_read", waiting("globex-main").put("wait_s", 1)).getString("cursor");
     client.hold(1, 5);
-    JsonObject told = dave.ok("capacity_read", waiting("globex-main").put("cursor", cursor));
+    JsonObject received = dave.ok("capacity_read", waiting("globex-main").put("cursor", cursor));
     List<String> notes =
-        ClusterClient.objects(told.getJsonArray("activity")).stream()
+        ClusterClient.objects(received.getJsonArray("activity")).stream()
             .map(entry -> entry.getString("note"))
             .toList();
     assertTrue(
@@ -111,11 +111,11 @@ class McpWaitApiTest extends McpApiFixture {
 
   @Test
   void aCursorWhoseEntryIsGoneIsAGap() {
-    JsonObject told =
+    JsonObject received =
         alice.ok(
             "capacity_read", waiting("acme-train").put("cursor", "999999999999-0123456789abcdef"));
-    assertEquals(true, told.getBoolean("gap"));
-    assertEquals(true, told.getBoolean("changed"));
+    assertEquals(true, received.getBoolean("gap"));
+    assertEquals(true, received.getBoolean("changed"));
   }
 
   @Test

@@ -29,12 +29,12 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * What the skill for agents names is there. That it is so as the skill says, {@code scripts/smoke
- * mcp} and {@code scripts/smoke guides} try.
+ * Everything the skill for agents names exists. {@code scripts/smoke mcp} and {@code scripts/smoke
+ * guides} check that it works as described.
  */
 @Tag("fast")
 class SkillTest {
-  /** A description longer than this is cut off by those who load skills. */
+  /** Programs that load skills truncate a longer description. */
   private static final int LONGEST_DESCRIPTION = 1_024;
 
   private static final int LONGEST = 250;
@@ -119,12 +119,13 @@ class SkillTest {
 
   @Test
   void everyCommandAndOptionItNamesIsThere() {
+    CommandLine bourse =
+        MemberCommands.addTo(
+            new CommandLine(CommandSpec.create().name("bourse")),
+            CommandEnvironment.ofProcess(),
+            Optional.empty());
     for (String typed : found("(?:^|`)bourse ((?:[a-z-]+)[^`\\n]*)")) {
-      CommandLine line =
-          MemberCommands.addTo(
-              new CommandLine(CommandSpec.create().name("bourse")),
-              CommandEnvironment.ofProcess(),
-              Optional.empty());
+      CommandLine line = bourse;
       for (String word : typed.split(" ", -1)) {
         CommandLine below = line.getSubcommands().get(word);
         if (below != null) {

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Moving blobs between two stores, whatever happens meanwhile. */
+/** Moves of blobs between two stores under concurrent events. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class BlobMoveTest extends CheckpointFixture {
   private static final long GRACE = 1_000;
@@ -55,12 +55,12 @@ class BlobMoveTest extends CheckpointFixture {
     await(next.close());
   }
 
-  private Move move(BlobStore from, BlobStore to) {
-    return move(new Move.Place("old", from, true), new Move.Place("new", to, true));
+  private BlobMover move(BlobStore from, BlobStore to) {
+    return move(new BlobMover.Place("old", from, true), new BlobMover.Place("new", to, true));
   }
 
-  private Move move(Move.Place from, Move.Place to) {
-    return new Move(
+  private BlobMover move(BlobMover.Place from, BlobMover.Place to) {
+    return new BlobMover(
         vertx,
         new MoveStore(database),
         new StoredBlobs(database),
@@ -70,7 +70,7 @@ class BlobMoveTest extends CheckpointFixture {
         System::nanoTime);
   }
 
-  private Move move() {
+  private BlobMover move() {
     return move(blobs, next);
   }
 
@@ -112,7 +112,7 @@ class BlobMoveTest extends CheckpointFixture {
     return all.getBytes();
   }
 
-  private void ask(Move move) throws Exception {
+  private void ask(BlobMover move) throws Exception {
     await(move.ask("old", "new", clock.millis()));
   }
 
@@ -121,7 +121,7 @@ class BlobMoveTest extends CheckpointFixture {
   }
 
   /** Steps until the move has ended. */
-  private void finish(Move move) throws Exception {
+  private void finish(BlobMover move) throws Exception {
     for (int i = 0; i < 100 && asked().isRunning(); i++) {
       clock.advance(10);
       await(move.step(clock.millis()));
@@ -129,7 +129,7 @@ class BlobMoveTest extends CheckpointFixture {
     assertFalse(asked().isRunning());
   }
 
-  private List<String> deleteMoved(Move move) throws Exception {
+  private List<String> deleteMoved(BlobMover move) throws Exception {
     clock.advance(2 * GRACE);
     await(move.step(clock.millis()));
     return names(true);
@@ -142,7 +142,7 @@ class BlobMoveTest extends CheckpointFixture {
       items.add(publish(blobs, "file-" + i));
     }
     TwoStores both = new TwoStores(next, blobs);
-    Move move = move();
+    BlobMover move = move();
     assertFalse(await(move.step(clock.millis())), "nobody has asked for it");
     ask(move);
     for (int i = 0; i < 20 && asked().isRunning(); i++) {
@@ -164,7 +164,7 @@ class BlobMoveTest extends CheckpointFixture {
   @Test
   void askedTwiceItGoesOnAndAskedAgainAtTheEndItLooksOnceMore() throws Exception {
     publish(blobs, "one.bin");
-    Move move = move();
+    BlobMover move = move();
     ask(move);
     await(move.step(clock.millis()));
     clock.advance(5);
@@ -182,33 +182,34 @@ class BlobMoveTest extends CheckpointFixture {
 
   @Test
   void storesThatAreNotThoseOfTheSettingsAreRefused() throws Exception {
-    Move move = move();
+    BlobMover move = move();
     assertThrows(ApiError.class, () -> move.ask("new", "old", 0));
     assertThrows(ApiError.class, () -> move.ask("old", "another", 0));
-    Move none =
-        new Move(
+    BlobMover none =
+        new BlobMover(
             vertx,
             new MoveStore(database),
             new StoredBlobs(database),
             Optional.empty(),
-            new Move.Place("s3://bucket/folder/", next, true),
+            new BlobMover.Place("s3://bucket/folder/", next, true),
             GRACE,
             System::nanoTime);
     assertThrows(ApiError.class, () -> none.ask("local", "s3://bucket/folder", 0));
-    Move named =
+    BlobMover named =
         move(
-            new Move.Place("local", blobs, true),
-            new Move.Place("s3://bucket/folder/", next, true));
+            new BlobMover.Place("local", blobs, true),
+            new BlobMover.Place("s3://bucket/folder/", next, true));
     await(named.ask("local", "s3://bucket/folder?region=somewhere", 0));
   }
 
   @Test
   void theWayBackIsTheSameAndDeletesNothingThatIsNeeded() throws Exception {
     String id = publish(blobs, "one.bin");
-    Move there = move();
+    BlobMover there = move();
     ask(there);
     finish(there);
-    Move back = move(new Move.Place("new", next, true), new Move.Place("old", blobs, true));
+    BlobMover back =
+        move(new BlobMover.Place("new", next, true), new BlobMover.Place("old", blobs, true));
     await(back.ask("new", "old", clock.millis()));
     finish(back);
     clock.advance(2 * GRACE);
@@ -224,23 +225,23 @@ class BlobMoveTest extends CheckpointFixture {
     for (int calls = 0; calls < 60; calls++) {
       String id = publish(blobs, "file-" + calls);
       AtomicInteger left = new AtomicInteger(calls);
-      Move dying =
-          new Move(
+      BlobMover dying =
+          new BlobMover(
               vertx,
               new MoveStore(dying(Database.class, database, left)),
               new StoredBlobs(database),
-              Optional.of(new Move.Place("old", dying(BlobStore.class, blobs, left), true)),
-              new Move.Place("new", dying(BlobStore.class, next, left), true),
+              Optional.of(new BlobMover.Place("old", dying(BlobStore.class, blobs, left), true)),
+              new BlobMover.Place("new", dying(BlobStore.class, next, left), true),
               GRACE,
               System::nanoTime);
       clock.advance(10);
       ask(move());
       Future<Boolean> itsStep = dying.step(clock.millis());
       eventually("it ends or dies", () -> itsStep.isComplete() || left.get() < 0);
-      clock.advance(Move.LEFT_MILLIS + 1);
+      clock.advance(BlobMover.LEFT_MILLIS + 1);
       await(next.close());
       openNext();
-      Move other = move();
+      BlobMover other = move();
       ask(other);
       finish(other);
       assertArrayEquals(BYTES, read(next, key(id)));
@@ -256,7 +257,7 @@ class BlobMoveTest extends CheckpointFixture {
     }
   }
 
-  /** A port of a process that makes so many calls and is never answered again. */
+  /** Wraps a port for a process that makes a number of calls and then never gets an answer. */
   private static <T> T dying(Class<T> port, T real, AtomicInteger left) {
     return proxy(
         port,
@@ -267,7 +268,7 @@ class BlobMoveTest extends CheckpointFixture {
                 : Optional.of(Promise.promise().future()));
   }
 
-  /** A port, except for the calls that this answers by their name. */
+  /** Wraps a port, with other answers for some methods. */
   private static <T> T proxy(Class<T> port, T real, Function<String, Optional<Future<?>>> instead) {
     return port.cast(
         Proxy.newProxyInstance(
@@ -297,7 +298,7 @@ class BlobMoveTest extends CheckpointFixture {
     Files.delete(place(lost));
     Files.write(place(changed), bytes(BYTES.length, 2));
     Files.write(place(cut), bytes(BYTES.length - 1, 1));
-    Move move = move();
+    BlobMover move = move();
     ask(move);
     finish(move);
     assertEquals(1, asked().movedBlobs());
@@ -321,7 +322,7 @@ class BlobMoveTest extends CheckpointFixture {
     Promise<Void> published = Promise.promise();
     BlobStore arriving = publishingOnce(new TwoStores(next, blobs), told.future());
     String id = arriveAt(arriving, BYTES, published);
-    Move move = move();
+    BlobMover move = move();
     ask(move);
     finish(move);
     assertEquals(0, asked().leftBlobs());
@@ -337,7 +338,7 @@ class BlobMoveTest extends CheckpointFixture {
     Promise<Void> never = Promise.promise();
     String id = arriveAt(publishingOnce(blobs, never.future()), BYTES, Promise.promise());
     await(blobs.publish(id + ".1", key(id)));
-    Move move = move();
+    BlobMover move = move();
     ask(move);
     finish(move);
     assertArrayEquals(BYTES, read(next, key(id)));
@@ -362,7 +363,7 @@ class BlobMoveTest extends CheckpointFixture {
               asked.incrementAndGet();
               return Optional.of(held.future());
             });
-    Move move = move(blobs, slow);
+    BlobMover move = move(blobs, slow);
     ask(move);
     Future<Boolean> step = move.step(clock.millis());
     eventually("the copy is about to be published", () -> asked.get() > 0);
@@ -382,8 +383,8 @@ class BlobMoveTest extends CheckpointFixture {
     for (int i = 0; i < 6; i++) {
       publish(blobs, "file-" + i);
     }
-    Move one = move();
-    Move other = move();
+    BlobMover one = move();
+    BlobMover other = move();
     ask(one);
     for (int i = 0; i < 100 && asked().isRunning(); i++) {
       clock.advance(10);
@@ -415,8 +416,8 @@ class BlobMoveTest extends CheckpointFixture {
                   ? Optional.of(firstLook.future())
                   : Optional.empty();
             });
-    Move one = move(blobs, late);
-    Move other = move();
+    BlobMover one = move(blobs, late);
+    BlobMover other = move();
     ask(one);
     Future<Boolean> step = one.step(clock.millis());
     eventually("one looks", () -> looks.get() > 0);
@@ -439,11 +440,13 @@ class BlobMoveTest extends CheckpointFixture {
     String id = publish(blobs, "one.bin");
     LocalBlobs elsewhere =
         await(LocalBlobs.open(vertx, folder.resolve("elsewhere"), BlobConfig.defaults(), clock));
-    Move without = move(new Move.Place("old", elsewhere, false), new Move.Place("new", next, true));
+    BlobMover without =
+        move(new BlobMover.Place("old", elsewhere, false), new BlobMover.Place("new", next, true));
     ask(without);
     await(without.step(clock.millis()));
     assertEquals(0, await(without.progress("", 10)).faults().size());
-    Move with = move(new Move.Place("old", blobs, false), new Move.Place("new", next, true));
+    BlobMover with =
+        move(new BlobMover.Place("old", blobs, false), new BlobMover.Place("new", next, true));
     clock.advance(10);
     ask(with);
     finish(with);
@@ -455,7 +458,7 @@ class BlobMoveTest extends CheckpointFixture {
   void aStoreThatIsAwayIsTriedAgainAndSaidSo() throws Exception {
     publish(blobs, "one.bin");
     AtomicInteger faults = new AtomicInteger(2);
-    Move move =
+    BlobMover move =
         move(
             blobs,
             proxy(
@@ -482,7 +485,7 @@ class BlobMoveTest extends CheckpointFixture {
     Upload earlier = await(next.open(id + ".1.move", (block, from, to) -> {}));
     await(earlier.append(new byte[1_000], 0, 1_000));
     await(earlier.release());
-    Move move = move();
+    BlobMover move = move();
     ask(move);
     finish(move);
     assertArrayEquals(BYTES, read(next, key(id)));

@@ -13,6 +13,7 @@ import dev.bourse.testing.ApiClient;
 import dev.bourse.testing.ReplayedOnPostgres;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** A running service's files go from its disk to an object store and back. */
+/** A running service moves its files from its disk to an object store and back. */
 @ReplayedOnPostgres
 @SuppressWarnings("NullAway.Init") // JUnit gives the folder before each test.
 class MoveApiTest {
@@ -34,8 +35,8 @@ class MoveApiTest {
 
   @TempDir private Path folder;
 
-  /** Starts an object store and four services, one after the other. */
   @Test
+  @Slow("starts an object store and four services, one after the other")
   void filesGoFromTheDiskToAnObjectStoreAndBackAndAreReadableAllTheTime() throws Exception {
     S3Server objects = S3Server.s3proxy();
     String store = objects.store(objects.newBucket());
@@ -86,7 +87,7 @@ class MoveApiTest {
             .formatted(S3Server.ACCESS_KEY, S3Server.SECRET_KEY));
   }
 
-  /** As an operator types it. */
+  /** Runs the operator's command. */
   private static void move(RunningBourse bourse, String from, String to) {
     StringWriter told = new StringWriter();
     CommandLine line =

@@ -20,6 +20,7 @@ import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
 import dev.bourse.testing.SetsFixture;
 import dev.bourse.testing.SharedPostgres;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -45,7 +46,7 @@ import org.junit.jupiter.api.Test;
 class MoveReplicasTest {
   private static final String MOVE = "/api/operator/move";
 
-  /** Of a whole part, and of one so short that it is not sent before all of it is there. */
+  /** A file of a whole part and more, and one so small that it is sent at once. */
   private static final byte[] LARGE = bytes(S3Blobs.PART_BYTES + 300_000, 1);
 
   private static final Map<String, byte[]> SET =
@@ -56,13 +57,13 @@ class MoveReplicasTest {
   /** The large file, the small ones, those of the set and its manifest. */
   private static final int BLOBS = 1 + SMALL_FILES + 2 + 1;
 
-  /** Of the end of each file, so that reading leaves the machine to those who move. */
+  /** Bytes read at the end of each file, so that reading leaves capacity for the move. */
   private static final int READ_BYTES = 100_000;
 
-  /** Between two rounds of reads, which take more of the machine than the move itself. */
+  /** Pause between two rounds of reads, which load the machine more than the move itself. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** What a member reads, by its path. */
+  /** Expected contents, by path. */
   private final Map<String, byte[]> published = new LinkedHashMap<>();
 
   private final S3Server objects = S3Server.s3proxy();
@@ -103,13 +104,13 @@ class MoveReplicasTest {
           });
     }
 
-    /** Reads no more at a process, before that dies. */
+    /** Stops reading at a process before that dies. */
     void leave(ApiClient member) {
       members.remove(member);
       awaitRound();
     }
 
-    /** That everything was read once more from its beginning to its end. */
+    /** Waits until everything was read once more completely. */
     void awaitRound() {
       int now = rounds.get();
       until("everything was read", () -> rounds.get() >= now + 2);
@@ -168,11 +169,8 @@ class MoveReplicasTest {
     return found;
   }
 
-  /**
-   * Takes seconds: two processes start, a file of two parts of 16 MiB is moved, and a step of the
-   * move begins every two seconds.
-   */
   @Test
+  @Slow("starts two processes and moves a file of two parts of 16 MiB, a step each two seconds")
   void whatAKilledProcessWasMovingTheOtherGoesOnWithAndEverythingIsReadableAllTheTime()
       throws Exception {
     String from = objects.newBucket();
@@ -196,7 +194,7 @@ class MoveReplicasTest {
         ChildBourse mover =
             new ChildBourse(
                 one, List.of(settings(url, S3Server.store(to, ofMover.port()), former)))) {
-      // Those as well with which its client repeats a request that is not answered in time.
+      // Including the requests with which its client retries one that times out.
       ofMover.next(
           Integer.MAX_VALUE, request -> request.matches("PUT .*partNumber=2.*"), Fault.FROZEN);
       new ApiClient(mover.baseUrl(), demo.getString("operator_token"))
@@ -218,12 +216,13 @@ class MoveReplicasTest {
           assertEquals(1, count(url, "SELECT COUNT(*) FROM blob_move_claim"));
           reader.leave(atMover);
           mover.kill();
-          // Its last request arrives though it is dead.
+          // Its last request arrives although the process is dead.
           ofMover.thaw();
           reader.awaitRound();
-          // As if ten minutes had passed, after which what it was at is left.
+          // Simulates ten minutes, after which its claim has expired.
           SharedPostgres.server()
-              .execute(url, "UPDATE blob_move_claim SET told_at = told_at - " + Move.LEFT_MILLIS);
+              .execute(
+                  url, "UPDATE blob_move_claim SET told_at = told_at - " + BlobMover.LEFT_MILLIS);
           until(
               "the move has ended",
               () -> count(url, "SELECT COUNT(*) FROM blob_move WHERE state = 'ended'") == 1);
@@ -238,7 +237,7 @@ class MoveReplicasTest {
       assertEquals(BLOBS, count(url, "SELECT moved_blobs FROM blob_move"));
       assertEquals(0, count(url, "SELECT COUNT(*) FROM blob_moved"));
       assertEquals(0, count(url, "SELECT COUNT(*) FROM blob_move_claim"));
-      // Small ones are sent whole, each once; of the large one no part that was noted.
+      // Small files are sent whole, once each; no recorded part of the large one is sent again.
       String whole = "PUT [^?]*/blobs/[^?]*(\\?x-id.*)?";
       List<String> stored =
           Stream.of(ofMover, ofOther)
@@ -256,7 +255,7 @@ class MoveReplicasTest {
     return store.replaceFirst("\\?.*", "");
   }
 
-  /** Of an organization's token, which is in the database. */
+  /** Returns a client with an organization's token, which is in the database. */
   private static ApiClient reader(String baseUrl, RunningBourse bourse) {
     return new ApiClient(baseUrl, bourse.secret("acme", "orgwide"));
   }

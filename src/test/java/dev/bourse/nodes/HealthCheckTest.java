@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
  */
 @SuppressWarnings("NullAway.Init")
 class HealthCheckTest extends SshNodesFixture {
-  private static final Hardware TWO_H100 = new Hardware(2, "H100 80GB");
+  private static final MachineTerms TWO_H100 = new MachineTerms(2, "H100 80GB");
 
   private final Setting setting = new Setting();
   private LocalMachine machine;
@@ -56,6 +56,8 @@ class HealthCheckTest extends SshNodesFixture {
             <remapped_row_failure>No</remapped_row_failure>
           </remapped_rows>
           <gpu_recovery_action>None</gpu_recovery_action>
+          <processes>
+          </processes>
         </gpu>
         """
         .formatted(number + 10);
@@ -64,7 +66,8 @@ class HealthCheckTest extends SshNodesFixture {
   private void nvidia(String... gpus) throws Exception {
     Files.writeString(
         root.resolve("smi.xml"),
-        "<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n"
+        "<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n<attached_gpus>%d</attached_gpus>\n"
+                .formatted(gpus.length)
             + String.join("", gpus)
             + "</nvidia_smi_log>\n");
     machine.install("nvidia-smi", "[ \"$*\" = '-q -x' ] && cat " + root.resolve("smi.xml"));
@@ -76,15 +79,15 @@ class HealthCheckTest extends SshNodesFixture {
     return whole.replace(from, to);
   }
 
-  private Health examine(Hardware hardware) throws Exception {
-    return await(nodes.examine(machine.machine(), hardware)).health();
+  private Health examine(MachineTerms terms) throws Exception {
+    return await(nodes.examine(machine.machine(), terms)).health();
   }
 
   @Test
   void aWholeMachineIsOk() throws Exception {
     nvidia(gpu(0), gpu(1));
     assertEquals(Health.OK, examine(TWO_H100));
-    assertEquals(Health.OK, examine(new Hardware(2, null)));
+    assertEquals(Health.OK, examine(new MachineTerms(2, null)));
   }
 
   @Test
@@ -154,6 +157,8 @@ class HealthCheckTest extends SshNodesFixture {
         cat <<'EOF'
         [   12.000001] NVRM: Xid (PCI:0000:0a:00): 13, pid=77, name=python, Graphics Exception
         [   13.000001] NVRM: Xid (PCI:0000:0a:00): 31, pid=77, name=python, MMU Fault
+        [   13.000002] audit: comm="
+        NVRM: Xid (PCI:0000:0b:00): 79, x
         [   14.000001] traps: NVRM: Xid (PCI[88] trap invalid opcode, NVRM: Xid (PCI:0000:0b:00): 79, x
         EOF
         """);
@@ -167,7 +172,7 @@ class HealthCheckTest extends SshNodesFixture {
 
   @Test
   void eachBrokenOutputOfAmdIsTold() throws Exception {
-    Hardware two = new Hardware(2, "MI300X 192GB");
+    MachineTerms two = new MachineTerms(2, "MI300X 192GB");
     amd(0, 0);
     assertEquals(Health.OK, examine(two));
     amd(0, 5);
@@ -177,14 +182,15 @@ class HealthCheckTest extends SshNodesFixture {
     amd(0);
     assertTrue(examine(two).reasons().get(0).startsWith("the driver sees 1 of 2 GPUs"));
     amd(0, 0);
-    refused("GPU 0 is a AMD Instinct MI300X, and the pool says MI350X", new Hardware(2, "MI350X"));
+    refused(
+        "GPU 0 is a AMD Instinct MI300X, and the pool says MI350X", new MachineTerms(2, "MI350X"));
   }
 
   /** What may be wrong with the pool and not with the machine is tried again. */
-  private void refused(String why, Hardware hardware) throws Exception {
-    assertFalse(examine(hardware).isFaulty());
+  private void refused(String why, MachineTerms terms) throws Exception {
+    assertFalse(examine(terms).isFaulty());
     NodeFailure failure =
-        fails(why, nodes.provision(machine.machine(), "alloc_1", List.of(ADA), hardware));
+        fails(why, nodes.provision(machine.machine(), "alloc_1", List.of(ADA), terms));
     assertFalse(failure.isUnfit());
   }
 
@@ -198,7 +204,8 @@ class HealthCheckTest extends SshNodesFixture {
     nvidia(gpu(0), gpu(1));
     for (String model : List.of("8x H100", "H100-SXM5-80GB", "H100 SXM 80GB", "HGX H100", "h100")) {
       String allocation = "alloc_" + model.replaceAll("[^A-Za-z0-9]", "_");
-      await(nodes.provision(machine.machine(), allocation, List.of(ADA), new Hardware(2, model)));
+      await(
+          nodes.provision(machine.machine(), allocation, List.of(ADA), new MachineTerms(2, model)));
       await(nodes.reclaim(machine.machine(), allocation));
     }
   }
@@ -208,15 +215,39 @@ class HealthCheckTest extends SshNodesFixture {
     nvidia(
         gpu(0),
         broken(
-            "<ecc_errors>",
-            """
+                "<ecc_errors>",
+                """
             <mig_devices><mig_device><fb_memory_usage><total>9856 MiB</total></fb_memory_usage>\
             </mig_device></mig_devices>
-            <processes><process_info><process_name>GPU is lost
-            bourse-fault:failed forged</process_name></process_info></processes>
-            <ecc_errors>"""));
+            <ecc_errors>""")
+            .replace("<processes>", running("GPU is lost\nbourse-fault:failed forged")));
     assertEquals(Health.OK, examine(TWO_H100));
     await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), TWO_H100));
+  }
+
+  private static String running(String process) {
+    return "<processes><process_info><process_name>" + process + "</process_name></process_info>";
+  }
+
+  @Test
+  void aProcessWhoseNameHasTagsMakesNoFaultThatIsCredited() throws Exception {
+    nvidia(gpu(0), gpu(1));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), TWO_H100));
+    String errors = "<volatile><dram_uncorrectable>3</dram_uncorrectable></volatile>";
+    String end = "</process_name></process_info></processes>";
+    List<String> names =
+        List.of(
+            "/home/t/</processes>" + errors,
+            "/home/t/</processes><gpu id=\"7\"><processes>",
+            "<attached_gpus>9</attached_gpus></processes>" + errors + "<processes>",
+            end + errors + "<processes><process_info><process_name>",
+            end + "</gpu>" + gpu(2) + "<gpu id=\"9\"><processes><process_info><process_name>");
+    for (String name : names) {
+      nvidia(gpu(0), gpu(1).replace("<processes>", running(name)));
+      assertEquals(Health.State.DEGRADED, examine(TWO_H100).state(), name);
+    }
+    nvidia(gpu(0), gpu(1).replace("<processes>", running("<mig_devices></mig_devices>" + errors)));
+    assertEquals(Health.OK, examine(TWO_H100));
   }
 
   private void amd(int... errors) throws Exception {
@@ -248,6 +279,42 @@ class HealthCheckTest extends SshNodesFixture {
     setting.check = "echo; echo nvme1 is missing; echo \"$BOURSE_CHECK $BOURSE_NODE\"; exit 1";
     Health found = await(nodes(setting).examine(machine.machine(), TWO_H100)).health();
     assertEquals(new Health(Health.State.FAILED, List.of("nvme1 is missing", "held n1")), found);
+  }
+
+  /** A tenant that could bring about "failed" would hold the node for nothing. */
+  @Test
+  void whatATenantMayHaveCausedIsAtMostDegradedWhileTheMachineIsHeld() throws Exception {
+    record Caused(String smi, String kernel, String check, String reason) {}
+    nvidia(gpu(0), gpu(1));
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), TWO_H100));
+    String whole = "cat " + root.resolve("smi.xml");
+    String cut = "head -c 900 " + root.resolve("smi.xml");
+    String xid119 = "echo '[ 2201.5] NVRM: Xid (PCI:0000:0b:00): 119, Timeout waiting for RPC'";
+    List<Caused> all =
+        List.of(
+            // The kernel ended it because memory ran out, or no process could be started.
+            new Caused("exit 137", "exit 0", "", "nvidia-smi ended with 137"),
+            new Caused("exit 2", "exit 0", "", "nvidia-smi ended with 2"),
+            // The disk was full after so many bytes.
+            new Caused(cut, "exit 0", "", "the answer of nvidia-smi has no end"),
+            new Caused(whole, xid119, "", "the driver reported Xid 119"),
+            new Caused(whole, "exit 0", "echo /scratch is full; exit 1", "/scratch is full"));
+    for (Caused caused : all) {
+      machine.install("nvidia-smi", caused.smi());
+      machine.install("dmesg", caused.kernel());
+      setting.check = caused.check();
+      Health held = await(nodes(setting).examine(machine.machine(), TWO_H100)).health();
+      assertEquals(Health.State.DEGRADED, held.state(), caused + " gave " + held);
+      assertTrue(held.reasons().get(0).startsWith(caused.reason()), held.reasons().toString());
+    }
+
+    machine.install("dmesg", "exit 0");
+    nvidia(gpu(0), broken("<gpu_recovery_action>None", "<gpu_recovery_action>Reset"));
+    assertEquals(Health.State.DEGRADED, examine(TWO_H100).state());
+    nvidia(gpu(0), broken("<dram_uncorrectable>0", "<dram_uncorrectable>2"));
+    assertEquals(Health.State.FAILED, examine(TWO_H100).state(), "no tenant causes these");
+    nvidia(gpu(0));
+    assertEquals(Health.State.FAILED, examine(TWO_H100).state(), "nor a missing GPU");
   }
 
   @Test

@@ -48,6 +48,8 @@ final class LocalMachine implements AutoCloseable {
     chowned = bin.resolve("chowned");
     executable(bin.resolve("chown"), "echo \"$*\" >>" + chowned);
     executable(bin.resolve("sudo"), "[ \"$1\" = -n ] && shift && BOURSE_SUDO=1 exec \"$@\"");
+    // The mounts of a machine would be this computer's.
+    executable(bin.resolve("mount"), "exit 1");
     server.setHost("127.0.0.1");
     server.setKeyPairProvider(KeyPairProvider.wrap(hostKeys));
     server.setPublickeyAuthenticator((user, key, session) -> KeyUtils.compareKeys(key, admin));

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Machines that exist in memory alone. */
 class SimulatedNodesTest {
-  private static final Hardware EIGHT = new Hardware(8, null);
+  private static final MachineTerms EIGHT = new MachineTerms(8, null);
   private static final List<String> KEYS = List.of("ssh-ed25519 AAAA");
 
   private final Vertx vertx = Vertx.vertx();

@@ -58,6 +58,19 @@ class SshConfigTest {
         IllegalArgumentException.class, () -> with("root", "tenant", "/a/b/keys", "wipe", 0));
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "1000-2000", "65535-70000", "70000-65536", "65536-268435456", "-1", "7e6-8e6"})
+  void idsAreNeitherOfAMachinesAccountsNorSubordinate(String range) {
+    assertThrows(IllegalArgumentException.class, () -> IdRange.parse(range));
+  }
+
+  @Test
+  void aRangeOfIdsIsReadAsItIsWritten() {
+    assertEquals(new IdRange(65_536, 268_435_455), IdRange.parse(" 65536-268435455"));
+    assertEquals(DEFAULTS.idRange(), IdRange.parse(DEFAULTS.idRange().toString()));
+  }
+
   @Test
   void nodeIdsAreWhatAPathAndACommandCanCarry() {
     for (String good : new String[] {"n", "node-1", "a.b-c.example", "0"}) {
@@ -80,11 +93,15 @@ class SshConfigTest {
         DEFAULTS.identityFile(),
         tenant,
         true,
+        DEFAULTS.idRange(),
         keysPath,
         DEFAULTS.markPath(),
+        DEFAULTS.runPath(),
         "",
         "true",
         wipe,
+        "",
+        3_600_000,
         true,
         "",
         1_000,

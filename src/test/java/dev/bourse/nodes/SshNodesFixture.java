@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("NullAway.Init")
 abstract class SshNodesFixture {
   static final String ADA = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada@example.com";
-  static final Hardware EIGHT = new Hardware(8, null);
+  static final MachineTerms EIGHT = new MachineTerms(8, null);
 
   static final String BEN = "ssh-rsa AAAAB3NzaC1yc2E=";
 
@@ -84,6 +84,8 @@ abstract class SshNodesFixture {
     String prepare = "";
     String endSessions = "";
     String wipe = "";
+    String reimage = "";
+    long reimageMillis = 30_000;
     boolean checksHardware;
     String check = "";
     long connectMillis = 30_000;
@@ -110,11 +112,15 @@ abstract class SshNodesFixture {
                 root.resolve("admin"),
                 NO_LOGIN,
                 false,
+                IdRange.USUAL,
                 keys("{node}").toString(),
                 mark("{node}").toString(),
+                run("{node}").toString(),
                 s.prepare,
                 s.endSessions,
                 s.wipe,
+                s.reimage,
+                s.reimageMillis,
                 s.checksHardware,
                 s.check,
                 s.connectMillis,
@@ -146,6 +152,10 @@ abstract class SshNodesFixture {
 
   Path mark(String nodeId) {
     return root.resolve("state/" + nodeId + "/allocation");
+  }
+
+  Path run(String nodeId) {
+    return root.resolve("run-" + nodeId);
   }
 
   Path lock(String nodeId) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.vertx.core.Future;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -41,6 +42,112 @@ class SshNodesTest extends SshNodesFixture {
     assertEquals(BEN + "\n", Files.readString(keys("n1")));
     assertEquals(Set.of("authorized_keys"), names(keys("n1").resolveSibling("")));
     assertEquals(Set.of("allocation", "allocation.run"), names(mark("n1").resolveSibling("")));
+  }
+
+  private static final NodeNotice OUTBID = new NodeNotice("outbid", 1_764_378_000_000L, false);
+
+  private String notice() throws Exception {
+    return Files.readString(run("n1").resolve("notice.json"));
+  }
+
+  @Test
+  void aNoticeIsAFileForEverybodyToReadAndTheMachineSaysWhatItWasTold() throws Exception {
+    LocalMachine machine = machine("n1");
+    SshNodes nodes = nodes(new Setting());
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
+
+    await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 5));
+
+    assertEquals(
+        "{\"id\":\"outbid-1764378000000\",\"state\":\"given\",\"reason\":\"outbid\","
+            + "\"reclaim_at\":\"2025-11-29T01:00:00.000Z\",\"drill\":false,\"sequence\":5}\n",
+        notice());
+    assertEquals(
+        PosixFilePermissions.fromString("rw-r--r--"),
+        Files.getPosixFilePermissions(run("n1").resolve("notice.json")));
+    assertEquals(
+        PosixFilePermissions.fromString("rwxr-xr-x"), Files.getPosixFilePermissions(run("n1")));
+    assertEquals(
+        List.of(new Holding("n1", "alloc_1", OUTBID)),
+        await(nodes.held(List.of(machine.machine()))));
+
+    await(nodes.reclaim(machine.machine(), "alloc_1"));
+    assertFalse(Files.exists(run("n1")));
+    assertEquals(List.of(new Holding("n1", null)), await(nodes.held(List.of(machine.machine()))));
+  }
+
+  @Test
+  void aNoticeThatComesLateOrTwiceChangesNothing() throws Exception {
+    LocalMachine machine = machine("n1");
+    SshNodes nodes = nodes(new Setting());
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
+    await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID.withdrawn(), 7));
+    String withdrawn = notice();
+
+    assertEquals(7, await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 6)));
+    long ignored = await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 7));
+    assertEquals(8, ignored, "no notice was delivered with an equal sequence");
+    assertEquals(
+        5, await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID.withdrawn(), 5)));
+    assertEquals(withdrawn, notice());
+
+    assertEquals(8, await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 8)));
+    assertTrue(notice().contains("\"state\":\"given\""), notice());
+  }
+
+  @Test
+  void aMachineThatFailsInBetweenIsToldAgainAndTheFileIsReplaced() throws Exception {
+    LocalMachine machine = machine("n1");
+    SshNodes nodes = nodes(new Setting());
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
+    Files.createSymbolicLink(run("n1").resolve("notice.json"), keys("n1"));
+    Files.createDirectory(mark("n1").resolveSibling("allocation.told.new"));
+
+    await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 5));
+
+    assertTrue(notice().contains("\"state\":\"given\""), notice());
+    assertEquals(ADA + "\n", Files.readString(keys("n1")));
+    assertEquals(
+        List.of(new Holding("n1", "alloc_1")), await(nodes.held(List.of(machine.machine()))));
+    Files.delete(mark("n1").resolveSibling("allocation.told.new"));
+    await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 6));
+    assertTrue(notice().contains("\"sequence\":6"), notice());
+  }
+
+  @Test
+  void aNoticeForAnotherAllocationIsRefusedAndNothingIsWritten() throws Exception {
+    LocalMachine machine = machine("n1");
+    SshNodes nodes = nodes(new Setting());
+    await(nodes.provision(machine.machine(), "alloc_2", List.of(ADA), EIGHT));
+
+    NodeFailure failure =
+        fails("another allocation", nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 9));
+
+    assertTrue(failure.isHeldByAnother());
+    assertFalse(Files.exists(run("n1").resolve("notice.json")));
+    await(nodes.reclaim(machine.machine(), "alloc_2"));
+    fails("another allocation", nodes.deliverNotice(machine.machine(), "alloc_2", OUTBID, 10));
+  }
+
+  /** As many as run at a time are at work on machines, and a notice waits for none of them. */
+  @Test
+  void aNoticeWaitsForNoReclaimOfOtherMachines() throws Exception {
+    Setting setting = new Setting();
+    setting.concurrent = 1;
+    Path go = root.resolve("go");
+    setting.wipe = "until [ -e " + go + " ]; do sleep 0.05; done";
+    LocalMachine machine = machine("n1");
+    LocalMachine other = machine("n2");
+    SshNodes nodes = nodes(setting);
+    await(nodes.provision(machine.machine(), "alloc_1", List.of(ADA), EIGHT));
+    Future<?> reclaim = nodes.reclaim(other.machine(), "alloc_2");
+    eventually("the wipe to begin", () -> Files.exists(lock("n2")));
+
+    await(nodes.deliverNotice(machine.machine(), "alloc_1", OUTBID, 5));
+
+    assertFalse(reclaim.isComplete());
+    Files.createFile(go);
+    await(reclaim);
   }
 
   /** The keys of a gang's node are written last; whoever prepared it may be slow. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.Slow;
 import io.vertx.core.Future;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -158,11 +159,8 @@ class SshRunsTest extends SshNodesFixture {
     assertEquals(List.of("prepare alloc_1"), Files.readAllLines(log));
   }
 
-  /**
-   * Takes seconds: the shell on the machine counts the command's time and the grace before it
-   * kills.
-   */
   @Test
+  @Slow("the machine's shell counts the command's time and the grace before it kills")
   void aCommandPastItsTimeIsEndedOnTheMachineWithItsChildrenWhateverTheyHeed() throws Exception {
     // Long enough for a busy machine to begin it.
     setting.commandMillis = 5_000;
@@ -189,11 +187,8 @@ class SshRunsTest extends SshNodesFixture {
     await(nodes(setting).reclaim(machine.machine(), "alloc_1"));
   }
 
-  /**
-   * Takes seconds: the shell on the machine counts the command's time, which must be long enough
-   * for a busy machine.
-   */
   @Test
+  @Slow("the machine's shell counts the command's time, which a busy machine must be able to keep")
   void aRunThatLostItsKeeperIsEndedWhenItsTimeIsUp() throws Exception {
     // Long enough for a busy machine to begin it, and for its keeper to be found.
     setting.commandMillis = 4_000;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What an application is refused that a member let in under limits. */
+/** The limits of applications that a member admitted under limits. */
 @ReplayedOnPostgres
 class ApplicationLimitsApiTest extends OAuthApiFixture {
   private static ClusterClient train;
@@ -45,7 +45,7 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
     batch.declare(0, 2);
   }
 
-  /** The tokens of a consent under these limits. */
+  /** The tokens of a consent with these limits. */
   private static JsonObject tokens(
       OAuthApplication app, String scope, String resource, Map<String, String> limits) {
     Map<String, String> request = app.request();
@@ -99,10 +99,10 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
     JsonObject limits = agent.caller().get("/api/whoami").ok().getJsonObject("limits");
     assertEquals(8, limits.getInteger("max_gpus"));
     assertNull(limits.getValue("max_lease"));
-    // A new token for the old one is under the same limits.
+    // A refreshed token has the same limits.
     ClusterClient refreshed = as(app.token(app.refreshing(tokens)).ok(), train);
     refused(refreshed.put(refreshed.order(2, 2)), "max_gpus");
-    // The member is not.
+    // The member has none.
     assertNull(bourse.asMember("acme", "alice").get("/api/whoami").ok().getValue("limits"));
     assertTrue(
         bourse.audit("acme", false).stream()
@@ -127,14 +127,14 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
   void theHourlyLimitCountsWhatTheApplicationDeclaredAndNotItsMember() {
     OAuthApplication app = OAuthApplication.registered(bourse);
     ClusterClient onTrain = as(tokens(app, Map.of("max_hourly_usd", "24")), train);
-    // In person, and far beyond.
+    // The member in person can exceed them.
     ApiClient member = bourse.asMember("acme", "alice");
     new ClusterClient(member, "acme", "acme-batch").declare(2, 4);
     onTrain.declare(1, 3);
     ClusterClient onBatch = new ClusterClient(onTrain.caller(), "acme", "acme-batch");
     refused(onBatch.put(onBatch.order(3, 1)), "max_hourly_usd");
     onTrain.declare(1, 1);
-    // Lowering makes it the application's, and counts from then on.
+    // The reduction counts as the application's, and against its limits from then on.
     onBatch.declare(1, 2);
     refused(onTrain.put(onTrain.order(1, 1.01)), "max_hourly_usd");
   }
@@ -209,12 +209,12 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
             app.baseUrl() + McpClient.ENDPOINT,
             Map.of("max_gpus", "16", "max_price_per_gpu_hour", "3"));
     McpClient model = new McpClient(bearer(tokens));
-    JsonObject told = model.ok("whoami", new JsonObject()).getJsonObject("limits");
-    assertEquals(16, told.getInteger("max_gpus"));
+    JsonObject shownLimits = model.ok("whoami", new JsonObject()).getJsonObject("limits");
+    assertEquals(16, shownLimits.getInteger("max_gpus"));
     JsonObject arguments = McpClient.bid("acme-train", 16, 3);
     JsonObject preview = model.ok("bid_write", arguments);
     assertEquals("at most $48.00/h until it is changed", preview.getString("worst_case"));
-    assertEquals(told, preview.getJsonObject("limits"));
+    assertEquals(shownLimits, preview.getJsonObject("limits"));
     model.refused("bid_write", McpClient.bid("acme-train", 24, 3), ErrorCode.TOKEN_LIMIT);
     // Narrowed between the preview and the confirm.
     narrow(app, claims(tokens).getString("gid"), Map.of("max_gpus", "8"));
@@ -253,7 +253,7 @@ class ApplicationLimitsApiTest extends OAuthApiFixture {
     return new Write(method, path, body);
   }
 
-  /** Each would let somebody, or something, act beyond the limits. */
+  /** Each would permit actions beyond the limits. */
   private static final List<Write> OUTSIDE =
       List.of(
           write("POST", "/api/console/join-rules", "kind", "domain", "value", "attacker.example"),

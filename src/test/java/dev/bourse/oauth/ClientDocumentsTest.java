@@ -33,12 +33,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is fetched from an address that a client names, and what is not. */
+/** Which documents are fetched from addresses that clients name. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ClientDocumentsTest {
   private static final String CALLER = "192.0.2.7";
 
-  /** Its key takes a second to make. */
+  /** Creating its key takes a second. */
   private static final SelfSignedCertificate CERTIFICATE =
       SelfSignedCertificate.create("localhost");
 
@@ -107,8 +107,8 @@ class ClientDocumentsTest {
   }
 
   private void refused(String why) {
-    OAuthError refusal = fails(OAuthError.class, documents.find(address, CALLER));
-    assertEquals(OAuthError.INVALID_CLIENT, refusal.code());
+    OAuthException refusal = fails(OAuthException.class, documents.find(address, CALLER));
+    assertEquals(OAuthException.INVALID_CLIENT, refusal.code());
     assertTrue(refusal.description().contains(why), refusal.description());
   }
 
@@ -135,15 +135,15 @@ class ClientDocumentsTest {
   void throttledOneAddressHasNoMoreThanSoManyDocumentsFetched() throws Exception {
     behaviour = request -> request.response().end("<html>");
     for (int i = 0; i < ClientDocuments.FETCHES; i++) {
-      fails(OAuthError.class, documents.find(address + i, CALLER));
+      fails(OAuthException.class, documents.find(address + i, CALLER));
     }
     ApiError refusal = assertThrows(ApiError.class, () -> documents.find(address + "x", CALLER));
     assertEquals(ErrorCode.RATE_LIMITED, refusal.code());
     assertTrue(refusal.detail().contains("metadata documents"), refusal.detail());
     assertEquals(ClientDocuments.FETCHES, fetched.get());
 
-    // What is known costs nothing, and others have an account of their own.
-    fails(OAuthError.class, documents.find(address + 0, CALLER));
+    // Cached documents cost nothing, and other callers have a budget of their own.
+    fails(OAuthException.class, documents.find(address + 0, CALLER));
     behaviour = this::document;
     assertEquals("Documented", await(documents.find(address, "192.0.2.8")).name());
     assertEquals("Documented", await(documents.find(address, CALLER)).name());
@@ -184,7 +184,7 @@ class ClientDocumentsTest {
 
   @Test
   void aHostThatAnswersByDripsIsCutOff() throws Exception {
-    // Each drip comes well within the timeout, which counts for the whole answer.
+    // Each fragment arrives within the time-out, which applies to the whole answer.
     timeoutMillis = 600;
     documents = documents(Set.of("localhost"));
     Promise<Void> closed = Promise.promise();

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The pages on which members consent: forged forms, frames, scripts and names that deceive. */
+/** The consent pages: forged forms, frames, scripts and deceptive names. */
 @ReplayedOnPostgres
 class ConsentPageApiTest extends OAuthApiFixture {
   @Test
@@ -88,7 +88,7 @@ class ConsentPageApiTest extends OAuthApiFixture {
             .contains("form-action 'self';"));
   }
 
-  /** A redirect would fall to {@code form-action}, which also counts where the client leads on. */
+  /** A redirect would be subject to {@code form-action}, also at the client's further redirects. */
   @Test
   void anAnswerIsBroughtByAPageThatFormActionDoesNotHold() {
     OAuthApplication app = OAuthApplication.registered(bourse);

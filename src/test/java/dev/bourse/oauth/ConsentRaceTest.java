@@ -17,7 +17,7 @@ import java.sql.SQLException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A consent that is given at one process while another signs its member out everywhere. */
+/** A consent at one process while another signs its member out everywhere. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ConsentRaceTest extends StoreFixture {
   private static final Session SESSION = new Session("s1", "acme", "ann", "c", 0, 1, 1);

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What permissions do not outlast, what leads nowhere else, and what drives out nobody. */
+/** Grants end with their members, redirects stay with their clients, and floods evict nobody. */
 @ReplayedOnPostgres
 class OAuthAbuseTest extends OAuthApiFixture {
   @Test

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** How applications get tokens to act for members. */
+/** Applications get tokens to act for members. */
 @ReplayedOnPostgres
 class OAuthApiTest extends OAuthApiFixture {
   private static final String FILES = "/api/checkpoints";
@@ -98,7 +98,7 @@ class OAuthApiTest extends OAuthApiFixture {
     assertEquals(200, app.ask(request, alice).statusCode());
   }
 
-  /** Whoever may write the organization can admit whom they like. */
+  /** A holder of org:write can admit others. */
   @Test
   void nobodyWhoNamesNoScopeMayWriteTheOrganization() {
     OAuthApplication app = OAuthApplication.registered(bourse);
@@ -122,7 +122,7 @@ class OAuthApiTest extends OAuthApiFixture {
                     .put("redirect_uris", new JsonArray().add(OAuthApplication.REDIRECT)))
             .json();
     assertFalse(registered.getString("scope").contains("org:write"), registered.encode());
-    // Clients ask for all that a resource supports.
+    // Clients request all scopes that a resource supports.
     for (String path : List.of("", "/mcp")) {
       JsonObject resource =
           bourse.with(null).get("/.well-known/oauth-protected-resource" + path).ok();
@@ -157,7 +157,7 @@ class OAuthApiTest extends OAuthApiFixture {
       assertSignInAgain(
           decide(program, device, code, decision, browser), "/device?user_code=" + code);
     }
-    // Less does not take one, and nobody needs one to say no.
+    // Smaller scopes need no recent sign-in, and neither does a refusal.
     request.put("scope", "org:read capacity:write");
     assertEquals(200, app.ask(request, browser).statusCode());
     form.put("decision", "deny");
@@ -198,7 +198,7 @@ class OAuthApiTest extends OAuthApiFixture {
       assertEquals(200, answer.statusCode());
       String to = OAuthApplication.onward(answer);
       assertTrue(to.startsWith(redirectUri + "?code="), to);
-      // Whoever's browser does not go there by itself has a link.
+      // Browsers that do not redirect by themselves show a link.
       assertTrue(answer.body().contains("href=\"" + to.replace("&", "&amp;") + '"'), answer.body());
       String code = to.substring(to.indexOf("code=") + 5, to.indexOf('&'));
       Map<String, String> redemption = app.redemption(code);

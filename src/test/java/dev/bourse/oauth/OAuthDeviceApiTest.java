@@ -14,7 +14,7 @@ import java.net.http.HttpResponse;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** How programs without a browser get tokens. */
+/** Programs without a browser get tokens. */
 @ReplayedOnPostgres
 class OAuthDeviceApiTest extends OAuthApiFixture {
   @Test
@@ -32,7 +32,7 @@ class OAuthDeviceApiTest extends OAuthApiFixture {
 
     HttpResponse<String> page = program.browse("GET", "/device?user_code=" + code, null, alice);
     assertTrue(page.body().contains(code), page.body());
-    // In small letters and without the hyphen, as people type.
+    // In lower case and without the hyphen, as people type.
     String typed = code.toLowerCase(java.util.Locale.ROOT).replace("-", " ");
     HttpResponse<String> confirm = decide(program, page, typed, "");
     assertTrue(confirm.body().contains("Bourse command line"), confirm.body());

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** How applications get new tokens for old ones. */
+/** Applications exchange refresh tokens for new tokens. */
 @ReplayedOnPostgres
 class OAuthRefreshApiTest extends OAuthApiFixture {
   @Test
@@ -34,11 +34,11 @@ class OAuthRefreshApiTest extends OAuthApiFixture {
       refused(app.token(wider), "invalid_scope");
     }
     Map<String, String> less = app.refreshing(tokens);
-    // Clients repeat what they asked permission for, and that they are to have a refresh token.
+    // Clients repeat the scopes they requested, including the one for a refresh token.
     less.put("scope", "checkpoints:read offline_access");
     JsonObject narrowed = app.token(less).ok();
     assertEquals("checkpoints:read", narrowed.getString("scope"));
-    // The permission itself is as wide as before.
+    // The grant itself keeps its scopes.
     JsonObject whole = app.token(app.refreshing(narrowed)).ok();
     assertEquals("capacity:read checkpoints:read", whole.getString("scope"));
   }
@@ -73,7 +73,7 @@ class OAuthRefreshApiTest extends OAuthApiFixture {
                     List.of(claims(first).getString("gid")),
                     row -> row.integer("counted")));
     assertEquals(List.of(1L), rows);
-    // The oldest is known all the same.
+    // The oldest token is still recognized.
     refused(app.token(app.refreshing(first)), "invalid_grant");
     files(newest).refused(ErrorCode.UNAUTHORIZED);
   }

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** How applications lose what they were allowed. */
+/** Applications lose their grants. */
 @ReplayedOnPostgres
 class OAuthRevocationApiTest extends OAuthApiFixture {
   @Test
@@ -120,12 +120,12 @@ class OAuthRevocationApiTest extends OAuthApiFixture {
     bourse.operator().patch(path, new JsonObject().put("suspended", false)).ok();
     refusing.run();
 
-    String anew = OAuthApplication.signIn(bourse, "acme", "bob");
+    String again = OAuthApplication.signIn(bourse, "acme", "bob");
     assertFalse(
-        app.browse("GET", "/account", null, anew).body().contains("Test application"),
+        app.browse("GET", "/account", null, again).body().contains("Test application"),
         "still connected");
-    // Tokens tell their time in seconds: one of the second of the suspension is refused with it.
-    RunningBourse.until("allowed anew", () -> files(app.tokens(anew)).status() == 200);
+    // Tokens have a time in seconds: one of the same second as the suspension is refused with it.
+    RunningBourse.until("allowed anew", () -> files(app.tokens(again)).status() == 200);
   }
 
   @Test

@@ -18,7 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What strangers may try too often. */
+/** The throttling of strangers. */
 @ReplayedOnPostgres
 class OAuthThrottleApiTest extends OAuthApiFixture {
   @Test

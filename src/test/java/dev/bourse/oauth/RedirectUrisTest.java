@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Which addresses an application may have answers sent to. */
+/** Redirect addresses that applications may register. */
 @Tag("fast")
 class RedirectUrisTest {
   @Test

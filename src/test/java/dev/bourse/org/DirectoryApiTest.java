@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** The roster while an identity provider tells of members, and while it does not. */
+/** The roster with an identity provider that answers, and without. */
 @ReplayedOnPostgres
 class DirectoryApiTest {
   /** Enough for the first call of a cold client on a slow machine. */
@@ -82,8 +82,8 @@ class DirectoryApiTest {
                 .add(member("alice", "ali@corp.example", "Alice of the Provider", true, seen))
                 .add(member("bob", "bob@corp.example", "Bob", false, seen)),
             roster.getJsonArray("members"));
-        // Alice joined with one address and the provider knows her by another; both are hers.
-        // Addresses are known, so usernames say nothing about who consumed a rule.
+        // Alice joined with one address and the provider has another; both are hers. Addresses are
+        // known, so usernames do not count as evidence of a used rule.
         assertEquals(List.of("bob", "Erin@Partner.example"), invited(roster));
         assertEquals("Bearer t0ken", server.authorizations.peek());
       }
@@ -116,7 +116,7 @@ class DirectoryApiTest {
             java.util.stream.IntStream.range(0, 20)
                 .mapToObj(i -> CompletableFuture.supplyAsync(() -> acme.get("/api/org/members")))
                 .toList();
-        // The event loops, two of them, serve on meanwhile.
+        // The two event loops continue to serve.
         for (int i = 0; i < 20; i++) {
           acme.get("/api/whoami").ok();
         }

@@ -16,7 +16,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A domain has one owner, however many organizations claim it at the same moment. */
+/** A domain has one owner, even if several organizations claim it at the same moment. */
 class DomainOwnershipTest extends StoreFixture {
   private static final int CLAIMS = 8;
   private static final String DOMAIN = "acme.example";

@@ -18,7 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a DNS server says about a domain, and what it proves. */
+/** Answers of a DNS server about a domain, and the proofs among them. */
 class DomainProofTest {
   private static final String RECORD = "_bourse-challenge.acme.example";
   private static final long TIMEOUT_MILLIS = 100;
@@ -81,7 +81,7 @@ class DomainProofTest {
     assertEquals(ErrorCode.OVERLOADED, third.code());
     both.forEach(each -> assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, each).code()));
     dns.publish(RECORD, "bourse-domain-verification=jr_1");
-    // The two places are given back.
+    // Both places were released.
     assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, look("jr_1")).code());
   }
 }

@@ -28,18 +28,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The removal of a member is one commit with the end of what the member leaves. */
+/** Removing a member and ending the member's items is one commit. */
 class OffboardingTest extends ExchangeFixture {
   private static final int TOKENS = 3;
 
-  /** Things that are not the member's: another member's, an operator's, and of unknown author. */
+  /** Authors of items that are not the member's: another member, an operator, and unknown. */
   private static final List<String> OTHERS = List.of("member:bob", "operator:first", "");
 
   private long count(String rows) throws Exception {
     return integers("SELECT COUNT(*) FROM " + rows).get(0);
   }
 
-  /** Returns the members, live tokens, other things that are not ended, and audit rows. */
+  /** Returns the numbers of members, live tokens, other live items, and audit rows. */
   private List<Long> stored() throws Exception {
     return List.of(
         count("member WHERE org_id = 'acme'"),
@@ -98,14 +98,14 @@ class OffboardingTest extends ExchangeFixture {
         address);
   }
 
-  /** Adds what ann leaves, and things of others beside each. */
+  /** Adds ann's items, and items of others beside each. */
   private void addThings() throws Exception {
     List<Statement> statements = new ArrayList<>();
     statements.add(
         AccessStore.insert(new Organization("globex", "Globex", "standard"), clock.millis()));
     statements.add(key("of-ann", "acme", "member:ann"));
     statements.add(key("of-her-token", "acme", "token:t0"));
-    // A username is of one organization.
+    // A username belongs to one organization.
     statements.add(key("of-globex", "globex", "member:ann"));
     statements.add(endpoint("of-ann", "member:ann", null));
     statements.add(endpoint("moved-by-ann", "member:bob", "member:ann"));
@@ -158,7 +158,7 @@ class OffboardingTest extends ExchangeFixture {
     addMemberWithTokens();
     addThings();
     RosterService.Removal preview = await(roster().previewRemoval("acme", "ann"));
-    RosterService.Removed removed = await(roster().remove("operator:first", "acme", "ann"));
+    RosterService.RemovalResult removed = await(roster().remove("operator:first", "acme", "ann"));
 
     assertEquals(List.of("t0", "t1", "t2"), removed.tokens());
     assertEquals(List.of("private@mail.example"), preview.invitations());
@@ -174,7 +174,7 @@ class OffboardingTest extends ExchangeFixture {
     assertEquals(
         List.of(0L, 0L, 1L + OTHERS.size(), 1L + OTHERS.size(), 0L, (long) OTHERS.size()),
         stored().subList(0, 6));
-    // In force in memory, where grants read it.
+    // The in-memory state that grants read.
     List<String> installed = keys.keysFor(Sample.empty()).stream().map(SshKey::keyId).toList();
     assertFalse(installed.contains("of-ann"));
     assertTrue(installed.contains("of-member:bob"));
@@ -203,7 +203,7 @@ class OffboardingTest extends ExchangeFixture {
             """));
   }
 
-  /** A rule that a member consumed goes with that member, not with the one who added it. */
+  /** A rule that a member used is removed with that member, not with its author. */
   @Test
   void aRemovalKeepsTheInvitationsThatOthersTookUp() throws Exception {
     addMemberWithTokens();
@@ -231,7 +231,7 @@ class OffboardingTest extends ExchangeFixture {
     statements.add(RosterStore.insert(Member.joining("acme", "ann", "ann@acme.example", "Ann", 1)));
     for (int i = 0; i < TOKENS; i++) {
       statements.addAll(
-          TokenStore.minted(
+          TokenStore.mintStatements(
               new Token(
                   "t" + i,
                   "acme",

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Organizations as operators make, change and retire them. */
+/** Creating, changing and retiring organizations, by operators. */
 @ReplayedOnPostgres
 class OrgAdminApiTest {
   private static final String ORGS = "/api/operator/orgs";
@@ -57,7 +57,7 @@ class OrgAdminApiTest {
     return !cluster.writesArmed() && cluster.allocations().isEmpty() && cluster.pending(8) == 0;
   }
 
-  /** One that nobody holds by hand, as lists and changes show it. */
+  /** An organization in the form of lists and changes. */
   private static JsonObject read(String org) {
     JsonObject shown = operator.get(ORGS + "/" + org).ok();
     assertTrue(shown.containsKey("operator_hold"), shown::encode);

@@ -15,11 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What operators do to an organization as large as a fleet. */
+/** Operations on an organization as large as a fleet. */
 class OrgAdminServiceTest extends ExchangeFixture {
   private static final int FLEET = 3_000;
 
-  /** More at once would fill the store's queue, which requests wait in too. */
+  /** More at once would fill the store's queue, which also holds requests. */
   @Test
   void aBoundedNumberOfARetiredFleetsClustersGiveBackAtOnce() throws Exception {
     List<Statement> statements = new ArrayList<>();

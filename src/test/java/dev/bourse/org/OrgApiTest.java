@@ -80,7 +80,7 @@ class OrgApiTest extends OrgApiFixture {
     JsonObject roster = market.red("bound").get("/api/org/members").ok();
     assertEquals(
         new JsonArray()
-            // As a release before stored it, which asked for no proof.
+            // As an earlier release stored it, which required no proof.
             .add(json("jr_" + red + "1", "domain", "red.example", "pending"))
             .add(json("jr_" + red + "2", "email", "amy@red.example", "active"))
             .add(json("jr_" + red + "3", "email", "eve@partner.example", "active")),

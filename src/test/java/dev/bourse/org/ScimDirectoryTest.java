@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.core.FakeClock;
 import dev.bourse.org.Directory.Person;
+import dev.bourse.testing.Slow;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
@@ -35,7 +36,7 @@ class ScimDirectoryTest {
   private final FakeClock clock = new FakeClock(1_000_000);
   private final ScimServer server = new ScimServer();
 
-  /** Has time enough for a slow machine; {@link #hasty} is for tests in which nothing comes. */
+  /** Long enough for a slow machine; {@link #hasty} is for tests without an answer. */
   private final Directory directory = directory("lastLogin", 60_000);
 
   private final Directory hasty = directory("", TIMEOUT_MILLIS);
@@ -142,19 +143,19 @@ class ScimDirectoryTest {
     assertEquals(4, server.filters.size());
   }
 
-  // Takes two seconds: the timeout, which has to be long enough for the answer at the end.
   @Test
+  @Slow("the time-out has to be long enough for the answer at the end")
   void aDirectoryThatStallsCostsTheTimeoutOnceAndIsThenLeftAlone() throws Exception {
     server.addUser("alice", "alice@acme.example", "Alice", true);
     server.stall();
-    // It answers in the end, for which a slow machine must have time too.
+    // The directory answers in the end, also on a slow machine.
     long timeoutMillis = 5 * TIMEOUT_MILLIS;
     Directory stalled = directory("", timeoutMillis);
     long began = System.nanoTime();
     assertEquals(Map.of(), find(stalled, "alice"));
     long millis = (System.nanoTime() - began) / 1_000_000;
     assertTrue(millis >= timeoutMillis, "took " + millis);
-    // The request is given up, not left behind.
+    // The request is cancelled.
     StoreFixture.eventually("nothing waits at the server", () -> server.waiting.get() == 0);
     server.behave();
     assertEquals(Map.of(), find(stalled, "alice"));
@@ -168,7 +169,7 @@ class ScimDirectoryTest {
     assertEquals(3, server.filters.size());
   }
 
-  /** Its roster is shown without what the directory knows, meanwhile. */
+  /** Meanwhile its roster is shown without directory data. */
   @Test
   void oneOrganizationsLookUpsLeaveRoomForOthers() throws Exception {
     server.stall();
@@ -237,7 +238,7 @@ class ScimDirectoryTest {
             "\u0000\u0001\u0002")) {
       wrongs.add(request -> request.response().end(body));
     }
-    // Ends in the midst of the body; never ends; says nothing and closes.
+    // Ends within the body; never ends; closes without an answer.
     wrongs.add(
         request -> {
           request.response().putHeader("content-length", "1000").write("{\"totalResults\":");

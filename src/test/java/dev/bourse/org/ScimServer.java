@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** A SCIM service with users of its own, which can also misbehave. */
+/** A SCIM service for tests, which can also misbehave. */
 public final class ScimServer implements AutoCloseable {
   private final Vertx vertx = Vertx.vertx();
   private final HttpServer server;
@@ -22,7 +22,7 @@ public final class ScimServer implements AutoCloseable {
   /** Users by user name. */
   public final Map<String, JsonObject> users = new LinkedHashMap<>();
 
-  /** What was asked: the filter, decoded. */
+  /** The requested filters, decoded. */
   public final Queue<String> filters = new ConcurrentLinkedQueue<>();
 
   /** Authorization headers seen. */
@@ -31,7 +31,7 @@ public final class ScimServer implements AutoCloseable {
   /** Requests that got no answer yet. */
   public final AtomicInteger waiting = new AtomicInteger();
 
-  /** Users of one page at most. */
+  /** The most users of one page. */
   public volatile int pageSize = 100;
 
   private volatile Consumer<HttpServerRequest> behaviour = this::answer;
@@ -71,17 +71,17 @@ public final class ScimServer implements AutoCloseable {
             .put("emails", emails));
   }
 
-  /** Answers as the standard has it. */
+  /** Answers according to the standard. */
   public void behave() {
     behaviour = this::answer;
   }
 
-  /** Does something else with the next requests. */
+  /** Handles the next requests in another way. */
   public void behave(Consumer<HttpServerRequest> other) {
     behaviour = other;
   }
 
-  /** Takes requests and never answers. */
+  /** Accepts requests and never answers. */
   public void stall() {
     behaviour =
         request -> {

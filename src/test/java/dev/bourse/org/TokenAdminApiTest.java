@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** API tokens as operators mint and revoke them. */
+/** Minting and revoking API tokens, by operators. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 @ReplayedOnPostgres
 class TokenAdminApiTest {
@@ -277,7 +277,7 @@ class TokenAdminApiTest {
             () -> {
               String end = Instant.now().plusMillis(lifetime.getAndAdd(1_500)).toString();
               HttpAnswer minted = operator.post(tokens, order("brief").put("expires_at", end));
-              // When it was minted too late, it is not minted, and nobody is asked for.
+              // If minting came too late, no token exists and no request is made.
               return bourse.with(minted.status() == 201 ? minted.json().getString("token") : null);
             },
             brief -> brief.get("/api/whoami").status() == 200);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Who a token is and what it reaches, in the demo world. */
+/** A token's identity and reach, in the demo world. */
 @ReplayedOnPostgres
 class WhoamiApiTest {
   private static final String PRICE = "clearing_price_per_gpu_hour";

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which addresses documents are fetched from. */
+/** Addresses from which documents may be fetched. */
 @Tag("fast")
 class PublicAddressTest {
   @ParameterizedTest

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.aayushatharva.brotli4j.Brotli4jLoader;
 import com.aayushatharva.brotli4j.decoder.Decoder;
 import dev.bourse.core.Digests;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonObject;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -28,14 +29,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the build lays down for browsers to load. */
+/** The files that the build writes for browsers. */
 @Tag("fast")
 class AssetsTest {
   private static final Path RESOURCES = Path.of("src/main/resources");
   private static final Path CONTRACTS = Path.of("target/classes/openapi");
   private static final Pattern PRELOADED = Pattern.compile("modulepreload\" href=\"([^\"]+)\"");
 
-  /** What a first look may weigh, compressed: a second on a slow phone. */
+  /** The most compressed bytes of a first visit: a second on a slow phone. */
   private static final int MOST_BYTES = 100 * 1024;
 
   private final Assets assets = Assets.load();
@@ -139,8 +140,8 @@ class AssetsTest {
     return Optional.ofNullable(page.headers().get(name)).orElse("");
   }
 
-  /** Takes seconds: all files of the console are compressed three times. */
   @Test
+  @Slow("compresses all files of the console three times")
   void aChangeOfAnyFileChangesTheAddressOfAll() throws IOException {
     copyResources();
     String before = built();

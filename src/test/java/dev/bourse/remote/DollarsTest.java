@@ -6,7 +6,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Money for people: dollars, exact, under a name that says so. */
+/** Money for people: exact dollars, under a name that says so. */
 class DollarsTest {
   private static String shown(Object micros) {
     return Table.fields(new JsonObject().put("amount_micros", micros)).strip();

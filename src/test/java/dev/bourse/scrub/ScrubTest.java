@@ -37,9 +37,9 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the scrub finds, and that several processes divide it among them. */
+/** Faults that the scrub finds, and the division of its work among several processes. */
 class ScrubTest extends CheckpointFixture {
-  private static final int ALL_IN_A_DAY = Pace.WHOLE;
+  private static final int ALL_IN_A_DAY = ReadThrottle.WHOLE;
   private static final long DAY = 86_400_000;
   private static final byte[] BYTES = bytes(3_000, 1);
 
@@ -49,12 +49,12 @@ class ScrubTest extends CheckpointFixture {
     return scrub(bytes, share, Optional.empty());
   }
 
-  /** Of a process whose folder no other sees, and that checks what it is asked to. */
+  /** The scrub of a process with a folder of its own, which checks on request only. */
   private Scrub scrubOf(LocalBlobs own) {
-    return scrub(own, 0, Optional.of(new OwnFolder(database, own, clock)));
+    return scrub(own, 0, Optional.of(new FolderRegistry(database, own, clock)));
   }
 
-  private Scrub scrub(BlobStore bytes, int share, Optional<OwnFolder> own) {
+  private Scrub scrub(BlobStore bytes, int share, Optional<FolderRegistry> own) {
     return new Scrub(
         vertx,
         new ScrubStore(database),
@@ -88,7 +88,7 @@ class ScrubTest extends CheckpointFixture {
     return BlobName.key(id, 1, sha256(BYTES));
   }
 
-  /** Where a blob's file is. */
+  /** Returns the path of a blob's file. */
   private Path place(String id) {
     return placeOf(key(id));
   }
@@ -100,7 +100,7 @@ class ScrubTest extends CheckpointFixture {
         .resolve(key);
   }
 
-  /** Publishes a set of one file; gives its id. */
+  /** Publishes a set of one file; returns its id. */
   private String publishSet(String name) throws Exception {
     Services services = services();
     CheckpointService.AnnouncedSet announced =
@@ -132,7 +132,7 @@ class ScrubTest extends CheckpointFixture {
     round(scrub);
     ScrubStore.Found lost = faults(scrub).get(0);
     assertEquals(id, lost.item());
-    assertEquals(Fault.Kind.MISSING, lost.fault().kind());
+    assertEquals(BlobFault.Kind.MISSING, lost.fault().kind());
     await(services().checkpoints.delete(member("alice"), id));
     round(scrub);
     assertEquals(List.of(), faults(scrub), "nobody reads it any more");
@@ -189,13 +189,13 @@ class ScrubTest extends CheckpointFixture {
     assertEquals(List.of(left), faults(scrub).stream().map(ScrubStore.Found::item).toList());
   }
 
-  /** Asks for the check of one blob alone. */
+  /** Requests the check of one blob. */
   private static Statement claim(String key) {
     return Statement.of(
         "INSERT INTO scrub_claim (blob_key, told_at, attempts) VALUES (?, 0, 0)", key);
   }
 
-  /** Steps through a whole round, a day for each blob. */
+  /** Steps through a whole round, with a day for each blob. */
   private void round(Scrub scrub) throws Exception {
     int end = Math.max(1, await(scrub.progress("", 1)).round()) + 1;
     for (int i = 0; i < 100 && await(scrub.progress("", 1)).round() < end; i++) {
@@ -222,10 +222,10 @@ class ScrubTest extends CheckpointFixture {
     List<ScrubStore.Found> found = faults(scrub);
     assertEquals(3, found.size());
     for (ScrubStore.Found one : found) {
-      Fault.Kind expected =
+      BlobFault.Kind expected =
           one.item().equals(lost)
-              ? Fault.Kind.MISSING
-              : one.item().equals(cut) ? Fault.Kind.LENGTH : Fault.Kind.DIGEST;
+              ? BlobFault.Kind.MISSING
+              : one.item().equals(cut) ? BlobFault.Kind.LENGTH : BlobFault.Kind.DIGEST;
       assertEquals(expected, one.fault().kind());
       assertEquals("lab", one.orgId());
     }
@@ -272,7 +272,7 @@ class ScrubTest extends CheckpointFixture {
     assertFalse(await(off.step(clock.millis())));
   }
 
-  /** Has the processes check an item until none of them has anything to do with it. */
+  /** Lets the processes check an item until none of them has work left. */
   private void check(String item, Scrub... processes) throws Exception {
     await(processes[0].ask(item));
     boolean isBusy = true;
@@ -285,7 +285,7 @@ class ScrubTest extends CheckpointFixture {
     }
   }
 
-  /** Lets a day pass in which these processes are there. */
+  /** Lets a day pass in which these processes run. */
   private void liveADay(Scrub... processes) throws Exception {
     for (int hour = 0; hour <= 24; hour++) {
       for (Scrub process : processes) {
@@ -378,7 +378,7 @@ class ScrubTest extends CheckpointFixture {
     check(changed, here);
     assertEquals(Set.of(changed), faultyItems(here));
 
-    // One of the last release tells of no folder, and forgets what it does not find.
+    // A process of the last release announces no folder, and forgets blobs that it does not find.
     await(
         database.commit(
             List.of(
@@ -504,7 +504,7 @@ class ScrubTest extends CheckpointFixture {
       clock.advance(Scrub.LEFT_MILLIS + 1_000);
     }
     assertTrue(await(scrub.step(clock.millis())));
-    assertEquals(Fault.Kind.UNREADABLE, faults(scrub).get(0).fault().kind());
+    assertEquals(BlobFault.Kind.UNREADABLE, faults(scrub).get(0).fault().kind());
   }
 
   @Test
@@ -554,7 +554,7 @@ class ScrubTest extends CheckpointFixture {
     assertEquals(1, faults(scrub).size());
   }
 
-  /** The store, except that this is what opening a blob for reading comes to. */
+  /** The store, with another result of opening a blob for reading. */
   private BlobStore reading(Supplier<Future<Object>> opening) {
     return (BlobStore)
         Proxy.newProxyInstance(

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Credentials in text of two bytes a character, and in what is packed. */
+/** Credentials in UTF-16 text and in compressed files. */
 @Tag("fast")
 class SecretLayerTest {
   private static final String PROSE =

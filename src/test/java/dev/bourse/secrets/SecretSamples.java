@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Credentials of every kind, drawn anew: none of them was ever anybody's, none is written here. */
+/** Random credentials of every kind: none was ever real, and none is written here. */
 public final class SecretSamples {
   static final String DIGITS = "0123456789";
   static final String HEX = DIGITS + "abcdef";
@@ -30,7 +30,7 @@ public final class SecretSamples {
   /**
    * A text with one credential.
    *
-   * @param at where the finding points to in the text
+   * @param at the place of the finding in the text
    */
   public record Sample(String label, String rule, String text, int at) {}
 
@@ -43,7 +43,7 @@ public final class SecretSamples {
     random = new Random(seed);
   }
 
-  /** One sample or more for each rule. */
+  /** At least one sample for each rule. */
   public static List<Sample> all(long seed) {
     SecretSamples drawn = new SecretSamples(seed);
     drawn.addPrivateKeys();
@@ -140,7 +140,7 @@ public final class SecretSamples {
     return Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der) + "\n";
   }
 
-  /** Keys take long to make, so they are made once. */
+  /** Keys take long to create, so they are created once. */
   private static byte[] encoded(String algorithm, int size) {
     return KEYS.computeIfAbsent(algorithm, name -> made(name, size));
   }

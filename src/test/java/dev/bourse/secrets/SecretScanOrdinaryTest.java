@@ -18,9 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/**
- * What people publish is not refused: documentation, programs, data and weights have no secrets.
- */
+/** Ordinary content is accepted: documentation, programs, data and weights without secrets. */
 @Tag("fast")
 final class SecretScanOrdinaryTest {
   private static final Random RANDOM = new Random(3);
@@ -183,7 +181,7 @@ final class SecretScanOrdinaryTest {
             "-----BEGIN PRIVATE" + " KEY-----\nMIIEvQIBADAN...\n-----END PRIVATE" + " KEY-----",
             "-----BEGIN PRIVATE" + " KEY-----\n<your key>\n-----END PRIVATE" + " KEY-----",
             "-----BEGIN RSA PRIVATE" + " KEY-----\n" + "x".repeat(64),
-            // The sample token of every tutorial.
+            // The sample token of many tutorials.
             "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l"
                 + "IiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
             ""));

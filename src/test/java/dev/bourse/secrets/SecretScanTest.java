@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.secrets.SecretSamples.Sample;
 import dev.bourse.secrets.SecretScan.Finding;
+import dev.bourse.testing.Slow;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every kind of credential is found, wherever it stands and whatever pieces a file arrives in. */
+/** Every kind of credential is found, at any place and with any split into pieces. */
 @Tag("fast")
 final class SecretScanTest {
   private static final List<Sample> SAMPLES = SecretSamples.all(1);
@@ -97,7 +98,8 @@ final class SecretScanTest {
 
   @TestFactory
   Stream<DynamicTest> inAPickle() {
-    // A short string is its length in one byte, which may be a letter, and an opcode follows it.
+    // Pickles write a short string after its length in one byte, which may be a letter, and before
+    // an opcode.
     return SAMPLES.stream()
         .filter(sample -> sample.at() == 0 && !sample.text().contains("\n"))
         .filter(sample -> !JOINED.contains(sample.rule())) // the letter joins the name
@@ -138,7 +140,7 @@ final class SecretScanTest {
 
   @TestFactory
   Stream<DynamicTest> acrossEveryBorderWithinTheScan() {
-    // The buffer is moved on after so many bytes: a credential is put at each place around that.
+    // The buffer moves after this many bytes: a credential is placed at each offset around it.
     int moved = SecretText.BEFORE + 64 * 1024 + SecretText.AFTER;
     byte[] file = new byte[moved + 40_000];
     return each(
@@ -192,7 +194,7 @@ final class SecretScanTest {
     }
   }
 
-  /** Pieces of credentials in pieces of text: some are whole by chance. */
+  /** Fragments of credentials in fragments of text; some are complete by chance. */
   private static byte[] scraps(Random random) {
     StringBuilder text = new StringBuilder();
     while (text.length() < 150_000) {
@@ -207,7 +209,7 @@ final class SecretScanTest {
 
   @TestFactory
   Stream<DynamicTest> drawnAnewNearlyAllAreFound() {
-    // Random texts may look like words or placeholders: of each kind hardly any may.
+    // Random texts may look like words or placeholders: only a few of each kind may be missed.
     int draws = 40;
     List<List<Sample>> drawn =
         IntStream.range(0, draws).mapToObj(seed -> SecretSamples.all(1000 + seed)).toList();
@@ -308,11 +310,13 @@ final class SecretScanTest {
   }
 
   @Test
+  @Slow("scans more bytes than an int counts")
   void aFileFarLargerThanMemoryKeepsItsOffsets() {
     byte[] padding = new byte[1 << 20];
     byte[] secret = SAMPLES.get(0).text().getBytes(StandardCharsets.UTF_8);
     SecretScan scan = new SecretScan("weights.bin");
-    long length = 3L << 30;
+    // More bytes than an int counts, and than the heap holds.
+    long length = (2L << 30) + padding.length;
     for (long sent = 0; sent < length; sent += padding.length) {
       scan.inspect(padding, 0, padding.length);
     }

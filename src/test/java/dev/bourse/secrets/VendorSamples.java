@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One credential of every vendor and service, drawn from its published shape: a name, the rule and
- * a template. {@code {url:43}} stands for so many random characters, a bar is left out (so that no
- * line here looks like a credential itself), and the finding points to {@code ^}.
+ * A credential of every vendor and service, made from its published form: a name, the rule and a
+ * template. {@code {url:43}} stands for that many random characters, a bar is removed (so that no
+ * line here looks like a credential itself), and {@code ^} marks the place of the finding.
  */
 final class VendorSamples {
   private static final String TABLE =

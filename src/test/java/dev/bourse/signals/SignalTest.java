@@ -13,7 +13,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How numbers are named, read and printed. */
+/** Names, reads and the text format of metrics. */
 class SignalTest {
   private final Signals signals = new Signals();
 

@@ -10,7 +10,7 @@ import dev.bourse.core.ErrorCode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A limit of attempts for each of many callers. */
+/** A rate limit for each of many callers. */
 @Tag("fast")
 class AttemptLimiterTest {
   private static final int ATTEMPTS = 3;

@@ -140,7 +140,7 @@ class JoiningApiTest extends SignInApiFixture {
                     CompletableFuture.supplyAsync(
                         () -> {
                           HttpResponse<String> asked = browsers.get(i).follow(links.get(i));
-                          // Whoever comes later is a member by now, and is not asked.
+                          // A later visitor is a member already, and is not asked.
                           return asked.statusCode() == 200
                               ? browsers.get(i).choose(asked, orgId)
                               : asked;

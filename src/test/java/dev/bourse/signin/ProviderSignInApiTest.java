@@ -9,6 +9,7 @@ import dev.bourse.testing.Collector;
 import dev.bourse.testing.IdentityProvider;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import io.vertx.core.MultiMap;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -220,11 +221,8 @@ class ProviderSignInApiTest {
     }
   }
 
-  /**
-   * Takes the ten seconds that it proves, because the HTTP client's time-out has no clock of the
-   * test's own.
-   */
   @Test
+  @Slow("the HTTP client's time-out of ten seconds has no clock of the test's own")
   void aProviderThatStallsIsGivenUpAfterTenSeconds() {
     try (IdentityProvider stalling = new IdentityProvider();
         RunningBourse alone = RunningBourse.demo(stalling.settings())) {

@@ -63,7 +63,7 @@ class SessionApiTest extends SignInApiFixture {
       sent.put("csrf", token);
       assertEquals(
           403, visitor.post(path, sent, "Origin", "https://evil.example").statusCode(), path);
-      // Without the cookie the token belongs to nobody.
+      // Without the cookie the token is invalid.
       assertEquals(403, browser().post(path, sent).statusCode(), path);
     }
     assertEquals("/account", Browser.location(visitor.follow(link)), "the link is not used up");

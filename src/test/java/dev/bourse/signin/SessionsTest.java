@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How long sessions live. */
+/** The lifetime of sessions. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 @Timeout(120)
 class SessionsTest extends StoreFixture {
@@ -122,7 +122,7 @@ class SessionsTest extends StoreFixture {
     return await(sessions.find(call)).isPresent();
   }
 
-  /** Is in, and that it was used is stored, for which nobody waits. */
+  /** Whether the session is valid and its use is stored, which no answer waits for. */
   private boolean isUsed(Call call) throws Exception {
     boolean isIn = isIn(call);
     long now = clock.millis();

@@ -24,7 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Links that sign in by mail: where they lead, how often they work, and what they tell. */
+/** Mailed sign-in links: their targets, their single use, and the information they reveal. */
 @ReplayedOnPostgres
 class SignInLinkApiTest extends SignInApiFixture {
   @Test
@@ -181,7 +181,7 @@ class SignInLinkApiTest extends SignInApiFixture {
       assertTrue(answer.startsWith("HTTP/1.1 303"), answer);
       assertFalse(answer.contains("evil"), answer);
     }
-    // It holds the link against the address.
+    // Compares the link with the address.
     visitor.link("bob@acme.example", before);
     assertFalse(Browser.text(visitor.mails("bob@acme.example").get(before)).contains("evil"));
   }

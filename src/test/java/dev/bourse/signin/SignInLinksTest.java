@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How long links work, and that nobody waits for them to be made. */
+/** The validity of links, and their creation in the background. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class SignInLinksTest extends StoreFixture {
   private final List<Mail> mails = new CopyOnWriteArrayList<>();
@@ -60,15 +60,15 @@ class SignInLinksTest extends StoreFixture {
             new Random(7));
   }
 
-  private static final SignInLinks.Asking ASKING =
-      new SignInLinks.Asking("192.0.2.1", "mark", "/account");
+  private static final SignInLinks.LinkRequest ASKING =
+      new SignInLinks.LinkRequest("192.0.2.1", "mark", "/account");
 
-  /** Whether a token works, and then does no more. */
+  /** Whether a token works; uses it up. */
   private boolean spend(String token) throws Exception {
     if (await(links.find(token)).isEmpty()) {
       return false;
     }
-    await(database.commit(List.of(links.spending(token))));
+    await(database.commit(List.of(links.markUsed(token))));
     return true;
   }
 
@@ -102,11 +102,12 @@ class SignInLinksTest extends StoreFixture {
                         + " proven_at) VALUES ('jr_1', 'acme', 'domain', 'acme.example', 1,"
                         + " 'operator:o', 1)"))));
     for (int i = 0; i <= SignInLinks.STRANGERS_OF_DOMAIN; i++) {
-      SignInLinks.Asking asking = new SignInLinks.Asking("192.0.2." + i % 5, "mark", "/account");
+      SignInLinks.LinkRequest asking =
+          new SignInLinks.LinkRequest("192.0.2." + i % 5, "mark", "/account");
       links.request("stranger-" + i + "@acme.example", asking);
     }
     eventually("the mails", () -> mails.size() >= SignInLinks.STRANGERS_OF_DOMAIN);
-    // A member of that domain is not kept out by them.
+    // A member of that domain is not blocked by them.
     links.request("alice@acme.example", ASKING);
     eventually("alice's", () -> mails.stream().anyMatch(one -> one.to().startsWith("alice@")));
     assertEquals(SignInLinks.STRANGERS_OF_DOMAIN + 1, mails.size());
@@ -125,7 +126,8 @@ class SignInLinksTest extends StoreFixture {
       links.request("stranger-" + i + "@acme.example", ASKING);
     }
     eventually("the mails", () -> mails.size() >= SignInLinks.STRANGERS_BY_CALLER);
-    links.request("new@acme.example", new SignInLinks.Asking("198.51.100.1", "mark", "/account"));
+    links.request(
+        "new@acme.example", new SignInLinks.LinkRequest("198.51.100.1", "mark", "/account"));
     eventually("theirs", () -> mails.stream().anyMatch(one -> one.to().startsWith("new@")));
     assertEquals(SignInLinks.STRANGERS_BY_CALLER + 1, mails.size());
   }
@@ -145,7 +147,7 @@ class SignInLinksTest extends StoreFixture {
   void timingOfUnknownEmailsNothingIsLookedUpBeforeTheAnswer() throws Exception {
     Promise<Void> later = Promise.promise();
     Future<Void> found = holdNextRead(later.future());
-    // Returns although the store has not answered, and answers nothing.
+    // Returns before the store has answered, and reveals nothing.
     links.request("alice@acme.example", ASKING);
     await(found);
     assertEquals(List.of(), mails);

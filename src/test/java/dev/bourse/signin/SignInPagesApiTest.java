@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What the pages may load, and who may keep or frame them. */
+/** The sources that pages may load, and their rules on caching and framing. */
 @ReplayedOnPostgres
 class SignInPagesApiTest extends SignInApiFixture {
   @Test
@@ -39,7 +39,7 @@ class SignInPagesApiTest extends SignInApiFixture {
             .status());
   }
 
-  /** Browsers ask for {@code /favicon.ico} of their own accord where a page names none. */
+  /** Browsers request {@code /favicon.ico} if a page names no icon. */
   @Test
   void everyPageNamesAnIconThatBrowsersFind() throws Exception {
     assertTrue(

@@ -11,10 +11,12 @@ import java.net.http.HttpResponse;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Guessing is slow, and what depends on how the service is set up. */
+/** Throttling of guesses, and settings of sign-in. */
 @OneEngine("What is counted is in memory, and cookies are named by the configuration.")
 class SignInThrottleTest {
-  /** From so many networks the links for one address may be used up, twice as many in all. */
+  /**
+   * The number of networks that can use up the links for one address; the test uses twice as many.
+   */
   private static final int NETWORKS = 4;
 
   private static void tooMany(HttpResponse<String> answer) {
@@ -43,7 +45,7 @@ class SignInThrottleTest {
       Browser office = new Browser(bourse);
       int tries = 0;
       while (office.get("/sign-in/link?token=x").statusCode() == 410) {
-        // It fills up again meanwhile, by one in three seconds.
+        // The bucket refills meanwhile, by one in three seconds.
         assertTrue(++tries < 3_000, "not throttled");
       }
       assertTrue(tries >= 300, "throttled after " + tries);
@@ -80,7 +82,7 @@ class SignInThrottleTest {
       Browser alice = new Browser(bourse).from("198.51.100.1");
       alice.signedIn("alice@acme.example");
       assertTrue(alice.isSignedIn());
-      // Others, from wherever they please, use up what is mailed to the address at all.
+      // Strangers from any networks use up all links for the address.
       int mailed = 3;
       for (int network = 2; mailed < 2 * NETWORKS; mailed++, network++) {
         new Browser(bourse).from("192.0.2." + network).askForLink("alice@acme.example", "");

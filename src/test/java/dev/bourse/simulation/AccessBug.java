@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.WeakHashMap;
 
-/** Bugs of the feed, of what commits answer, and of what ends who may call. */
+/** Bugs of the change feed, of commits' answers, and of revocations. */
 @SuppressWarnings("ImmutableEnumChecker") // what a bug keeps, it keeps by the world.
 enum AccessBug implements Bug {
-  /** Some changes are never told, and nobody is told that they were missed. */
+  /** Some changes are never delivered, and no gap is reported. */
   FEED_DROPS_A_CHANGE {
     @Override
     public Database around(Database store, World world, World.Slot slot) {
@@ -51,14 +51,14 @@ enum AccessBug implements Bug {
     }
   },
 
-  /** Reads show the store as it was some seconds ago, as of a standby that lags behind. */
+  /** Reads show the store as of some seconds ago, like a lagging standby. */
   READS_LAG {
     private final Map<World, Standby> standbys = Collections.synchronizedMap(new WeakHashMap<>());
 
     @Override
     public void begin(World world) {
       try {
-        Standby standby = new Standby(new DatabaseServer(world.serverClock));
+        Standby standby = new Standby(new DatabaseServer(world.serverClock, world.data()));
         standbys.put(world, standby);
         world.server.watch(
             (process, statements) ->
@@ -85,7 +85,7 @@ enum AccessBug implements Bug {
     }
   },
 
-  /** A commit answers before it is carried out; a crash or a lost message loses it. */
+  /** A commit is acknowledged before it is executed; a crash or a lost message loses it. */
   ACKNOWLEDGED_BEFORE_STORED {
     @Override
     public Database around(Database store, World world, World.Slot slot) {
@@ -93,7 +93,7 @@ enum AccessBug implements Bug {
       return new ForwardingDatabase(store) {
         @Override
         public Future<Void> commit(List<Statement> statements, List<Change> changes) {
-          // Those that decide something by their guards wait, as an engine without flushes does.
+          // Guarded commits wait for their result, as on an engine without flushes.
           if (process == null || statements.stream().anyMatch(s -> s.refusal() != null)) {
             return super.commit(statements, changes);
           }
@@ -104,7 +104,7 @@ enum AccessBug implements Bug {
     }
   },
 
-  /** A commit whose answer was lost is said not to be stored for certain. */
+  /** A commit whose answer was lost is reported as certainly not stored. */
   LOST_ANSWER_MEANS_FAILED {
     @Override
     public Database around(Database store, World world, World.Slot slot) {
@@ -121,7 +121,7 @@ enum AccessBug implements Bug {
     }
   },
 
-  /** An organization is retired and its tokens go on. */
+  /** An organization is retired but its tokens stay valid. */
   ORGANIZATION_RETIRED_BUT_TOKENS_LIVE {
     @Override
     public Database around(Database store, World world, World.Slot slot) {
@@ -140,7 +140,7 @@ enum AccessBug implements Bug {
     }
   },
 
-  /** A process that starts takes tokens for good that were revoked before. */
+  /** A starting process accepts tokens that were revoked before. */
   REVOCATION_FORGOTTEN_AT_RESTART {
     @Override
     public Database around(Database store, World world, World.Slot slot) {
@@ -163,7 +163,7 @@ enum AccessBug implements Bug {
   /** A commit and when it was stored. */
   private record Logged(long atMillis, List<Statement> statements) {}
 
-  /** A second server that carries out what the first one did, some time later. */
+  /** A second server that executes the commits of the first with a delay. */
   private static final class Standby {
     final ArrayDeque<Logged> log = new ArrayDeque<>();
     private final DatabaseServer server;

@@ -24,24 +24,24 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Operators who say who may call, and what they were told of it. */
+/** Operators who manage access, and the answers they received. */
 final class AccessClients {
   private static final String ACTOR = "operator:simulation";
 
-  /** What is known of something that can be taken back. */
+  /** The known state of an entity that can be revoked. */
   enum Fate {
     LIVE,
-    /** Somebody asked for its end and was not told whether it came. */
+    /** Its end was requested and the outcome is not known. */
     IN_DOUBT,
     ENDED
   }
 
-  /** Something that was acknowledged, and its end, perhaps acknowledged too. */
+  /** An entity that was acknowledged, and possibly its end. */
   abstract static class Granted {
-    /** The process that acknowledged what it is now. */
+    /** The process that acknowledged its present state. */
     String by;
 
-    /** Since when it is what it is now, in true time. */
+    /** When it got its present state, in true time. */
     long sinceNanos;
 
     Fate fate = Fate.LIVE;
@@ -52,7 +52,7 @@ final class AccessClients {
       this.sinceNanos = sinceNanos;
     }
 
-    /** Somebody asks for its end. */
+    /** Records a request for its end. */
     void asked() {
       doubts++;
       if (fate == Fate.LIVE) {
@@ -68,7 +68,7 @@ final class AccessClients {
       }
     }
 
-    /** Somebody who asked for its end was told for certain that it did not come. */
+    /** Records that a request for its end has certainly failed. */
     void refused(long nowNanos) {
       if (--doubts == 0 && fate == Fate.IN_DOUBT) {
         fate = Fate.LIVE;
@@ -78,15 +78,15 @@ final class AccessClients {
     }
   }
 
-  /** A token whose secret was told. */
+  /** A token with a known secret. */
   static final class Pass extends Granted {
-    /** Whose; empty for an operator's. */
+    /** Its organization; empty for an operator's. */
     final String organization;
 
     final String tokenId;
     final String header;
 
-    /** Processes that refused it after its end was acknowledged. */
+    /** Processes that rejected it after its end was acknowledged. */
     final Set<String> refusedBy = new HashSet<>();
 
     Pass(String organization, String tokenId, String secret, String by, long sinceNanos) {
@@ -111,13 +111,13 @@ final class AccessClients {
     }
   }
 
-  /** Somebody on a roster: live while they may act. */
+  /** A member: live while they may act. */
   static final class Person extends Granted {
     final String organization;
     final String username;
     boolean isBusy;
 
-    /** What an application holds of theirs; null without one. */
+    /** The access token of an application that acts for them; null without one. */
     @Nullable String header;
 
     Person(String organization, String username, String by, long sinceNanos) {
@@ -153,22 +153,25 @@ final class AccessClients {
     return people;
   }
 
-  /** Lines of keys whose adding was refused for certain. */
+  /** Returns lines of keys that were certainly not stored. */
   List<String> refusedMaterial() {
     return refusedMaterial;
   }
 
-  /** Names of what was refused for certain, and the condition by which it would be found. */
+  /** Returns names that were certainly not stored, each with the condition that would find it. */
   SortedMap<String, String> refusedNames() {
     return refusedNames;
   }
 
-  /** Organizations somebody asked to retire; {@link Fate#ENDED} once that was acknowledged. */
+  /**
+   * Returns organizations whose retirement was requested; {@link Fate#ENDED} once it was
+   * acknowledged.
+   */
   SortedMap<String, Fate> retirements() {
     return retirements;
   }
 
-  /** When something was last acknowledged, in true time. */
+  /** Returns when the last change was acknowledged, in true time. */
   long movedNanos() {
     return movedNanos;
   }
@@ -177,7 +180,7 @@ final class AccessClients {
     return world.scheduler.nowNanos();
   }
 
-  /** Whether a failure says that nothing was stored, rather than that nobody knows. */
+  /** Returns true if a failure proves that nothing was stored, false if the outcome is unknown. */
   static boolean isCertain(Throwable cause) {
     if (cause instanceof ApiError error) {
       return error.code() != ErrorCode.OVERLOADED && error.code() != ErrorCode.INTERNAL;
@@ -185,7 +188,7 @@ final class AccessClients {
     if (cause instanceof StoreUnavailable unavailable) {
       return !unavailable.mayBeStored();
     }
-    // Of the product's own, what is left are refusals of commits whose demands did not hold.
+    // The product's other exceptions are failed guards of commits.
     return cause.getClass().getPackageName().startsWith("dev.bourse.");
   }
 
@@ -270,7 +273,7 @@ final class AccessClients {
         () -> pass.refused(now()));
   }
 
-  /** Adds a member, who at once lets an application act for them. */
+  /** Adds a member, who at once authorizes an application. */
   void addMember(Replica process, String organization) {
     String username = "u" + names++;
     call(
@@ -291,7 +294,7 @@ final class AccessClients {
         () -> refusedNames.put(username, "member WHERE username"));
   }
 
-  /** Suspends or removes a member whom nobody else is about to change. */
+  /** Suspends or removes a member without another change in progress. */
   void end(Replica process, Person person, boolean isRemoval) {
     person.isBusy = true;
     person.asked();
@@ -312,7 +315,7 @@ final class AccessClients {
                     .mapEmpty(),
         done -> {
           person.ended(process.name(), now());
-          // Who is removed stays so; who is suspended can be let in again.
+          // A removed member stays removed; a suspended one can be reinstated.
           person.isBusy = isRemoval;
         },
         () -> {
@@ -321,10 +324,10 @@ final class AccessClients {
         });
   }
 
-  /** Lets a suspended member in again. */
+  /** Reinstates a suspended member. */
   void reinstate(Replica process, Person person) {
     person.isBusy = true;
-    // Until the answer nobody knows, and after it another one is what is watched.
+    // The state is unknown until the answer; then a new entity is watched.
     people.remove(person);
     call(
         process,
@@ -349,7 +352,7 @@ final class AccessClients {
         () -> {});
   }
 
-  /** Retires an organization: all that was given to it ends. */
+  /** Retires an organization, which ends everything it was granted. */
   void retire(Replica process, String organization) {
     retirements.putIfAbsent(organization, Fate.IN_DOUBT);
     List<Granted> all = new ArrayList<>();
@@ -368,7 +371,7 @@ final class AccessClients {
         () -> {});
   }
 
-  /** Registers an ssh key nobody has yet. */
+  /** Registers a new ssh key. */
   void addKey(
       Replica process, String organization, @Nullable String cluster, SplittableRandom random) {
     String line = line(random);

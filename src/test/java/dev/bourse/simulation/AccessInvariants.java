@@ -20,11 +20,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What has to hold of who may call, of keys, organizations and all that is held in memory. */
+/** Invariants of access, keys, organizations and all in-memory state. */
 final class AccessInvariants {
   private AccessInvariants() {}
 
-  /** A fresh one of each. */
+  /** Creates a fresh instance of each. */
   static List<Invariant> all() {
     return List.of(
         new TokensEndInTime(),
@@ -37,9 +37,9 @@ final class AccessInvariants {
         new NothingIsUntold());
   }
 
-  /** For how long nothing has been wrong with a process or its way to the database. */
+  /** How long a process and its link to the database have worked without faults. */
   private static final class Quiet {
-    /** The time-out of what was lost, and as long again for what was tried meanwhile. */
+    /** The time-out of lost messages, and the same again for retries. */
     private static final long TROUBLE_NANOS = 15_000_000_000L;
 
     private final Map<String, Long> metNanos = new HashMap<>();
@@ -53,12 +53,17 @@ final class AccessInvariants {
     }
   }
 
-  /** Judges each process now and then, and often while something has just changed. */
+  /** Checks each process at intervals, and more often after changes. */
   private abstract static class Watched extends Invariant {
-    /** A change is told within a second; a lost wake-up or a failed reading may cost half a one. */
+    /**
+     * A change is delivered within a second; a lost wake-up or a failed read may cost another half.
+     */
     static final long BOUND_NANOS = 2_000_000_000L;
 
-    /** Tokens are checked by digests: all of them each second would be most of a simulation. */
+    /**
+     * Tokens are checked by digests: checking all of them each second would dominate the
+     * simulation.
+     */
     private static final long SELDOM_SECONDS = 10;
 
     private static final long OFTEN_NANOS = 5_000_000_000L;
@@ -84,7 +89,7 @@ final class AccessInvariants {
     }
 
     /**
-     * @param isQuiet whether nothing has been wrong with the process for a while
+     * @param isQuiet whether the process has worked without faults for a while
      */
     abstract void judge(World world, Replica replica, BareProcess core, boolean isQuiet);
 
@@ -92,12 +97,15 @@ final class AccessInvariants {
       return world.scheduler.nowNanos() - one.sinceNanos > BOUND_NANOS;
     }
 
-    /** Up to when, in true time, a process claims to know whatever was revoked. */
+    /** Returns the time, in true time, up to which a process claims to know all revocations. */
     static long knownAsOf(World world, Replica replica, BareProcess core) {
       return world.scheduler.nowNanos() - replica.nanoTime() + core.knownAsOfNanos();
     }
 
-    /** Whether a process knows of the end of something, by what it acknowledged or claims. */
+    /**
+     * Returns true if a process must know of an end, because it acknowledged it or claims to know
+     * it.
+     */
     static boolean mustKnow(
         World world, Replica replica, BareProcess core, Granted one, boolean isQuiet) {
       long born = world.scheduler.nowNanos() - replica.nanoTime();
@@ -112,11 +120,11 @@ final class AccessInvariants {
     }
   }
 
-  /** How a process answers a token. */
+  /** A process's answer to a token. */
   private enum Reply {
     ACCEPTED,
     REFUSED,
-    /** It knows too little to tell. */
+    /** Its knowledge is too old to decide. */
     STALE
   }
 
@@ -130,9 +138,10 @@ final class AccessInvariants {
   }
 
   /**
-   * A revoked token is refused by whoever revoked it, was started later, claims to know as much or
-   * has been well for a while, and never accepted by who has refused it; one that was minted is
-   * accepted likewise. The bound is what a change takes to be told.
+   * A revoked token is rejected by the process that revoked it, by processes started later, that
+   * claim to know as much, or that have worked for a while; a process that rejected it never
+   * accepts it again. A minted token is accepted under the same conditions. The bound is the delay
+   * of a change.
    */
   static final class TokensEndInTime extends Watched {
     @Override
@@ -143,7 +152,7 @@ final class AccessInvariants {
         }
         Reply reply = present(core, pass.header);
         if (reply == Reply.STALE && isQuiet) {
-          throw violated("{} is well and says it knows too little", replica.name());
+          throw violated("{} is healthy and reports stale knowledge", replica.name());
         }
         boolean isEnded = pass.fate == Fate.ENDED;
         if (isEnded && reply == Reply.REFUSED) {
@@ -164,7 +173,7 @@ final class AccessInvariants {
             && reply == Reply.REFUSED
             && (pass.by.equals(replica.name()) || (isQuiet && isOld(world, pass)))) {
           throw violated(
-              "{} refuses token {}, minted at {} {} ago",
+              "{} rejects token {}, minted at {} {} ago",
               replica.name(),
               pass.tokenId,
               pass.by,
@@ -174,7 +183,7 @@ final class AccessInvariants {
     }
   }
 
-  /** The same of members, and of what applications hold of theirs while they may not act. */
+  /** The same for members, and for their applications' tokens while the members may not act. */
   static final class MembersEndInTime extends Watched {
     @Override
     void judge(World world, Replica replica, BareProcess core, boolean isQuiet) {
@@ -183,7 +192,7 @@ final class AccessInvariants {
         if (person.fate == Fate.ENDED && mustKnow(world, replica, core, person, isQuiet)) {
           if (isActive) {
             throw violated(
-                "{} lets {} act, ended at {} {} ago",
+                "{} admits {}, ended at {} {} ago",
                 replica.name(),
                 person.username,
                 person.by,
@@ -201,7 +210,7 @@ final class AccessInvariants {
         }
         if (person.fate == Fate.LIVE && !isActive && isQuiet && isOld(world, person)) {
           throw violated(
-              "{} does not know {}, let in at {} {} ago",
+              "{} does not know {}, admitted at {} {} ago",
               replica.name(),
               person.username,
               person.by,
@@ -212,8 +221,8 @@ final class AccessInvariants {
   }
 
   /**
-   * A registered ssh key is in the list of who registered it at once, and of every process that has
-   * been well for a while within the bound; a revoked one likewise is not.
+   * A registered ssh key is listed at once by the process that registered it, and within the bound
+   * by every process that has worked for a while; a revoked one disappears likewise.
    */
   static final class KeysAreInForceInTime extends Watched {
     @Override
@@ -249,7 +258,7 @@ final class AccessInvariants {
     }
   }
 
-  /** What was acknowledged is stored, and what was refused for certain is not. */
+  /** Acknowledged entities are stored, and certainly rejected ones are not. */
   static final class AnswersAreTrue extends Invariant {
     @Override
     void atRest(World world) {
@@ -267,12 +276,12 @@ final class AccessInvariants {
           .forEach(
               (name, where) -> {
                 if (engine.number("SELECT COUNT(*) FROM " + where + " = ?", name) > 0) {
-                  throw violated("{} was refused, and is stored: {}", name, where);
+                  throw violated("{} was rejected, and is stored: {}", name, where);
                 }
               });
       for (String line : world.access.refusedMaterial()) {
         if (engine.number("SELECT COUNT(*) FROM ssh_key WHERE public_key = ?", line) > 0) {
-          throw violated("the key {} was refused and is stored", line);
+          throw violated("the key {} was rejected and is stored", line);
         }
       }
     }
@@ -292,9 +301,9 @@ final class AccessInvariants {
   }
 
   /**
-   * A tenant finds exactly the keys on its machine that its allocation was granted with, and has
-   * them before the allocation is active. It has none while the allocation is not ready and its
-   * keys are due: nobody works on a node that waits for the rest of its gang and is not billed.
+   * A tenant's machine has exactly the keys that its allocation was granted with, and has them
+   * before the allocation is active. It has none while the allocation is not ready and its keys are
+   * due, because nobody may work on a node that waits for the rest of its gang and is not billed.
    */
   static final class MachinesHaveTheirKeys extends Invariant {
     private static final long SELDOM_SECONDS = 20;
@@ -335,7 +344,7 @@ final class AccessInvariants {
       if (keys.isEmpty() && engine.number(due + "'") > 0) {
         return;
       }
-      // An allocation that is ready has them between their writing and the word of it.
+      // A ready allocation has them between their writing and the answer to it.
       String waits =
           due + "' AND state = 'PROVISIONING'" + (isAtRest ? "" : " AND ready_at IS NULL");
       if (engine.number(waits) > 0) {
@@ -397,9 +406,14 @@ final class AccessInvariants {
     }
   }
 
-  /** At rest every process holds in memory what is stored. */
+  /** At rest the memory of every process equals the store. */
   static final class MirrorsEqualTheStore extends Invariant {
-    /** Something may be under way even at rest; what differs each time is wrong. */
+    @Override
+    boolean outlivesSetBack(World world) {
+      return true;
+    }
+
+    /** A change may be in progress even at rest; a difference in every attempt is an error. */
     private static final int ATTEMPTS = 3;
 
     private static final long PATIENCE_NANOS = 3_000_000_000L;
@@ -468,10 +482,15 @@ final class AccessInvariants {
   }
 
   /**
-   * Nobody finds a change that the feed did not tell while nothing is wrong. Of its own commit,
-   * whose answer is late, a process may find the change before it knows that it made it.
+   * While nothing is wrong, no process finds a change that the feed did not deliver. A process may
+   * find a change of its own commit before the late answer to that commit.
    */
   static final class NothingIsUntold extends Invariant {
+    @Override
+    boolean outlivesSetBack(World world) {
+      return true;
+    }
+
     private final Quiet quiet = new Quiet();
     private final Map<String, Long> known = new HashMap<>();
 
@@ -485,9 +504,12 @@ final class AccessInvariants {
         }
         boolean isQuiet = quiet.holds(world, slot, replica);
         long before = known.getOrDefault(replica.name(), 0L);
-        known.put(replica.name(), core.untold());
-        if (isQuiet && core.untold() > before) {
-          throw violated("{} found {} changes that nobody told", replica.name(), core.untold());
+        known.put(replica.name(), core.missedChanges());
+        if (isQuiet && core.missedChanges() > before) {
+          throw violated(
+              "{} found {} changes that the feed did not deliver",
+              replica.name(),
+              core.missedChanges());
         }
       }
     }

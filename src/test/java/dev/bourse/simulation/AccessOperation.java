@@ -5,15 +5,15 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 
-/** What operators ask about who may call, and members about their keys. */
+/** Operators' operations on access, and members' on their keys. */
 @SuppressWarnings("ImmutableEnumChecker") // lambdas without state.
-enum AccessOperation implements Deed {
-  /** Tokens of an organization are minted, and mostly revoked soon after, of whatever process. */
+enum AccessOperation implements PlanAction {
+  /** Tokens of an organization are minted, and mostly revoked soon after, through any process. */
   TOKEN(
       (world, random) -> {
         String organization = organization(world, random);
         for (int i = random.nextInt(1, 4); i > 0; i--) {
-          Operation.ready(world, random)
+          ClientOperation.ready(world, random)
               .ifPresent(
                   process ->
                       world.access.mint(
@@ -21,37 +21,38 @@ enum AccessOperation implements Deed {
         }
       }),
 
-  /** The same with an operator's token. */
+  /** The same for an operator's token. */
   OPERATOR_TOKEN(
       (world, random) ->
-          Operation.ready(world, random)
+          ClientOperation.ready(world, random)
               .ifPresent(
                   process ->
                       world.access.mintOperator(
                           process, pass -> revokeLater(world, random, pass)))),
 
-  /** A token that may have been revoked already is revoked. */
+  /** A token that may already be revoked is revoked. */
   REVOKE(
       (world, random) -> {
         List<AccessClients.Pass> passes = world.access.passes();
         if (!passes.isEmpty()) {
           AccessClients.Pass pass = passes.get(random.nextInt(passes.size()));
-          Operation.ready(world, random).ifPresent(process -> world.access.revoke(process, pass));
+          ClientOperation.ready(world, random)
+              .ifPresent(process -> world.access.revoke(process, pass));
         }
       }),
 
   /** A member is added. */
   ADD_MEMBER(
       (world, random) ->
-          Operation.ready(world, random)
+          ClientOperation.ready(world, random)
               .ifPresent(process -> world.access.addMember(process, organization(world, random)))),
 
-  /** A member is suspended, let in again or removed. */
+  /** A member is suspended, reinstated or removed. */
   CHANGE_MEMBER(
       (world, random) -> {
         List<AccessClients.Person> idle =
             world.access.people().stream().filter(one -> !one.isBusy).toList();
-        Optional<Replica> process = Operation.ready(world, random);
+        Optional<Replica> process = ClientOperation.ready(world, random);
         if (!idle.isEmpty() && process.isPresent()) {
           AccessClients.Person person = idle.get(random.nextInt(idle.size()));
           if (person.fate == AccessClients.Fate.ENDED) {
@@ -62,11 +63,11 @@ enum AccessOperation implements Deed {
         }
       }),
 
-  /** An organization is retired, rarely: nothing can be done with it afterwards. */
+  /** An organization is retired, rarely, because it is unusable afterwards. */
   RETIRE(
       (world, random) -> {
         if (random.nextInt(6) == 0) {
-          Operation.ready(world, random)
+          ClientOperation.ready(world, random)
               .ifPresent(process -> world.access.retire(process, organization(world, random)));
         }
       }),
@@ -74,10 +75,10 @@ enum AccessOperation implements Deed {
   /** A member registers an ssh key, for all clusters or one. */
   ADD_KEY(
       (world, random) ->
-          Operation.ready(world, random)
+          ClientOperation.ready(world, random)
               .ifPresent(
                   process -> {
-                    String cluster = Operation.anyCluster(world, random);
+                    String cluster = ClientOperation.anyCluster(world, random);
                     world.access.addKey(
                         process,
                         cluster.substring(0, cluster.indexOf('-')),
@@ -91,7 +92,8 @@ enum AccessOperation implements Deed {
         List<AccessClients.Key> keys = world.access.keys();
         if (!keys.isEmpty()) {
           AccessClients.Key key = keys.get(random.nextInt(keys.size()));
-          Operation.ready(world, random).ifPresent(process -> world.access.revokeKey(process, key));
+          ClientOperation.ready(world, random)
+              .ifPresent(process -> world.access.revokeKey(process, key));
         }
       });
 
@@ -102,7 +104,7 @@ enum AccessOperation implements Deed {
   }
 
   @Override
-  public void happen(World world, SplittableRandom random) {
+  public void perform(World world, SplittableRandom random) {
     what.accept(world, random);
   }
 
@@ -116,7 +118,7 @@ enum AccessOperation implements Deed {
       world.scheduler.afterMillis(
           random.nextLong(10, 20_000),
           () ->
-              Operation.ready(world, random)
+              ClientOperation.ready(world, random)
                   .ifPresent(process -> world.access.revoke(process, pass)));
     }
   }

@@ -12,9 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Bugs of what clusters are told and how it is kept. */
+/** Bugs of clusters' alerts. */
 enum AlertBug implements Bug {
-  /** What is raised is stored, and nobody is told. */
+  /** A raised alert is stored but not published. */
   ALERT_NOT_TOLD {
     @Override
     List<Statement> changed(List<Statement> statements) {
@@ -22,7 +22,7 @@ enum AlertBug implements Bug {
     }
   },
 
-  /** What has been told is not stored, so that whoever reads the cluster tells it again. */
+  /** A published alert is not stored, so that it is published again. */
   ALERT_NOT_STORED {
     @Override
     List<Statement> changed(List<Statement> statements) {
@@ -30,9 +30,7 @@ enum AlertBug implements Bug {
     }
   },
 
-  /**
-   * Every other reading of what accrues of a budget finds nothing: what was spent comes and goes.
-   */
+  /** Every other read of a budget's accrued spending is empty, so that the spending alternates. */
   SPENT_COMES_AND_GOES {
     @Override
     public Database around(Database store, World world, World.Slot slot) {
@@ -51,7 +49,7 @@ enum AlertBug implements Bug {
       };
     }
 
-    /** What is read for budgets begins when they were set, all else on the hour. */
+    /** Reads for budgets start when the budgets were set, all others on the hour. */
     private boolean isWholeHour(Object fromMillis) {
       return (Long) fromMillis % 3_600_000 == 0;
     }

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** What has to hold of what clusters want to be told of. */
+/** Invariants of clusters' alerts. */
 final class AlertInvariants {
   private AlertInvariants() {}
 
@@ -20,7 +20,7 @@ final class AlertInvariants {
     return List.of(new AlertsAreToldOnce(log), new AlertsAreRaised(log));
   }
 
-  /** A cluster's alerts and what they look at, as they are stored. */
+  /** A cluster's stored alerts and the values that they depend on. */
   private record Stored(
       String cluster, @Nullable String alerts, long version, long maxGpus, @Nullable Long until) {
 
@@ -32,12 +32,12 @@ final class AlertInvariants {
       return raised;
     }
 
-    /** From when on it is told; null for what it is not told of. */
+    /** Returns a threshold; null if the alert is off. */
     @Nullable Long from(String field) {
       return alerts == null ? null : new JsonObject(alerts).getLong(field);
     }
 
-    /** The thresholds alone. */
+    /** Returns the thresholds alone. */
     String thresholds() {
       return alerts == null ? "" : new JsonObject(alerts).put("raised", new JsonArray()).encode();
     }
@@ -57,10 +57,10 @@ final class AlertInvariants {
                 row.integerOrNull("until_at")));
   }
 
-  /** What somebody is told. */
+  /** A published alert. */
   record Told(String cluster, String kind) {}
 
-  /** The alerts that statements tell in the activity. */
+  /** Returns the alerts that statements add to the activity. */
   static List<Told> told(List<Statement> statements) {
     List<Told> told = new ArrayList<>();
     for (Statement statement : statements) {
@@ -78,14 +78,14 @@ final class AlertInvariants {
   }
 
   /**
-   * An alert is told when it is raised, in the same commit, and at no other time, whoever runs the
-   * market. It is raised once more only after it was over: an end that comes near, or money that is
-   * spent, only by another declaration; a price, only after it had fallen by the margin.
+   * An alert is published when it is raised, in the same commit, and at no other time, whichever
+   * process runs the market. It is raised again only after it was cleared: an approaching end or
+   * spent money only by another declaration; a price only after it fell by the margin.
    */
   static final class AlertsAreToldOnce extends Invariant {
     private static final int MARGIN_PERCENT = 5;
 
-    /** When something was told, by whom, and of what. */
+    /** A publication: its time, process and reason. */
     private record Word(
         String process, long atNanos, long version, String thresholds, boolean wasOver) {
       Word over() {
@@ -129,7 +129,8 @@ final class AlertInvariants {
                 .sorted()
                 .toList();
         if (!List.copyOf(raised).equals(words)) {
-          throw violated("{} was told {} when {} became {}", now.cluster(), words, before, now);
+          throw violated(
+              "{}: {} was published when {} became {}", now.cluster(), words, before, now);
         }
         for (String kind : words) {
           judge(world, process, now, kind);
@@ -150,7 +151,7 @@ final class AlertInvariants {
       boolean isAgain =
           switch (kind) {
             case "lease", "spend" -> before.version == now.version();
-            // Of a price that could not be stored nothing is known here.
+            // Nothing is known here of a price that could not be stored.
             case "price" ->
                 !before.wasOver
                     && before.process.equals(process)
@@ -159,14 +160,14 @@ final class AlertInvariants {
           };
       if (isAgain) {
         throw violated(
-            "{} was told of its {} {} ms ago, and it was not over since",
+            "{}: its {} was published {} ms ago, and was not cleared since",
             now,
             kind,
             (nanos - before.atNanos) / 1_000_000);
       }
     }
 
-    /** For how long nothing was wrong on any way to the database. */
+    /** Returns how long all links to the database have worked without faults. */
     private static long quietNanos(World world) {
       long last = 0;
       for (World.Slot slot : world.slots()) {
@@ -190,7 +191,7 @@ final class AlertInvariants {
     }
   }
 
-  /** What a cluster's organization pays. */
+  /** Returns the price that a cluster's organization pays. */
   private static @Nullable Long clearing(MemoryEngine engine, String cluster) {
     List<Optional<Long>> last =
         engine.query(
@@ -202,9 +203,9 @@ final class AlertInvariants {
     return last.isEmpty() ? null : last.get(0).orElse(null);
   }
 
-  /** At rest whatever a cluster wants to be told of has been told, and nothing else is raised. */
+  /** At rest all due alerts are published, and no others are raised. */
   static final class AlertsAreRaised extends Invariant {
-    /** Some ticks, and a market that changes hands. */
+    /** Some ticks, and a change of the market's process. */
     private static final int WAIT_SECONDS = 60;
 
     private final AllocationLog log;

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What commits made of allocations, and when in true time; read once for all who judge it. */
+/** Changes of allocations by commits, in true time; parsed once for all invariants. */
 final class AllocationLog {
-  /** An allocation as it is stored. */
+  /** An allocation as stored. */
   record Stored(
       String id,
       String cluster,
@@ -33,7 +33,7 @@ final class AllocationLog {
     }
   }
 
-  /** An allocation and since when it is what it is, in true time. */
+  /** An allocation and the times of its changes, in true time. */
   static final class Life {
     final String id;
     final String node;
@@ -43,27 +43,27 @@ final class AllocationLog {
     long swappingNanos = -1;
 
     /**
-     * Since when it is under notice; a second notice goes on with the first, and what replaces a
-     * node is under that one's.
+     * When its notice began; a second notice continues the first, and a replacement inherits that
+     * of its node.
      */
     long noticeNanos = -1;
 
-    /** Since when it was when it was last under notice. */
+    /** When its last notice began. */
     long lastNoticeNanos = -1;
 
-    /** Since when it is in the state it is in. */
+    /** When it entered its state. */
     long stateNanos;
 
-    /** The cluster's ceiling was under the one at the grant at some time. */
+    /** Whether the cluster's ceiling was ever below the one at the grant. */
     boolean isLowered;
 
-    /** When the cluster's ceiling was last seen under the one that last seated the node. */
+    /** When the cluster's ceiling was last seen below the one that last seated the node. */
     long underSeatNanos = -1;
 
-    /** Whether it is. */
+    /** Whether it is now. */
     private boolean isUnderSeat;
 
-    /** It was granted in the place of another. */
+    /** Whether it replaces another allocation. */
     final boolean isReplacement;
 
     Life(Stored stored, long nowNanos) {
@@ -76,10 +76,10 @@ final class AllocationLog {
   }
 
   /**
-   * A cluster as it is stored.
+   * A cluster as stored.
    *
    * @param minGpus 0 for no minimum
-   * @param wasGivenUp its minimum could not be completed since it was declared
+   * @param wasGivenUp whether its minimum could not be met since it was declared
    */
   record Buyer(
       String name,
@@ -90,17 +90,17 @@ final class AllocationLog {
       boolean wasGivenUp,
       long ceiling,
       @Nullable String hold) {
-    /** Fewer nodes than this are worth nothing to it. */
+    /** Returns the number of nodes below which it is granted none. */
     int minimum() {
       return isStatic || maxGpus == 0 ? 1 : Math.max(1, minGpus / World.GPUS_PER_NODE);
     }
   }
 
   /**
-   * What a commit made of one allocation.
+   * A commit's change of one allocation.
    *
-   * @param before null when it is new
-   * @param after null when it is gone
+   * @param before null if it is new
+   * @param after null if it ended
    */
   record Step(Life life, @Nullable Stored before, @Nullable Stored after) {}
 
@@ -110,7 +110,7 @@ final class AllocationLog {
           + " notice_ends_at, seat_ceiling_cents, COALESCE(minimum_slots, 1) AS least"
           + " FROM allocation WHERE ";
 
-  /** By id: those that are not gone. */
+  /** Allocations that have not ended, by id. */
   private final TreeMap<String, Life> live = new TreeMap<>();
 
   private final TreeMap<String, Life> gone = new TreeMap<>();
@@ -119,7 +119,7 @@ final class AllocationLog {
   private List<Step> steps = List.of();
   private boolean areClocksRight = true;
 
-  /** What a commit made of allocations; none when it is about none. */
+  /** Returns a commit's changes of allocations; empty if there are none. */
   List<Step> steps(World world, List<Statement> statements) {
     if (statements != latest) {
       latest = statements;
@@ -131,17 +131,17 @@ final class AllocationLog {
     return steps;
   }
 
-  /** Those that are not gone, by id. */
+  /** Returns allocations that have not ended, by id. */
   Map<String, Life> live() {
     return live;
   }
 
-  /** Those that are gone, by id. */
+  /** Returns allocations that ended, by id. */
   Map<String, Life> gone() {
     return gone;
   }
 
-  /** An allocation, gone or not; null when there never was one of that id. */
+  /** Returns an allocation, ended or not; null if there was never one of that id. */
   @Nullable Life find(String id) {
     Life found = live.get(id);
     return found == null ? gone.get(id) : found;
@@ -151,7 +151,7 @@ final class AllocationLog {
     return buyers;
   }
 
-  /** Whether no process's clock was ever off when it was looked at. */
+  /** Returns true if every process's clock was right at every check. */
   boolean areClocksRight(World world) {
     areClocksRight &= world.serverClock.mostOffMillis() == 0;
     for (World.Slot slot : world.slots()) {

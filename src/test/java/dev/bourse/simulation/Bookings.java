@@ -16,9 +16,9 @@ import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** What operators did with money and clients read, and what they were told of it. */
+/** Operators' changes of money and clients' reads, with their answers. */
 final class Bookings {
-  /** Money an operator books; asked for once or more, with one key. */
+  /** Money that an operator books; requested once or more, with one key. */
   static final class Booking {
     final String organization;
     final Ledger.Kind kind;
@@ -34,7 +34,7 @@ final class Bookings {
     }
   }
 
-  /** A limit an operator sets; the amount is like no other's, so that its row can be told. */
+  /** A limit that an operator sets; its amount is unique, which identifies its row. */
   static final class Limit {
     final String organization;
     final long micros;
@@ -48,9 +48,7 @@ final class Bookings {
     }
   }
 
-  /**
-   * An audited read that was answered; who reads is like nobody else, so that its row can be told.
-   */
+  /** An audited read that was answered; its actor is unique, which identifies its row. */
   record Read(String actor, String cluster, Replica process, long atMillis) {}
 
   private final World world;
@@ -76,7 +74,7 @@ final class Bookings {
     return reads;
   }
 
-  /** When somebody last asked for a limit of an organization; empty when nobody did. */
+  /** Returns when an organization's limit was last requested; null if never. */
   @Nullable Long limitAskedAtMillis(String organization) {
     Long last = null;
     for (Limit limit : limits) {
@@ -87,7 +85,7 @@ final class Bookings {
     return last;
   }
 
-  /** Books money, or asks again for what was asked for before. */
+  /** Books money, or repeats an earlier request. */
   void book(Replica process, String organization, SplittableRandom random) {
     Booking booking;
     List<String> held =
@@ -99,7 +97,7 @@ final class Bookings {
                 List.of(),
                 row -> row.text("org_id"));
     if (!held.isEmpty() && random.nextBoolean()) {
-      // Who is held pays what it lacks.
+      // An organization on hold pays its shortfall.
       booking =
           new Booking(
               held.get(random.nextInt(held.size())),
@@ -135,7 +133,7 @@ final class Bookings {
           new Booking(organization, Ledger.Kind.CREDIT, key, 10_000 * random.nextLong(1, 20_000));
       case 1 ->
           new Booking(organization, Ledger.Kind.PAYMENT, key, 10_000 * random.nextLong(1, 200_000));
-      // About as much as everybody has at first, so that some run out.
+      // About the initial credit of an organization, so that some run out.
       default ->
           new Booking(
               organization,
@@ -145,7 +143,7 @@ final class Bookings {
     };
   }
 
-  /** Sets a limit, or takes it away. */
+  /** Sets a limit, or deletes it. */
   void limit(Replica process, String organization, SplittableRandom random) {
     if (random.nextInt(4) == 0) {
       limits.add(new Limit(organization, -1, world.nowMillis()));
@@ -167,7 +165,7 @@ final class Bookings {
                 .onSuccess(view -> limit.isAcknowledged = true));
   }
 
-  /** The newest row of an organization's trail that anybody was shown; 0 for none. */
+  /** Returns the newest row of an organization's trail that was shown; 0 for none. */
   long shownThrough(String organization) {
     return shown.getOrDefault(organization, 0L);
   }
@@ -189,7 +187,7 @@ final class Bookings {
                             .forEach(entry -> shown.merge(organization, entry.id(), Math::max))));
   }
 
-  /** Reads a cluster's capacity, which has to be recorded. */
+  /** Reads a cluster's capacity, which must be recorded. */
   void read(Replica process, String cluster) {
     String organization = cluster.substring(0, cluster.indexOf('-'));
     String actor = "token:reader" + ++asked;

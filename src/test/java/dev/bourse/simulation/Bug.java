@@ -5,16 +5,17 @@ import dev.bourse.nodes.NodeProvider;
 import dev.bourse.store.Database;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.random.RandomGenerator;
 
 /**
- * A fault of the service that a simulation can be told to have, to see that it is found. It is put
- * in at the ports, so that the product has no switch for it.
+ * A fault that is planted in the simulated service, to show that the simulation finds it. It is
+ * planted at the ports, so that the product needs no switch for it.
  */
 interface Bug {
-  /** The service as it is. */
+  /** No bug. */
   Bug NONE = () -> "NONE";
 
-  /** Every bug there is. */
+  /** Returns every bug. */
   static List<Bug> all() {
     List<Bug> all = new ArrayList<>();
     all.addAll(List.of(StoreBug.values()));
@@ -28,23 +29,28 @@ interface Bug {
     return all;
   }
 
-  /** How it is asked for. */
+  /** The name on the command line. */
   String name();
 
-  /** A world begins; nothing has happened in it. */
+  /** Called when a world is created, before any event. */
   default void begin(World world) {}
 
-  /** The store as the service with this bug uses it. */
+  /** Wraps the database. */
   default Database around(Database store, World world, World.Slot slot) {
     return store;
   }
 
-  /** The machines as the service with this bug uses them. */
+  /** Wraps the source of randomness. */
+  default RandomGenerator around(RandomGenerator random) {
+    return random;
+  }
+
+  /** Wraps the machines. */
   default NodeProvider around(NodeProvider provider, World world) {
     return provider;
   }
 
-  /** The store of bytes as the service with this bug uses it. */
+  /** Wraps the blob store. */
   default BlobStore around(BlobStore blobs, World world, World.Slot slot) {
     return blobs;
   }

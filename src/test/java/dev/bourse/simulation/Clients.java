@@ -9,28 +9,35 @@ import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Conditions;
 import dev.bourse.core.ApiError;
+import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** Who calls the service, and what they were told. */
+/** The service's clients, and the answers they received. */
 final class Clients {
   /**
-   * A declaration that was acknowledged.
+   * An acknowledged declaration.
    *
-   * @param version the version it made
-   * @param atNanos when, in true time
+   * @param version the resulting version
+   * @param atNanos time of the acknowledgement, in true time
    */
   record Acknowledged(String cluster, long version, int maxGpus, BigDecimal price, long atNanos) {}
 
   private final World world;
   private final List<Acknowledged> acknowledged = new ArrayList<>();
+
+  /** Certainly rejected declarations, by their actor. */
+  private final Map<String, String> refused = new HashMap<>();
+
+  private int asked;
   private final Map<String, Long> refusals = new TreeMap<>();
   private int unanswered;
 
@@ -38,55 +45,94 @@ final class Clients {
     this.world = world;
   }
 
-  /** All acknowledged declarations, in the order of their acknowledgements. */
+  /** Returns all acknowledged declarations, in the order of their acknowledgements. */
   List<Acknowledged> acknowledged() {
     return acknowledged;
   }
 
-  /** How often each refusal was met. */
+  /**
+   * Forgets acknowledged declarations that were lost with their server.
+   *
+   * @param sinceNanos declarations acknowledged before this must still be stored
+   */
+  void forgetLost(long sinceNanos) {
+    acknowledged.removeIf(write -> write.atNanos() >= sinceNanos && rows(write) == 0);
+  }
+
+  /** Returns the number of audit rows of an acknowledged declaration. */
+  long rows(Acknowledged write) {
+    return world
+        .server
+        .engine()
+        .number(
+            "SELECT COUNT(*) FROM audit WHERE action = 'vm_capacity_put' AND subject = ?"
+                + " AND detail LIKE ?",
+            write.cluster(),
+            "max_gpus=" + write.maxGpus() + " %version=" + write.version());
+  }
+
+  /** Returns each certainly rejected declaration, by its actor, which is unique. */
+  Map<String, String> refused() {
+    return refused;
+  }
+
+  /** Returns how often each error occurred. */
   Map<String, Long> refusals() {
     return refusals;
   }
 
-  /** Calls that nobody has answered, and maybe never will. */
+  /** Returns the number of calls without an answer so far. */
   int unanswered() {
     return unanswered;
   }
 
   static Principal principal(String organization) {
+    return principal(organization, "sim" + organization);
+  }
+
+  private static Principal principal(String organization, String tokenId) {
     return new Principal(
         new Organization(organization, organization, "standard"),
-        "token:sim" + organization,
-        "sim" + organization,
+        "token:" + tokenId,
+        tokenId,
         EnumSet.allOf(Scope.class),
         null,
         null);
   }
 
-  /** Declares what a cluster wants, by the version that the process shows. */
+  /** Declares a cluster's demand, with the version that the process shows. */
   void declare(Replica process, String cluster, int maxGpus, BigDecimal price) {
     declare(process, cluster, maxGpus, price, Conditions.KEPT);
   }
 
-  /** The same, for a while or a sum. */
+  /** Declares a cluster's demand with conditions. */
   void declare(
       Replica process, String cluster, int maxGpus, BigDecimal price, Conditions conditions) {
+    // A unique actor, which identifies the row.
+    Principal caller = principal(organization(cluster), "sim" + ++asked);
+    String what = "declares " + cluster + " " + maxGpus + " at " + price + shown(conditions);
     call(
         process,
-        "declares " + cluster + " " + maxGpus + " at " + price + shown(conditions),
+        what,
         core ->
             core.capacity()
                 .declareCapacity(
-                    principal(organization(cluster)),
+                    caller,
                     Optional.of(cluster),
                     new Capacity.Declare(
-                        principal(organization(cluster)).actor(),
+                        caller.actor(),
                         maxGpus,
                         price,
                         Optional.empty(),
                         version(core, cluster),
                         conditions),
                     List.of())
+                .onFailure(
+                    e -> {
+                      if (!(e instanceof StoreUnavailable unknown && unknown.mayBeStored())) {
+                        refused.put(caller.actor(), what);
+                      }
+                    })
                 .onSuccess(
                     view ->
                         acknowledged.add(
@@ -102,7 +148,7 @@ final class Clients {
     return conditions.equals(Conditions.KEPT) ? "" : " under " + conditions;
   }
 
-  /** Says what a cluster is to be told of. */
+  /** Sets a cluster's alerts. */
   void setAlerts(Replica process, String cluster, Alerts.Thresholds thresholds) {
     call(
         process,
@@ -113,7 +159,7 @@ final class Clients {
                     principal(organization(cluster)), Optional.of(cluster), thresholds, ""));
   }
 
-  /** Asks for another machine in the place of one. */
+  /** Requests the swap of a node. */
   void swap(Replica process, String cluster, String node) {
     call(
         process,
@@ -140,7 +186,7 @@ final class Clients {
     return core.clusters().find(cluster).map(view -> view.cluster().version()).orElse(0L);
   }
 
-  /** A cluster as a process shows it. */
+  /** Returns a cluster as a process shows it. */
   static Optional<Cluster> shown(Replica process, String cluster) {
     BareProcess core = process.core();
     return core == null
@@ -148,7 +194,7 @@ final class Clients {
         : core.clusters().find(cluster).map(view -> view.cluster());
   }
 
-  /** Calls a process; the answer, a refusal or silence is noted. */
+  /** Calls a process and records the answer, the error or the lack of both. */
   <T> void call(Replica process, String what, Function<BareProcess, Future<T>> call) {
     unanswered++;
     process.trace("<- {}", what);

@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
-/** The local disk of one machine: what processes wrote there, one after the other. */
+/** The local disk of one machine, used by one process after the other. */
 final class Disk {
-  /** What befalls whoever asks it for something. */
+  /** The faults of a disk. */
   interface Luck {
-    /** How long a call takes, in nanoseconds. */
+    /** The duration of a call, in nanoseconds. */
     long delayNanos();
 
     boolean faults();
@@ -20,7 +20,7 @@ final class Disk {
 
     boolean isBusy();
 
-    /** Any number from 0 to below the bound. */
+    /** Returns a random number from 0 to below the bound. */
     int below(int bound);
   }
 
@@ -51,22 +51,22 @@ final class Disk {
     return clock.millis();
   }
 
-  /** Whether a loss of power may have left other bytes in an upload than were sent. */
+  /** Returns true if a loss of power may have changed the bytes of an upload. */
   boolean hasLost() {
     return hasLost;
   }
 
-  /** How often bytes of uploads were lost. */
+  /** Returns how often bytes of uploads were lost. */
   int losses() {
     return losses;
   }
 
-  /** Bytes of an upload are lost, as the port allows. */
+  /** Loses bytes of an upload, as the port allows. */
   void lose() {
     losses++;
   }
 
-  /** Whatever was not made durable loses its end or, on some file systems, has zeros there. */
+  /** Files that were not flushed lose their end or, on some file systems, have zeros there. */
   void losePower(SplittableRandom random) {
     lose();
     for (File file : uploads.values()) {
@@ -81,7 +81,7 @@ final class Disk {
     }
   }
 
-  /** As if so much time had passed since anything was written. */
+  /** Moves all dates of files into the past. */
   void age(long millis) {
     for (Map<String, File> files : List.of(uploads, blobs)) {
       files.values().forEach(file -> file.writtenMillis -= millis);

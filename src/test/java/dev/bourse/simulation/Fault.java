@@ -6,10 +6,10 @@ import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 
 /**
- * What goes wrong. Every fault ends by itself after a while, and all of them at once when a
- * simulation comes to rest.
+ * Faults. Every fault ends by itself after a while, and all of them end when a simulation comes to
+ * rest.
  */
-enum Fault implements Deed {
+enum Fault implements PlanAction {
   /** A process and the database cannot reach each other. */
   CUT_OFF(
       (world, random) -> {
@@ -19,7 +19,7 @@ enum Fault implements Deed {
         later(world, random, 30_000, () -> slot.route.isCut = false);
       }),
 
-  /** Nobody reaches the database. */
+  /** No process can reach the database. */
   DATABASE_AWAY(
       (world, random) -> {
         world.weather.isDatabaseAway = true;
@@ -27,7 +27,7 @@ enum Fault implements Deed {
         later(world, random, 20_000, () -> world.weather.isDatabaseAway = false);
       }),
 
-  /** Messages to and from the database are lost: of a commit, the order or the answer. */
+  /** Messages to and from the database are lost: the order or the answer of a commit. */
   LOSS(
       (world, random) -> {
         world.weather.lossPercent = random.nextInt(1, 30);
@@ -43,7 +43,7 @@ enum Fault implements Deed {
         later(world, random, 30_000, () -> world.weather.slowPercent = 0);
       }),
 
-  /** Some commits wait within the server, and others that came later are stored before them. */
+  /** Some commits wait within the server, and later ones are stored before them. */
   COMMITS_STALL(
       (world, random) -> {
         world.weather.stallPercent = random.nextInt(1, 40);
@@ -51,7 +51,77 @@ enum Fault implements Deed {
         later(world, random, 30_000, () -> world.weather.stallPercent = 0);
       }),
 
-  /** Changes are told twice, or only that some were missed. */
+  /**
+   * The answers to some commits are lost, whether they are stored or rolled back, at once or later.
+   */
+  LOST_OUTCOME(
+      (world, random) -> {
+        world.weather.lostOutcomePercent = random.nextInt(1, 60);
+        int hanging = random.nextBoolean() ? world.weather.lostOutcomePercent : 0;
+        world.weather.stallPercent = Math.max(world.weather.stallPercent, hanging);
+        world.trace.add(
+            "database", "does not answer {} in 100 commits", world.weather.lostOutcomePercent);
+        later(
+            world,
+            random,
+            30_000,
+            () -> {
+              world.weather.lostOutcomePercent = 0;
+              world.weather.stallPercent = 0;
+            });
+      }),
+
+  /** Another session locks a cluster's row, and every write of it waits. */
+  LOCKED_ROW(
+      (world, random) -> {
+        List<String> clusters = world.scale.clusters();
+        world.weather.lockedCluster = clusters.get(random.nextInt(clusters.size()));
+        world.trace.add("database", "has the row of {} locked", world.weather.lockedCluster);
+        later(world, random, 20_000, () -> world.weather.lockedCluster = null);
+      }),
+
+  /** The standby becomes the primary when it has all stored data. */
+  SWITCHOVER(
+      (world, random) -> {
+        world.trace.add("database", "is switched over");
+        world.server.switchOver();
+        takenOver(world, random);
+      }),
+
+  /**
+   * A lagging standby is promoted: commits since its state are lost. Clients write before and
+   * after, and a process may be stopped during it.
+   */
+  SET_BACK(
+      (world, random) -> {
+        DatabaseServer.Image image = world.server.image(world.scheduler.nowNanos());
+        world.trace.add("standby", "stops following");
+        long lagMillis = random.nextLong(100, 10_000);
+        for (int i = random.nextInt(8); i > 0; i--) {
+          SplittableRandom own = random.split();
+          world.scheduler.afterMillis(
+              random.nextLong(lagMillis + 10_000),
+              () -> {
+                if (!world.isHealed()) {
+                  ClientOperation.DECLARE.perform(world, own);
+                }
+              });
+        }
+        if (random.nextBoolean()) {
+          living(world, random)
+              .ifPresent(
+                  slot -> world.scheduler.afterMillis(lagMillis, () -> stop(world, slot, random)));
+        }
+        world.scheduler.afterMillis(
+            lagMillis + 1,
+            () -> {
+              if (!world.isHealed() && world.setBack(image)) {
+                takenOver(world, random);
+              }
+            });
+      }),
+
+  /** Changes are delivered twice, or only a gap is reported. */
   CONFUSED_FEED(
       (world, random) -> {
         world.weather.repeatPercent = random.nextInt(0, 60);
@@ -67,28 +137,12 @@ enum Fault implements Deed {
             });
       }),
 
-  /** A process is stopped for a while, as by a debugger or a full host, and then acts late. */
-  PAUSE(
-      (world, random) ->
-          living(world, random)
-              .ifPresent(
-                  slot -> {
-                    Replica replica = slot.replica;
-                    if (replica != null) {
-                      replica.trace("is stopped");
-                      replica.pause();
-                      later(
-                          world,
-                          random,
-                          40_000,
-                          () -> {
-                            replica.trace("goes on");
-                            replica.resume();
-                          });
-                    }
-                  })),
+  /**
+   * A process is stopped for a while, as by a debugger or an overloaded host, and then acts late.
+   */
+  PAUSE((world, random) -> living(world, random).ifPresent(slot -> stop(world, slot, random))),
 
-  /** A process ends between two instructions; another is started in its place. */
+  /** A process dies between two instructions; another replaces it. */
   CRASH(
       (world, random) ->
           living(world, random)
@@ -98,7 +152,7 @@ enum Fault implements Deed {
                     later(world, random, 15_000, () -> world.startIfDown(slot));
                   })),
 
-  /** Somebody sets the clock of a process's machine. */
+  /** The clock of a process's machine is set. */
   CLOCK_SET(
       (world, random) -> {
         World.Slot slot = anySlot(world, random);
@@ -114,7 +168,22 @@ enum Fault implements Deed {
         later(world, random, 120_000, () -> slot.wall.set(0));
       }),
 
-  /** Somebody sets the clock of the database's machine, for long enough that it is believed. */
+  /** A process restarts while its machine's clock is far ahead or behind. */
+  CLOCK_AT_RESTART(
+      (world, random) ->
+          living(world, random)
+              .ifPresent(
+                  slot -> {
+                    long off = random.nextLong(3_600_000L, 40 * 86_400_000L);
+                    world.crash(slot);
+                    slot.wall.set(random.nextBoolean() ? off : -off);
+                    world.trace.add(
+                        "p" + slot.index, "has its clock {} ms off", slot.wall.offMillis());
+                    later(world, random, 5_000, () -> world.startIfDown(slot));
+                    later(world, random, 120_000, () -> slot.wall.set(0));
+                  })),
+
+  /** The clock of the database's machine is set, for long enough to be confirmed. */
   SERVER_CLOCK_SET(
       (world, random) -> {
         long off =
@@ -129,7 +198,7 @@ enum Fault implements Deed {
         later(world, random, 600_000, () -> world.serverClock.set(0));
       }),
 
-  /** The clock of the database's machine goes too fast or too slow for a while. */
+  /** The clock of the database's machine runs too fast or too slow for a while. */
   SERVER_CLOCK_DRIFTS(
       (world, random) -> {
         long by = random.nextLong(-60, 60);
@@ -140,7 +209,7 @@ enum Fault implements Deed {
   /** A machine cannot be reached for a while. */
   MACHINE_DEAD((world, random) -> machineIs(world, random, Machines.Health.DEAD)),
 
-  /** A machine takes what it is asked and does not go on with it for a while. */
+  /** A machine accepts calls and does not finish them for a while. */
   MACHINE_HANGS((world, random) -> machineIs(world, random, Machines.Health.HANGS)),
 
   /** A machine comes back empty, without a mark. */
@@ -152,7 +221,7 @@ enum Fault implements Deed {
         }
       }),
 
-  /** What is begun on machines breaks off. */
+  /** Runs on machines break off. */
   RUNS_BREAK(
       (world, random) -> {
         world.weather.breakPercent = random.nextInt(10, 90);
@@ -160,7 +229,7 @@ enum Fault implements Deed {
         later(world, random, 60_000, () -> world.weather.breakPercent = 0);
       }),
 
-  /** What is begun on machines takes minutes. */
+  /** Runs on machines take minutes. */
   RUNS_LAST(
       (world, random) -> {
         world.weather.longRunPercent = random.nextInt(10, 90);
@@ -169,7 +238,7 @@ enum Fault implements Deed {
         later(world, random, 60_000, () -> world.weather.longRunPercent = 0);
       }),
 
-  /** Calls reach their machines late, whatever has become of their callers. */
+  /** Calls reach their machines late, whatever has happened to their callers. */
   CALLS_LATE(
       (world, random) -> {
         world.weather.lateCallPercent = random.nextInt(5, 60);
@@ -178,7 +247,7 @@ enum Fault implements Deed {
         later(world, random, 60_000, () -> world.weather.lateCallPercent = 0);
       }),
 
-  /** A machine that hangs answers probes as if all were well. */
+  /** A machine that hangs answers probes as if it were well. */
   PROBE_LIES(
       (world, random) -> {
         String machine = world.machines.any(random);
@@ -189,7 +258,7 @@ enum Fault implements Deed {
         }
       }),
 
-  /** A machine says that it is marked for an allocation nobody knows. */
+  /** A machine reports a mark of an unknown allocation. */
   MARK_LIES(
       (world, random) -> {
         String machine = world.machines.any(random);
@@ -200,7 +269,7 @@ enum Fault implements Deed {
         }
       }),
 
-  /** Disks fail at some of what they are asked, or have no room, or are slow. */
+  /** Disks fail at some calls, or are full, or are slow. */
   BAD_DISKS(
       (world, random) -> {
         Weather weather = world.weather;
@@ -223,7 +292,7 @@ enum Fault implements Deed {
             });
       }),
 
-  /** The machine of a process stops: what was not made durable on its disk is partly lost. */
+  /** A process's machine loses power: data that was not flushed is partly lost. */
   POWER_LOSS(
       (world, random) ->
           living(world, random)
@@ -234,7 +303,7 @@ enum Fault implements Deed {
                     later(world, random, 15_000, () -> world.startIfDown(slot));
                   }));
 
-  @SuppressWarnings("ImmutableEnumChecker") // What is done has no state of its own.
+  @SuppressWarnings("ImmutableEnumChecker") // lambdas without state.
   private final BiConsumer<World, SplittableRandom> what;
 
   Fault(BiConsumer<World, SplittableRandom> what) {
@@ -242,13 +311,36 @@ enum Fault implements Deed {
   }
 
   @Override
-  public void happen(World world, SplittableRandom random) {
+  public void perform(World world, SplittableRandom random) {
     what.accept(world, random);
   }
 
-  /** Ends a fault after at most so long. */
+  /** Ends a fault after a limited time. */
   private static void later(World world, SplittableRandom random, long mostMillis, Runnable end) {
     world.scheduler.afterMillis(random.nextLong(100, mostMillis), end);
+  }
+
+  private static void stop(World world, World.Slot slot, SplittableRandom random) {
+    Replica replica = slot.replica;
+    if (replica == null || replica.isDead() || replica.isStopped() || world.isHealed()) {
+      return;
+    }
+    replica.trace("is stopped");
+    replica.pause();
+    later(
+        world,
+        random,
+        40_000,
+        () -> {
+          replica.trace("goes on");
+          replica.resume();
+        });
+  }
+
+  /** No process reaches the new server until addresses are corrected. */
+  private static void takenOver(World world, SplittableRandom random) {
+    world.weather.isDatabaseAway = true;
+    later(world, random, 8_000, () -> world.weather.isDatabaseAway = false);
   }
 
   private static void drift(World world, long byMillis, int seconds) {

@@ -10,8 +10,8 @@ import dev.bourse.store.Statement;
 import java.util.List;
 
 /**
- * The nodes of a gang become active with at least its minimum and at one moment, or not at all;
- * none is billed before. What lands in the place of an active node stands for it.
+ * The nodes of a gang become active at one moment with at least its minimum, or not at all; none is
+ * billed before. A replacement of an active node counts for it.
  */
 final class GangsAreActiveTogether extends Invariant {
   private final AllocationLog log;
@@ -37,7 +37,7 @@ final class GangsAreActiveTogether extends Invariant {
       }
       if (becomesActive(step) && !isInPlaceOfActive(step, steps)) {
         if (first != null && !String.valueOf(first.activeAt()).equals("" + after.activeAt())) {
-          throw violated("{} and {} are active since two moments", first, after);
+          throw violated("{} and {} became active at different times", first, after);
         }
         first = after;
       }
@@ -55,7 +55,7 @@ final class GangsAreActiveTogether extends Invariant {
       boolean isActive = held.state().equals("ACTIVE") && held.replaces() == null;
       count += isActive && held.cluster().equals(active.cluster()) ? 1 : 0;
     }
-    // A minimum that was raised since the grant counts for none of its nodes.
+    // A minimum that was raised after the grant does not apply to the granted nodes.
     if (buyer != null && count < Math.min(buyer.minimum(), active.minimumSlots())) {
       throw violated("{} became active, and {} nodes of {} are", active, count, buyer);
     }

@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What must hold of who is granted which node, and for how long. */
+/** Invariants of grants and their duration. */
 final class GrantInvariants {
   private GrantInvariants() {}
 
   /**
-   * Rivals take no node that is pinned, no node of an operator-managed cluster, and none within its
-   * protection unless the cluster lowered its ceiling under the one at the grant.
+   * Rivals take no pinned node, no node of an operator-managed cluster, and none within its
+   * protection unless the cluster lowered its ceiling below the one at the grant.
    */
   static final class ProtectionHolds extends Invariant {
     /** From a decision to its commit, and from a machine's answer to its commit: two time-outs. */
@@ -67,7 +67,7 @@ final class GrantInvariants {
         throw violated("{} of {} was taken at {}", before, buyer, at);
       }
       long seconds = (world.scheduler.nowNanos() - life.activeNanos) / SECOND;
-      // What landed in the place of another goes on with that one's protection.
+      // A replacement inherits the protection of the node it replaces.
       if (!life.isReplacement && seconds < world.settings.protectionSeconds() - COMMIT_SECONDS) {
         throw violated("{} of {} was taken {} s after it was ready", before, buyer, seconds);
       }
@@ -75,8 +75,8 @@ final class GrantInvariants {
   }
 
   /**
-   * Who is granted a node declared as many, is the market's to serve, and bids at least the reserve
-   * price; of a swap there is one replacement at a time.
+   * A cluster that is granted a node declared as many, is served by the market, and bids at least
+   * the reserve price; a swap has one replacement at a time.
    */
   static final class GrantsFitDeclarations extends Invariant {
     private final AllocationLog log;
@@ -106,7 +106,7 @@ final class GrantInvariants {
         throw violated("{} was granted to {}", granted, buyer);
       }
       if (granted.grantCeiling() < terms.leastReserve(world)) {
-        throw violated("{} was granted to {}, who bids too little", granted, buyer);
+        throw violated("{} was granted to {}, whose bid is too low", granted, buyer);
       }
       int filling = 0;
       int twins = 0;
@@ -118,10 +118,10 @@ final class GrantInvariants {
         }
       }
       if (twins > 1) {
-        throw violated("{} replaces what another replaces", granted);
+        throw violated("{} replaces a node that another one replaces", granted);
       }
       if (granted.replaces() == null && filling * World.GPUS_PER_NODE > buyer.maxGpus()) {
-        throw violated("{} was granted to {}, who fills {} slots now", granted, buyer, filling);
+        throw violated("{} was granted to {}, which fills {} slots now", granted, buyer, filling);
       }
     }
 
@@ -131,11 +131,11 @@ final class GrantInvariants {
   }
 
   /**
-   * No node is granted that is retired; none that has been cordoned or quarantined for so long that
-   * whoever runs the market knows.
+   * No retired node is granted, and none that was cordoned or quarantined long enough ago for the
+   * market's process to know.
    */
   static final class GrantsAreOfUsableNodes extends Invariant {
-    /** As long as a process may be away from the store and still have the lease, and a tick. */
+    /** As long as a process may be cut off from the store and still have the lease, and a tick. */
     private static final long HEARD_NANOS = 60 * SECOND;
 
     private final AllocationLog log;

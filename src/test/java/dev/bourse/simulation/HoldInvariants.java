@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What has to hold of who may spend how much, and of who has run out. */
+/** Invariants of spend limits and holds. */
 final class HoldInvariants {
   private HoldInvariants() {}
 
@@ -31,9 +31,9 @@ final class HoldInvariants {
   }
 
   /**
-   * Where limits are acted upon, nothing is granted that usage, what is committed and the new
-   * nodes' protection together do not leave room for. Limits that were changed a moment ago are
-   * left out, and of ceilings the lowest of the last moments counts: a tick may have begun before.
+   * Where limits are enforced, no grant exceeds the room that usage, commitments and the new nodes'
+   * protection leave. Limits changed a moment ago are ignored, and the lowest of the recent
+   * ceilings counts, because the tick may have begun earlier.
    */
   static final class LimitsAreKept extends Invariant {
     /** From the beginning of a tick to its grants: some queries, each repeated once. */
@@ -84,7 +84,7 @@ final class HoldInvariants {
       return asked == null || asked < since;
     }
 
-    /** The lowest ceiling that was in force since a tick that grants now may have begun. */
+    /** Returns the lowest ceiling since the beginning of a tick that may be granting now. */
     private static long leastCeiling(World world, String cluster, long since) {
       return world
           .server
@@ -144,7 +144,7 @@ final class HoldInvariants {
       }
       if (most > limit) {
         throw violated(
-            "{} was granted {}, and may come to {} micro-dollars, over its limit of {}",
+            "{} was granted {}, and may cost {} micro-dollars, over its limit of {}",
             organization,
             granted,
             most,
@@ -154,8 +154,8 @@ final class HoldInvariants {
   }
 
   /**
-   * A hold begins with grace, goes on to notice and to enforce, each stage after the full time of
-   * the one before, and is lifted from anywhere. Only where the server's clock was never set.
+   * A hold starts with grace, continues with notice and enforce, each after the full time of the
+   * previous stage, and may be lifted in any stage. Only where the server's clock was never set.
    */
   static final class HoldsKeepTheirTime extends Invariant {
     private record Hold(String stage, boolean isEnforced, long sinceMillis) {}
@@ -203,7 +203,7 @@ final class HoldInvariants {
                   && lasted < least - MoneyInvariants.APART_MILLIS);
       if (isEarly || (!stage.equals("NONE") && isEnforced != world.terms.isEnforced())) {
         throw violated(
-            "the hold of {} went from {} to {} (acted upon: {}) after {} ms",
+            "the hold of {} went from {} to {} (enforced: {}) after {} ms",
             organization,
             before,
             stage,
@@ -214,13 +214,18 @@ final class HoldInvariants {
   }
 
   /**
-   * Who lacks nothing is under no hold, who lacks something is under one that goes on, its clusters
-   * are under the same, and who is under enforce holds nothing. A retired organization lacks
-   * nothing, whatever is booked on it later: it can use nothing any more, so a hold would keep
-   * nothing from it, and one it was under is lifted.
+   * An organization without a shortfall has no hold; one with a shortfall has a hold that advances,
+   * its clusters are under the same hold, and under enforce it holds nothing. A retired
+   * organization has no shortfall, whatever is booked on it later: it can use nothing, so a hold
+   * would have no effect, and an existing hold is lifted.
    */
   static final class HoldsFollowTheMoney extends Invariant {
-    /** A look at everybody and what it orders, each repeated once. */
+    @Override
+    boolean outlivesSetBack(World world) {
+      return true;
+    }
+
+    /** A check of all organizations and its effects, each repeated once. */
     private static final long BOUND_MILLIS = 60_000;
 
     private record Stage(String stage, @Nullable String reason, long sinceMillis) {}
@@ -252,12 +257,12 @@ final class HoldInvariants {
       if (MoneyInvariants.areTimesTrue(world)
           && lacks(world, organization, recount, -1)
           && hold.stage.equals("NONE")) {
-        throw violated("{} lacks money and is under no hold", organization);
+        throw violated("{} has a shortfall and no hold", organization);
       }
       if (MoneyInvariants.areTimesTrue(world)
           && !lacks(world, organization, recount, 1)
           && !hold.stage.equals("NONE")) {
-        throw violated("{} lacks nothing and is under {}", organization, hold);
+        throw violated("{} has no shortfall and is under {}", organization, hold);
       }
       if (!world.terms.isEnforced()) {
         return;
@@ -291,9 +296,9 @@ final class HoldInvariants {
     }
 
     /**
-     * Whether an organization lacks something; a retired one never does.
+     * Returns true if an organization has a shortfall; a retired one never does.
      *
-     * @param doubt 1 to count what may be used within the bound in, -1 to leave it out
+     * @param doubt 1 to include usage within the bound, -1 to exclude it
      */
     private static boolean lacks(World world, String organization, Recount recount, int doubt) {
       MemoryEngine engine = world.server.engine();

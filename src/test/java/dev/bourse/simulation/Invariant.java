@@ -5,33 +5,45 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that has to hold whatever happens. An invariant overrides the moments at which it can
- * be judged, and throws {@link #violated} when it does not hold. One object belongs to one
- * simulation, so it may remember what it saw.
+ * A condition that must always hold. An invariant overrides the moments at which it can be checked,
+ * and throws {@link #violated} if it does not hold. One object belongs to one simulation, so it may
+ * keep state.
  */
 abstract class Invariant {
-  /** A process stored a commit: the store shows it, and nothing has happened since. */
+  /** Called after a commit: the store shows it, and nothing has happened since. */
   void afterCommit(World world, String process, List<Statement> statements) {}
 
-  /** True time went on by a second. */
+  /** Called after each second of true time. */
   void everySecond(World world) {}
 
-  /** All faults have ended, everybody is back, and time enough has passed for all to be well. */
+  /**
+   * Forgets what it saw in the store, which was set back to an earlier state.
+   *
+   * @return whether it can be checked from here on; false for an invariant that depends on all of
+   *     the past
+   */
+  boolean outlivesSetBack(World world) {
+    return false;
+  }
+
+  /**
+   * Called when all faults have ended, all processes run, and enough time has passed for recovery.
+   */
   void atRest(World world) {}
 
-  /** Besides, every cluster has given back all it had. */
+  /** Called at rest, after every cluster has released all its nodes. */
   void whenReleased(World world) {}
 
-  /** Its name, as it is told with a violation. */
+  /** Its name in the report of a violation. */
   final String name() {
     return getClass().getSimpleName();
   }
 
   final Violation violated(String what, @Nullable Object... values) {
-    return new Violation(name(), Text.filled(what, values));
+    return new Violation(name(), MessageTemplate.fill(what, values));
   }
 
-  /** Whether one of the statements is about a table. */
+  /** Returns true if one of the statements concerns a table. */
   static boolean touches(List<Statement> statements, String table) {
     for (Statement statement : statements) {
       if (statement.sql().contains(table)) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What has to hold of declarations that end by themselves. */
+/** Invariants of declarations that end by themselves. */
 final class LapseInvariants {
   private LapseInvariants() {}
 
@@ -16,7 +16,7 @@ final class LapseInvariants {
     return List.of(new NothingIsBilledAfterTheEnd(), new NothingOutlivesItsEnd());
   }
 
-  /** A declaration as it is stored. */
+  /** A declaration as stored. */
   private record Declared(
       String cluster,
       long version,
@@ -39,11 +39,11 @@ final class LapseInvariants {
   }
 
   /**
-   * Whoever ends a declaration at its time ends the bill of each of its nodes by then, and advances
-   * the version; however late that is.
+   * Ending a declaration at its time ends the bill of each of its nodes at that time, and increases
+   * the version, even if it happens late.
    */
   static final class NothingIsBilledAfterTheEnd extends Invariant {
-    /** As the commit before left them. */
+    /** The state after the previous commit. */
     private final Map<String, Declared> last = new HashMap<>();
 
     private final Map<String, List<String>> held = new HashMap<>();
@@ -71,7 +71,7 @@ final class LapseInvariants {
       }
     }
 
-    /** Why a cluster's declaration lapsed by these statements; null when it did not. */
+    /** Returns why a cluster's declaration lapsed by these statements; null if it did not. */
     private static @Nullable String lapse(List<Statement> statements, String cluster) {
       for (Statement statement : statements) {
         List<@Nullable Object> values = statement.parameters();
@@ -111,14 +111,14 @@ final class LapseInvariants {
   }
 
   /**
-   * Once nothing is wrong any more, no declaration stands whose end has passed or whose budget is
-   * used up: whoever runs the market then sees it, at its first tick.
+   * Once nothing is wrong, no declaration remains whose end has passed or whose budget is used up,
+   * because the market's process sees it at its first tick.
    */
   static final class NothingOutlivesItsEnd extends Invariant {
-    /** A tick, and what a commit takes. */
+    /** A tick, and the time of a commit. */
     private static final long BOUND_MILLIS = 30_000;
 
-    /** The database's clock is believed again so long after a step. */
+    /** Time until the database's clock is confirmed again after a step. */
     private static final long PATIENCE_MILLIS = 620_000;
 
     private static final long MICROS_PER_CENT = 10_000;
@@ -133,7 +133,7 @@ final class LapseInvariants {
       for (Declared one : declared(engine)) {
         if (one.until() != null && one.until() < world.nowMillis() - BOUND_MILLIS) {
           throw violated(
-              "{} stands at {}, though it ended at {}",
+              "{} still exists at {}, although it ended at {}",
               one,
               Instant.ofEpochMilli(world.nowMillis()),
               Instant.ofEpochMilli(one.until()));
@@ -149,7 +149,7 @@ final class LapseInvariants {
       long spent =
           new Recount(engine).of(one.cluster(), since, world.nowMillis() - BOUND_MILLIS).micros();
       if (one.maxGpus() > 0 && spent > cents * MICROS_PER_CENT) {
-        throw violated("{} has spent {} micro-dollars and stands", one, spent);
+        throw violated("{} has spent {} micro-dollars and still exists", one, spent);
       }
     }
   }

@@ -11,44 +11,74 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One process's way to the database, as the port promises it and no better: what is asked arrives
- * late and out of order, is lost, or its answer is; a commit whose answer is lost may be stored; of
- * changes the process hears late, twice, or only that it missed some.
+ * One process's connection to the database, with no more than the port's guarantees: requests
+ * arrive late, out of order or not at all, or their answers are lost; changes are delivered late,
+ * twice, or only as a gap.
+ *
+ * <p>A commit whose answer is lost is settled like in the product's driver: the server says whether
+ * it is stored, or prevents that forever. If the server does not answer in time, the caller learns
+ * that the commit may be stored. When another server takes over, all messages to the previous one
+ * are lost; a process notices lost commits by its position in the log, and its own commits are
+ * rejected until it has.
  */
 class Link implements Database {
-  /** A query or commit that was not answered by then has failed, as with a real driver. */
+  /** Time after which an unanswered query has failed, as with a real driver. */
   private static final long TIMEOUT_MILLIS = 5_000;
 
-  /** The feed is asked so often though nothing woke it. */
+  /** Time after which the server is asked for the outcome of an unanswered commit. */
+  private static final long ANSWER_MILLIS = 3_000;
+
+  /** How long a caller waits for that outcome. */
+  private static final long SETTLE_MILLIS = TIMEOUT_MILLIS - ANSWER_MILLIS;
+
+  private static final long SETTLE_AGAIN_MILLIS = 300;
+
+  /** Pause before a commit that meets a locked row is retried. */
+  private static final long LOCKED_NANOS = 50_000_000;
+
+  /** Interval at which the feed is polled without a wake-up. */
   private static final long POLL_MILLIS = 500;
 
-  /** What becomes of one message. */
+  /** The fate of one message. */
   enum Fate {
     ARRIVES,
     LOST
   }
 
-  /** What the network does; drawn anew for each message. */
+  /** The fate of a commit that has arrived. */
+  enum Ending {
+    STORED,
+    /** It is stored, and the answer is lost. */
+    STORED_UNANSWERED,
+    /** It is rolled back, and the answer is lost. */
+    UNDONE_UNANSWERED
+  }
+
+  /** The behaviour of the network; drawn for each message. */
   interface Network {
-    /** How long a message is under way, in nanoseconds. */
+    /** Returns the delay of a message, in nanoseconds. */
     long delayNanos();
 
     Fate fate();
 
-    /** How long a commit that has arrived is under way in the server before it is stored. */
+    /** Returns how long a commit that has arrived waits in the server before it is stored. */
     long stallNanos();
 
-    /** Whether a change is told a second time. */
+    Ending ending();
+
+    /** Returns true if another session has locked a row that these statements change. */
+    boolean isLocked(List<Statement> statements);
+
+    /** Returns true if a change is delivered a second time. */
     boolean repeats();
 
-    /** Whether the feed has lost its place: nobody knows what was missed. */
+    /** Returns true if the feed has lost its position, so that missed changes are unknown. */
     boolean losesPlace();
   }
 
@@ -58,80 +88,38 @@ class Link implements Database {
   private final Scheduler scheduler;
   private @Nullable ChangeListener listener;
   private @Nullable Context listening;
-  private int heard;
+  private DatabaseServer.Position heard;
   private boolean isPolling;
 
-  /** Commits whose outcome this process does not know: it hears of them as of others' then. */
-  private final List<Doubt> doubts = new ArrayList<>();
-
-  /** A commit on its way, and what it tells. */
-  private static final class Doubt {
-    final List<Change> changes;
-    boolean isStored;
-
-    Doubt(List<Change> changes) {
-      this.changes = changes;
-    }
-  }
+  /** The last own commit that is known to be stored; null for none. */
+  private DatabaseServer.@Nullable Position own;
 
   Link(Replica process, DatabaseServer server, Network network, Scheduler scheduler) {
     this.process = process;
     this.server = server;
     this.network = network;
     this.scheduler = scheduler;
+    heard = server.position();
   }
 
   @Override
   public <T> Future<List<T>> read(String sql, List<?> parameters, RowMapper<T> mapper) {
-    return ask(
-        "read",
-        () -> server.read(sql, parameters, mapper),
-        () -> new StoreUnavailable("no answer to a query", null));
+    return ask(() -> server.read(sql, parameters, mapper));
   }
 
-  @Override
-  public Future<Void> commit(List<Statement> statements, List<Change> changes) {
-    Doubt doubt = new Doubt(changes);
-    TrailNumbers.Numbered[] begun = new TrailNumbers.Numbered[1];
-    return ask(
-        "commit",
-        () -> {
-          begun[0] = server.begin(statements);
-          return network.stallNanos();
-        },
-        () -> {
-          server.commit(process.name(), begun[0], changes);
-          doubt.isStored = true;
-          return null;
-        },
-        () -> {
-          doubts.add(doubt);
-          return MemoryEngine.unknown("no answer to a commit");
-        });
-  }
-
-  private <T> Future<T> ask(String what, Supplier<T> work, Supplier<StoreUnavailable> silence) {
-    return ask(what, () -> 0, work, silence);
-  }
-
-  /**
-   * @param begin is called when it has arrived, and tells how long the server then takes
-   */
-  private <T> Future<T> ask(
-      String what, LongSupplier begin, Supplier<T> work, Supplier<StoreUnavailable> silence) {
+  private <T> Future<T> ask(Supplier<T> query) {
     ContextInternal caller = (ContextInternal) process.vertx().getOrCreateContext();
-    // Of the context, as the engines' are: a time-out on it is by the process's own clock.
+    // On the caller's context, like the engines' futures: a time-out on it uses the process's own
+    // clock.
     Promise<T> answer = caller.promise();
-    // Once it has left, a message no longer depends on the process that sent it.
+    int session = server.session();
+    // A sent message no longer depends on its process.
     if (network.fate() == Fate.ARRIVES) {
       scheduler.after(
           network.delayNanos(),
           () -> {
-            long nanos = begin.getAsLong();
-            if (nanos == 0) {
-              carryOut(what, work, caller, answer);
-            } else {
-              scheduler.after(nanos, () -> carryOut(what, work, caller, answer));
+            if (server.session() == session) {
+              answer(caller, answer, session, query);
             }
           });
     }
@@ -141,13 +129,14 @@ class Link implements Database {
             caller.runOnContext(
                 v -> {
                   if (!answer.future().isComplete()) {
-                    answer.fail(silence.get());
+                    answer.fail(new StoreUnavailable("no answer to a query", null));
                   }
                 }));
     return answer.future();
   }
 
-  private <T> void carryOut(String what, Supplier<T> work, Context caller, Promise<T> answer) {
+  /** Performs the server's work, and sends the answer, which may be lost. */
+  private <T> void answer(Context caller, Promise<T> answer, int session, Supplier<T> work) {
     T result = null;
     RuntimeException failure = null;
     try {
@@ -155,18 +144,19 @@ class Link implements Database {
     } catch (Violation e) {
       throw e;
     } catch (RuntimeException e) {
-      process.trace("{} fails: {}", what, e);
+      process.trace("the store refuses: {}", e);
       failure = e;
     }
     if (network.fate() == Fate.LOST) {
-      process.trace("the answer to a {} is lost", what);
+      process.trace("an answer of the store is lost");
       return;
     }
     T value = result;
     RuntimeException cause = failure;
     process.after(
         network.delayNanos(),
-        () ->
+        () -> {
+          if (server.session() == session) {
             caller.runOnContext(
                 v -> {
                   if (cause == null) {
@@ -174,18 +164,204 @@ class Link implements Database {
                   } else {
                     answer.tryFail(cause);
                   }
-                }));
+                });
+          }
+        });
+  }
+
+  @Override
+  public Future<Void> commit(List<Statement> statements, List<Change> changes) {
+    ContextInternal caller = (ContextInternal) process.vertx().getOrCreateContext();
+    Promise<Void> answer = caller.promise();
+    Sent sent =
+        new Sent(server.order(process.name(), statements, changes), changes, caller, answer);
+    if (network.fate() == Fate.ARRIVES) {
+      scheduler.after(network.delayNanos(), sent::arrive);
+    }
+    process.afterMillis(ANSWER_MILLIS, () -> caller.runOnContext(v -> sent.settle()));
+    return answer.future();
+  }
+
+  /** A commit in transit. */
+  private final class Sent {
+    private final DatabaseServer.Order order;
+    private final List<Change> changes;
+    private final ContextInternal caller;
+    private final Promise<Void> answer;
+    private final int session = server.session();
+
+    /** The position that the process knew when it decided on this commit. */
+    private final DatabaseServer.@Nullable Position before = own;
+
+    private boolean isSettled;
+
+    Sent(
+        DatabaseServer.Order order,
+        List<Change> changes,
+        ContextInternal caller,
+        Promise<Void> answer) {
+      this.order = order;
+      this.changes = changes;
+      this.caller = caller;
+      this.answer = answer;
+      answer.future().onSuccess(stored -> recordStored());
+    }
+
+    private void recordStored() {
+      DatabaseServer.Position stored = server.positionOf(order);
+      DatabaseServer.Position known = own;
+      if (!server.hasLost(stored) && (known == null || known.commits() < stored.commits())) {
+        own = stored;
+      }
+    }
+
+    void arrive() {
+      if (!server.admits(order)) {
+        return;
+      }
+      if (before != null && server.hasLost(before)) {
+        answer(
+            caller,
+            answer,
+            session,
+            () -> {
+              throw new StoreUnavailable("the database was set back", null);
+            });
+        process.after(network.delayNanos(), Link.this::setBack);
+        return;
+      }
+      if (network.isLocked(order.statements())) {
+        scheduler.after(LOCKED_NANOS, this::arrive);
+        return;
+      }
+      Ending ending = network.ending();
+      long nanos = network.stallNanos();
+      server.begin(order);
+      if (nanos == 0) {
+        end(ending);
+      } else {
+        scheduler.after(nanos, () -> end(ending));
+      }
+    }
+
+    private void end(Ending ending) {
+      if (!server.isUnderWay(order)) {
+        return;
+      }
+      if (ending == Ending.UNDONE_UNANSWERED) {
+        server.abort(order);
+        return;
+      }
+      if (ending == Ending.STORED_UNANSWERED) {
+        try {
+          server.commit(order);
+        } catch (Violation e) {
+          throw e;
+        } catch (RuntimeException e) {
+          process.trace("the store refuses: {}", e);
+        }
+        return;
+      }
+      answer(
+          caller,
+          answer,
+          session,
+          () -> {
+            server.commit(order);
+            return null;
+          });
+    }
+
+    /** Asks the server for the outcome until it answers. */
+    void settle() {
+      if (answer.future().isComplete()) {
+        return;
+      }
+      process.afterMillis(
+          SETTLE_MILLIS,
+          () ->
+              caller.runOnContext(
+                  v -> {
+                    if (!answer.future().isComplete()) {
+                      answer.fail(MemoryEngine.unknown("no answer to a commit"));
+                    }
+                  }));
+      askOutcome();
+    }
+
+    private void askOutcome() {
+      if (isSettled) {
+        return;
+      }
+      int asked = server.session();
+      if (network.fate() == Fate.ARRIVES) {
+        scheduler.after(
+            network.delayNanos(),
+            () -> {
+              if (server.session() != asked) {
+                return;
+              }
+              DatabaseServer.Outcome outcome = server.settle(order);
+              if (outcome != DatabaseServer.Outcome.OPEN && network.fate() == Fate.ARRIVES) {
+                process.after(
+                    network.delayNanos(),
+                    () -> {
+                      if (server.session() == asked) {
+                        caller.runOnContext(v -> settled(outcome));
+                      }
+                    });
+              }
+            });
+      }
+      process.afterMillis(SETTLE_AGAIN_MILLIS, () -> caller.runOnContext(v -> askOutcome()));
+    }
+
+    private void settled(DatabaseServer.Outcome outcome) {
+      if (isSettled) {
+        return;
+      }
+      isSettled = true;
+      boolean isStored = outcome == DatabaseServer.Outcome.STORED;
+      process.trace("a commit without an answer is {}", outcome);
+      if (!answer.future().isComplete()) {
+        if (isStored) {
+          answer.complete();
+        } else {
+          answer.fail(new StoreUnavailable("the commit was lost", null));
+        }
+      } else if (isStored && !answer.future().succeeded()) {
+        recordStored();
+        // The callers learned that the outcome is unknown, so the process receives the changes like
+        // another's.
+        tell(heeding -> changes.forEach(heeding::changed));
+      }
+    }
+  }
+
+  private void tell(Consumer<ChangeListener> word) {
+    ChangeListener heeding = listener;
+    Context context = listening;
+    if (heeding != null && context != null) {
+      context.runOnContext(v -> word.accept(heeding));
+    }
+  }
+
+  /** Commits that this process knew are lost: its memory is compared with the store. */
+  private void setBack() {
+    process.trace("finds that the database was set back");
+    own = null;
+    tell(ChangeListener::missed);
   }
 
   @Override
   public void listen(ChangeListener heeding) {
     listener = heeding;
     listening = process.vertx().getOrCreateContext();
-    heard = server.told();
+    heard = server.position();
     process.afterMillis(POLL_MILLIS, this::pollAgain);
   }
 
-  /** Somebody committed: the feed is asked soon, unless the wake-up is lost. */
+  /** A commit happened: the feed is polled soon, unless the wake-up is lost. */
   void wake() {
     if (listener != null && network.fate() == Fate.ARRIVES) {
       process.after(network.delayNanos(), this::poll);
@@ -203,7 +379,9 @@ class Link implements Database {
     }
     isPolling = true;
     long asked = process.nanoTime();
-    int from = heard;
+    DatabaseServer.Position from = heard;
+    DatabaseServer.Position recorded = own;
+    int session = server.session();
     if (network.fate() == Fate.LOST) {
       process.afterMillis(POLL_MILLIS, () -> isPolling = false);
       return;
@@ -211,34 +389,34 @@ class Link implements Database {
     scheduler.after(
         network.delayNanos(),
         () -> {
-          List<Change> news = server.news(process.name(), from);
-          List<Doubt> settled = doubts.stream().filter(doubt -> doubt.isStored).toList();
-          settled.forEach(doubt -> news.addAll(doubt.changes));
-          int until = server.told();
+          if (server.session() != session) {
+            process.after(0, () -> isPolling = false);
+            return;
+          }
+          boolean isSetBack =
+              server.hasLost(from) || (recorded != null && server.hasLost(recorded));
+          List<Change> news = isSetBack ? List.of() : server.news(process.name(), from);
+          DatabaseServer.Position until = server.position();
           boolean isLost = network.fate() == Fate.LOST;
           process.after(
               network.delayNanos(),
               () -> {
                 isPolling = false;
-                if (!isLost) {
-                  tell(news, settled, until, asked);
+                if (!isLost && server.session() == session) {
+                  heard = until;
+                  if (isSetBack) {
+                    setBack();
+                  }
+                  tell(news, asked);
                 }
               });
         });
   }
 
-  private void tell(List<Change> news, List<Doubt> settled, int until, long asked) {
-    ChangeListener heeding = listener;
-    Context context = listening;
-    if (heeding == null || context == null) {
-      return;
-    }
-    heard = Math.max(heard, until);
-    // A commit that fell into doubt meanwhile is told the next time.
-    doubts.removeAll(settled);
+  private void tell(List<Change> news, long asked) {
     boolean losesPlace = network.losesPlace();
-    context.runOnContext(
-        v -> {
+    tell(
+        heeding -> {
           if (losesPlace) {
             heeding.missed();
           } else {
@@ -253,11 +431,10 @@ class Link implements Database {
         });
   }
 
-  /** What a commit under way may still bring is known to the server. */
+  /** The server knows the commits in progress. */
   @Override
   public Future<Long> settledTrail(long enough) {
-    return ask(
-        "read", server::settledTrail, () -> new StoreUnavailable("no answer to a query", null));
+    return ask(server::settledTrail);
   }
 
   @Override

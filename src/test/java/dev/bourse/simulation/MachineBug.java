@@ -3,19 +3,22 @@ package dev.bourse.simulation;
 import dev.bourse.nodes.BaselineReview;
 import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Examination;
-import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.MachineTerms;
+import dev.bourse.nodes.NodeNotice;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.nodes.ReimageOrder;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /** Bugs of a node provider. */
 enum MachineBug implements Bug {
-  /** A machine that is marked for another allocation is prepared and cleaned all the same. */
+  /** A machine that is marked for another allocation is prepared and cleaned anyway. */
   MACHINE_FORGETS_ITS_MARK {
     @Override
     public NodeProvider around(NodeProvider provider, World world) {
@@ -24,7 +27,7 @@ enum MachineBug implements Bug {
     }
   },
 
-  /** A machine that could not be asked is said to hold nothing. */
+  /** An unreachable machine is reported as free. */
   UNKNOWN_MACHINE_IS_FREE {
     @Override
     public NodeProvider around(NodeProvider provider, World world) {
@@ -51,7 +54,7 @@ enum MachineBug implements Bug {
     }
   },
 
-  /** A reclaim is said to be done when it has begun. */
+  /** A reclaim is reported as done when it begins. */
   RECLAIM_ANSWERED_EARLY {
     @Override
     public NodeProvider around(NodeProvider provider, World world) {
@@ -65,8 +68,8 @@ enum MachineBug implements Bug {
     }
   };
 
-  /** A provider that hands everything on to another. */
-  private static class Forwarding implements NodeProvider {
+  /** A provider that delegates to another. */
+  static class Forwarding implements NodeProvider {
     private final NodeProvider provider;
 
     Forwarding(NodeProvider provider) {
@@ -75,8 +78,8 @@ enum MachineBug implements Bug {
 
     @Override
     public Future<Void> provision(
-        Machine machine, String allocationId, List<String> publicKeys, Hardware hardware) {
-      return provider.provision(machine, allocationId, publicKeys, hardware);
+        Machine machine, String allocationId, List<String> publicKeys, MachineTerms terms) {
+      return provider.provision(machine, allocationId, publicKeys, terms);
     }
 
     @Override
@@ -85,8 +88,29 @@ enum MachineBug implements Bug {
     }
 
     @Override
-    public Future<Examination> examine(Machine machine, Hardware hardware) {
-      return provider.examine(machine, hardware);
+    public Future<Examination> examine(Machine machine, MachineTerms terms) {
+      return provider.examine(machine, terms);
+    }
+
+    @Override
+    public OptionalLong reimageTimeoutMillis() {
+      return provider.reimageTimeoutMillis();
+    }
+
+    @Override
+    public boolean canReimage() {
+      return provider.canReimage();
+    }
+
+    @Override
+    public Future<String> reimage(Machine machine, ReimageOrder order) {
+      return provider.reimage(machine, order);
+    }
+
+    @Override
+    public Future<Long> deliverNotice(
+        Machine machine, String allocationId, NodeNotice notice, long sequence) {
+      return provider.deliverNotice(machine, allocationId, notice, sequence);
     }
 
     @Override

@@ -4,6 +4,7 @@ import dev.bourse.simulation.AllocationLog.Life;
 import dev.bourse.simulation.AllocationLog.Step;
 import dev.bourse.simulation.AllocationLog.Stored;
 import dev.bourse.store.Statement;
+import dev.bourse.store.sqlite.MemoryEngine;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -12,16 +13,17 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What has to hold of machines. */
+/** Invariants of machines. */
 final class MachineInvariants {
   private static final long SECOND = 1_000_000_000L;
 
   private MachineInvariants() {}
 
-  /** A fresh one of each. */
+  /** Creates a fresh instance of each. */
   static List<Invariant> all(AllocationLog log) {
     List<Invariant> all = new ArrayList<>();
     all.add(new TenantsBelong(log));
+    all.add(new LostGrantsAreNotWiped(log));
     all.add(new CleanedBeforeGone(log));
     all.add(new MachinesFollow(log));
     all.add(new AllIsGivenBack(log));
@@ -30,19 +32,26 @@ final class MachineInvariants {
   }
 
   /**
-   * A machine takes a tenant in for an allocation that was granted it, while nobody else is on it
-   * and no other allocation's tenant was told that it is ready; and puts one out only when that
-   * allocation is to be reclaimed or is gone.
+   * A machine admits a tenant for an allocation that was granted it, while no other tenant is on it
+   * and no other allocation was reported as ready; and removes one only when that allocation is
+   * being reclaimed or has ended.
    */
   static final class TenantsBelong extends Invariant implements Machines.Watcher {
     private final AllocationLog log;
     private boolean isWatching;
+    private boolean isOver;
 
     TenantsBelong(AllocationLog log) {
       this.log = log;
     }
 
-    /** The first commits are made before any machine is asked for anything. */
+    @Override
+    boolean outlivesSetBack(World world) {
+      isOver = true;
+      return false;
+    }
+
+    /** The first commits happen before any machine is called. */
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
       if (!isWatching) {
@@ -55,7 +64,7 @@ final class MachineInvariants {
     public void begins(
         String nodeId, Machines.State before, String allocationId, boolean isProvision) {
       String tenant = before.tenant;
-      if (tenant == null || (isProvision && tenant.equals(allocationId))) {
+      if (isOver || tenant == null || (isProvision && tenant.equals(allocationId))) {
         return;
       }
       if (isProvision) {
@@ -64,7 +73,7 @@ final class MachineInvariants {
       Life life = log.live().get(tenant);
       if (life != null && life.node.equals(nodeId) && life.stored.isOpen()) {
         throw violated(
-            "{} is taken back from {} with {} on it, which is {}",
+            "{} is reclaimed from {} with {} on it, which is {}",
             nodeId,
             allocationId,
             tenant,
@@ -74,21 +83,88 @@ final class MachineInvariants {
 
     @Override
     public void letIn(String nodeId, String allocationId) {
+      if (isOver) {
+        return;
+      }
       Life life = log.find(allocationId);
       if (life == null || !life.node.equals(nodeId)) {
-        throw violated("{} lets {} in, which is {}", nodeId, allocationId, life);
+        throw violated("{} admits {}, which is {}", nodeId, allocationId, life);
       }
       for (Life other : log.live().values()) {
         if (other.node.equals(nodeId)
             && !other.id.equals(allocationId)
             && other.stored.state().equals("ACTIVE")) {
-          throw violated("{} lets {} in and is {}", nodeId, allocationId, other.stored);
+          throw violated("{} admits {} and is {}", nodeId, allocationId, other.stored);
         }
       }
     }
   }
 
-  /** An allocation is recorded as gone after its machine was cleaned, but by an operator's word. */
+  /**
+   * When the database has lost a grant that was not ended, the machine under its tenant is not
+   * wiped and admits no other tenant, unless an operator had the node retried.
+   */
+  static final class LostGrantsAreNotWiped extends Invariant implements Machines.Watcher {
+    private final AllocationLog log;
+    private final Set<String> lost = new HashSet<>();
+    private @Nullable World world;
+
+    LostGrantsAreNotWiped(AllocationLog log) {
+      this.log = log;
+    }
+
+    /** The log has the state before the first set-back. */
+    @Override
+    boolean outlivesSetBack(World setBack) {
+      if (world == null) {
+        world = setBack;
+        setBack.machines.watch(this);
+        log.live().values().stream()
+            .filter(life -> life.stored.isOpen() && isUnknown(setBack, life.id))
+            .forEach(life -> lost.add(life.id));
+      }
+      return true;
+    }
+
+    private static boolean isUnknown(World world, String allocationId) {
+      return world
+              .server
+              .engine()
+              .number("SELECT COUNT(*) FROM allocation WHERE allocation_id = ?", allocationId)
+          == 0;
+    }
+
+    @Override
+    public void begins(
+        String nodeId, Machines.State before, String allocationId, boolean isProvision) {
+      String tenant = before.tenant;
+      if (world == null
+          || tenant == null
+          || !lost.contains(tenant)
+          || (isProvision && tenant.equals(allocationId))) {
+        return;
+      }
+      MemoryEngine engine = world.server.engine();
+      if (engine.number("SELECT COUNT(*) FROM audit WHERE action = 'node_retry'") == 0) {
+        throw violated(
+            "{} is {} for {} with {} on it, which the database has lost",
+            nodeId,
+            isProvision ? "prepared" : "cleaned",
+            allocationId,
+            tenant);
+      }
+    }
+
+    @Override
+    public void letIn(String nodeId, String allocationId) {
+      // A run that began before is not new.
+    }
+  }
+
+  /**
+   * An allocation is recorded as ended after its machine was cleaned, except on an operator's
+   * order.
+   */
   static final class CleanedBeforeGone extends Invariant {
     private final AllocationLog log;
 
@@ -109,15 +185,15 @@ final class MachineInvariants {
         Machines.State machine = world.machines.state(before.node());
         long cleaned = machine.cleanedNanos;
         if (before.isOpen() || cleaned < 0 || cleaned < step.life().reclaimingNanos) {
-          throw violated("{} is gone, and its machine was not cleaned", before);
+          throw violated("{} ended, and its machine was not cleaned", before);
         }
       }
     }
   }
 
   /**
-   * At rest a machine is marked for the allocation that has it and no other, who is told that it is
-   * ready can log in, and no run goes on for ever.
+   * At rest a machine is marked for the allocation that has it and no other, a tenant whose
+   * allocation is ready can log in, and no run lasts forever.
    */
   static final class MachinesFollow extends Invariant {
     /** The longest run, which takes minutes. */
@@ -142,7 +218,7 @@ final class MachineInvariants {
               (node, machine) -> {
                 long since = machine.runsSinceNanos();
                 if (since >= 0 && now - since > RUN_NANOS) {
-                  throw violated("{} is at work for {} s", node, (now - since) / SECOND);
+                  throw violated("{} has been working for {} s", node, (now - since) / SECOND);
                 }
                 if (here.contains(node)) {
                   judge(node, machine, holders.get(node));
@@ -179,7 +255,7 @@ final class MachineInvariants {
                 row -> row.text("node_id")));
   }
 
-  /** When nothing is declared any more, nothing is held, and no machine bears a mark. */
+  /** When nothing is declared, nothing is held, and no machine has a mark. */
   static final class AllIsGivenBack extends Invariant {
     private final AllocationLog log;
 
@@ -201,15 +277,17 @@ final class MachineInvariants {
       for (String node : inventory(world)) {
         Machines.State machine = world.machines.state(node);
         if (!stillHeld.contains(node) && machine.mark != null) {
-          throw violated("{} bears the mark {}, tenant {}", node, machine.mark, machine.tenant);
+          throw violated("{} has the mark {}, tenant {}", node, machine.mark, machine.tenant);
         }
       }
     }
   }
 
-  /** When nothing is held any more, no process remembers work on machines or keeps any waiting. */
+  /** When nothing is held, no process has pending work on machines. */
   static final class NothingIsKeptInMind extends Invariant {
-    /** A probe, a question or a commit may be under way at any moment; not for so long. */
+    /**
+     * A probe, a query or a commit may be in progress at any moment, but not for this many checks.
+     */
     private static final int LOOKS = 30;
 
     @Override
@@ -233,7 +311,7 @@ final class MachineInvariants {
     private static List<String> kept(World world) {
       List<String> kept = new ArrayList<>();
       for (Replica replica : world.ready()) {
-        for (String what : KeptInMind.of(replica)) {
+        for (String what : PendingWork.of(replica)) {
           kept.add(replica.name() + " " + what);
         }
       }

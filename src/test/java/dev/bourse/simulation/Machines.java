@@ -3,41 +3,50 @@ package dev.bourse.simulation;
 import dev.bourse.nodes.BaselineReview;
 import dev.bourse.nodes.Cleaning;
 import dev.bourse.nodes.Examination;
-import dev.bourse.nodes.Hardware;
 import dev.bourse.nodes.Holding;
 import dev.bourse.nodes.Machine;
+import dev.bourse.nodes.MachineTerms;
 import dev.bourse.nodes.NodeFailure;
+import dev.bourse.nodes.NodeNotice;
 import dev.bourse.nodes.NodeProvider;
+import dev.bourse.nodes.ReimageOrder;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The machines of a simulation, apart from all processes. A call begins a run on its machine that
- * outlives whoever called; a machine may hang, be dead for a while, or come back empty.
+ * The machines of a simulation, independent of all processes. A call begins a run on its machine
+ * that survives the caller; a machine may hang, be dead for a while, or come back empty.
  */
 class Machines {
-  /** How long a call waits for its machine. */
+  /** Time-out of a call to a machine. */
   private static final long PATIENCE_MILLIS = 60_000;
 
-  /** What a machine does with what it is asked. */
+  /** The longest installation of a new image; longer than a fault lasts. */
+  private static final long REIMAGE_MILLIS = 600_000;
+
+  /** The health of a machine. */
   enum Health {
     WELL,
-    /** Nobody can connect. */
+    /** Connections fail. */
     DEAD,
-    /** It takes what it is asked and does not go on with it. */
+    /** It accepts calls and does not finish them. */
     HANGS
   }
 
-  /** One machine as it is. */
+  /** The state of one machine. */
   static final class State {
     Health health = Health.WELL;
 
@@ -49,39 +58,48 @@ class Machines {
 
     List<String> keys = List.of();
 
-    /** Allocations it was taken back from, for which it lets nobody in again. */
+    /** Allocations that were reclaimed from it, which it never admits again. */
     final Set<String> ended = new HashSet<>();
 
-    /** The run that is under way. */
+    /** The run in progress. */
     @Nullable Run run;
 
     int begun;
 
-    /** When it was last cleaned, or set up anew; in true time. */
+    /** When it was last cleaned or reinstalled, in true time. */
     long cleanedNanos = -1;
 
-    /** It answers probes whatever its health is. */
+    /** The host key of its image; null for the first image. */
+    @Nullable String hostKey;
+
+    /** How often an operator had the imaging system drop its orders. */
+    int ordersDropped;
+
+    /** It is being installed with a new image. */
+    boolean isDown;
+
+    /** It answers probes in any state of health. */
     boolean isProbeLying;
 
-    /** What it says that it is marked for, in the place of the truth. */
+    /** The mark that it reports instead of its real one. */
     @Nullable String claims;
 
-    /** Since when a run is under way; negative when none is. */
+    /** Returns when the run in progress began; negative if there is none. */
     long runsSinceNanos() {
       return run == null ? -1 : run.begunNanos;
     }
   }
 
-  /** Hears of what happens on machines, in order. */
+  /** Is called for events on machines, in order. */
   interface Watcher {
-    /** A run begins; the machine is as it was before. */
+    /** A run begins; the machine is in the state before it. */
     void begins(String nodeId, State before, String allocationId, boolean isProvision);
 
     /** A tenant can log in from now on. */
     void letIn(String nodeId, String allocationId);
   }
 
-  /** Something that is done on a machine. */
+  /** A run on a machine. */
   private static final class Run {
     final String call;
     final long begunNanos;
@@ -93,11 +111,11 @@ class Machines {
     }
   }
 
-  /** How long calls and runs take, and whether a run breaks off. */
+  /** The durations of calls and runs, and their failures. */
   interface Luck {
     /**
-     * From a call to its arrival at the machine, which it reaches though its caller has ended; not
-     * when its caller has given it up.
+     * Delay from a call to its arrival at the machine. It arrives even if its caller has died, but
+     * not if its caller has given it up.
      */
     long callMillis();
 
@@ -112,7 +130,21 @@ class Machines {
   private final TreeMap<String, State> all = new TreeMap<>();
   private final List<Watcher> watchers = new ArrayList<>();
 
-  /** Whether machines heed whom they are marked for; always but for a bug that is planted. */
+  /** Whether machines get a new image after each tenant. */
+  boolean areReimaged;
+
+  /** Orders of new images, by node and id; a repeated order has the same outcome. */
+  private final Map<String, Image> images = new TreeMap<>();
+
+  private int madeImages;
+
+  /** A new image, in progress or, with its host key, complete. */
+  private static final class Image {
+    @Nullable String hostKey;
+    final List<Promise<String>> waiting = new ArrayList<>();
+  }
+
+  /** Whether machines check their marks; always, except for a planted bug. */
   boolean heedMarks = true;
 
   Machines(Scheduler scheduler, Trace trace, Luck luck) {
@@ -129,12 +161,12 @@ class Machines {
     return all.computeIfAbsent(nodeId, id -> new State());
   }
 
-  /** Every machine anybody ever asked, by its id. */
+  /** Returns every machine that was ever called, by its id. */
   Map<String, State> all() {
     return all;
   }
 
-  /** Any of them. */
+  /** Returns a random machine. */
   @Nullable String any(SplittableRandom random) {
     return all.isEmpty() ? null : List.copyOf(all.keySet()).get(random.nextInt(all.size()));
   }
@@ -144,12 +176,12 @@ class Machines {
     machine.health = health;
     trace.add(nodeId, "is {}", health);
     if (health == Health.DEAD) {
-      // What was under way ends with the machine.
+      // The run in progress ends with the machine.
       end(machine, NodeFailure.passing(nodeId + ": the connection broke"));
     }
   }
 
-  /** It is set up anew: nothing of a tenant is left, and no mark. */
+  /** Reinstalls it: no data of a tenant is left, and no mark. */
   void rebuild(String nodeId) {
     State machine = state(nodeId);
     end(machine, NodeFailure.passing(nodeId + ": the connection broke"));
@@ -168,9 +200,77 @@ class Machines {
     }
   }
 
-  /** The machines as one process reaches them. */
+  /** Returns the machines as one process reaches them. */
   NodeProvider reachedBy(Replica process) {
     return new Reached(process);
+  }
+
+  /** Returns true if it answers a caller that expects a host key. */
+  private boolean answers(Machine machine) {
+    State state = state(machine.nodeId());
+    return state.health == Health.WELL && !state.isDown && !isStranger(machine);
+  }
+
+  private boolean isStranger(Machine machine) {
+    return machine.hostKey() != null && !machine.hostKey().equals(state(machine.nodeId()).hostKey);
+  }
+
+  /** The imaging system drops the pending orders of a machine. */
+  void dropOrders(String nodeId) {
+    state(nodeId).ordersDropped++;
+  }
+
+  /** The imaging system, which reaches a machine in any state of health. */
+  private void image(String nodeId, ReimageOrder order, int dropped, Promise<String> outcome) {
+    if (dropped != state(nodeId).ordersDropped) {
+      outcome.tryFail(NodeFailure.lasting(nodeId + ": an operator dropped the order"));
+      return;
+    }
+    Image image = images.computeIfAbsent(nodeId + ' ' + order.id(), key -> new Image());
+    if (image.hostKey != null) {
+      outcome.tryComplete(image.hostKey);
+      return;
+    }
+    image.waiting.add(outcome);
+    if (image.waiting.size() > 1) {
+      return;
+    }
+    State machine = state(nodeId);
+    watchers.forEach(w -> w.begins(nodeId, machine, order.allocationId(), false));
+    trace.add(nodeId, "gets a new image after {}", order.id());
+    end(machine, NodeFailure.passing(nodeId + ": the connection broke"));
+    machine.isDown = true;
+    machine.tenant = null;
+    machine.keys = List.of();
+    scheduler.afterMillis(luck.runMillis(), () -> imaged(nodeId, order, image));
+  }
+
+  /** Returns the line of a public key that is unique to a number. */
+  private static String hostKey(int number) {
+    byte[] type = "ssh-ed25519".getBytes(StandardCharsets.US_ASCII);
+    ByteBuffer key = ByteBuffer.allocate(4 + type.length + 4 + 32);
+    key.putInt(type.length).put(type).putInt(32).putInt(number);
+    return "ssh-ed25519 " + Base64.getEncoder().encodeToString(key.array());
+  }
+
+  private void imaged(String nodeId, ReimageOrder order, Image image) {
+    State machine = state(nodeId);
+    List<Promise<String>> waiting = List.copyOf(image.waiting);
+    image.waiting.clear();
+    machine.isDown = false;
+    if (luck.breaks()) {
+      trace.add(nodeId, "has no new image");
+      waiting.forEach(p -> p.tryFail(NodeFailure.lasting(nodeId + ": no server has the image")));
+      return;
+    }
+    machine.mark = null;
+    // A late caller expects the machine's former host key.
+    machine.ended.add(order.allocationId());
+    machine.hostKey = hostKey(++madeImages);
+    machine.cleanedNanos = scheduler.nowNanos();
+    image.hostKey = machine.hostKey;
+    trace.add(nodeId, "has a new image");
+    waiting.forEach(p -> p.tryComplete(image.hostKey));
   }
 
   private final class Reached implements NodeProvider {
@@ -182,7 +282,7 @@ class Machines {
 
     @Override
     public Future<Void> provision(
-        Machine machine, String allocationId, List<String> keys, Hardware hardware) {
+        Machine machine, String allocationId, List<String> keys, MachineTerms terms) {
       return call(machine, "provision " + allocationId, allocationId, keys);
     }
 
@@ -192,7 +292,39 @@ class Machines {
     }
 
     @Override
-    public Future<Examination> examine(Machine machine, Hardware hardware) {
+    public OptionalLong reimageTimeoutMillis() {
+      return areReimaged ? OptionalLong.of(REIMAGE_MILLIS) : OptionalLong.empty();
+    }
+
+    @Override
+    public boolean canReimage() {
+      return areReimaged;
+    }
+
+    @Override
+    public Future<String> reimage(Machine machine, ReimageOrder order) {
+      Context caller = process.vertx().getOrCreateContext();
+      Promise<String> answer = Promise.promise();
+      Promise<String> outcome = Promise.promise();
+      outcome
+          .future()
+          .onComplete(
+              done ->
+                  process.after(1_000_000, () -> caller.runOnContext(v -> answer.handle(done))));
+      int dropped = state(machine.nodeId()).ordersDropped;
+      scheduler.afterMillis(
+          luck.callMillis(), () -> image(machine.nodeId(), order, dropped, outcome));
+      return answer.future();
+    }
+
+    @Override
+    public Future<Long> deliverNotice(
+        Machine machine, String allocationId, NodeNotice notice, long sequence) {
+      return Future.succeededFuture(sequence);
+    }
+
+    @Override
+    public Future<Examination> examine(Machine machine, MachineTerms terms) {
       return held(List.of(machine))
           .map(held -> new Examination(held.get(0), dev.bourse.nodes.Health.UNKNOWN, null));
     }
@@ -218,7 +350,14 @@ class Machines {
               done ->
                   process.after(1_000_000, () -> caller.runOnContext(v -> answer.handle(done))));
       scheduler.afterMillis(
-          luck.callMillis(), () -> retry(machine.nodeId(), call, allocationId, keys, outcome));
+          luck.callMillis(),
+          () -> {
+            if (isStranger(machine)) {
+              outcome.tryFail(NodeFailure.lasting(call + ": another host key"));
+            } else {
+              retry(machine.nodeId(), call, allocationId, keys, outcome);
+            }
+          });
       scheduler.afterMillis(
           PATIENCE_MILLIS,
           () -> outcome.tryFail(NodeFailure.passing(call + ": does not come to an end")));
@@ -236,7 +375,7 @@ class Machines {
             List<Holding> holdings = new ArrayList<>();
             for (Machine machine : machines) {
               State state = state(machine.nodeId());
-              if (state.health == Health.WELL) {
+              if (answers(machine)) {
                 String claims = state.claims;
                 holdings.add(new Holding(machine.nodeId(), claims == null ? state.mark : claims));
               }
@@ -244,7 +383,7 @@ class Machines {
             caller.runOnContext(
                 v -> {
                   if (holdings.isEmpty() && !machines.isEmpty()) {
-                    answer.fail(NodeFailure.passing("none of the machines could answer"));
+                    answer.fail(NodeFailure.passing("no machine answered"));
                   } else {
                     answer.complete(holdings);
                   }
@@ -258,7 +397,7 @@ class Machines {
       Context caller = process.vertx().getOrCreateContext();
       Promise<Void> answer = Promise.promise();
       State state = state(machine.nodeId());
-      boolean isWell = state.health == Health.WELL || state.isProbeLying;
+      boolean isWell = answers(machine) || state.isProbeLying;
       process.afterMillis(
           isWell ? 3 : 5_000,
           () ->
@@ -286,7 +425,7 @@ class Machines {
       @Nullable List<String> keys,
       Promise<Void> outcome) {
     State machine = state(nodeId);
-    if (machine.health == Health.DEAD) {
+    if (machine.health == Health.DEAD || machine.isDown) {
       outcome.tryFail(NodeFailure.passing(nodeId + ": no connection"));
       return;
     }
@@ -300,7 +439,7 @@ class Machines {
       return;
     }
     if (under != null) {
-      // Another's run: its end is waited for.
+      // Another call's run: wait for its end.
       scheduler.afterMillis(200, () -> retry(nodeId, call, allocationId, keys, outcome));
       return;
     }
@@ -324,7 +463,7 @@ class Machines {
     scheduler.afterMillis(luck.runMillis(), () -> finish(nodeId, run, allocationId, keys));
   }
 
-  /** Whether a machine is marked for another allocation than a call's. */
+  /** Returns true if a machine is marked for another allocation than a call's. */
   boolean isAnothers(State machine, String allocationId) {
     return heedMarks && machine.mark != null && !machine.mark.equals(allocationId);
   }

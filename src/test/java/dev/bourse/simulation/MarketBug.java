@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Bugs of how the market uses the store. */
+/** Bugs of the market's use of the store. */
 enum MarketBug implements Bug {
-  /** A market's commits do not demand that the process still has the lease. */
+  /** A market's commits do not require that the process still has the lease. */
   NO_FENCE {
     @Override
     @Nullable Statement change(Statement statement) {
@@ -19,7 +19,7 @@ enum MarketBug implements Bug {
     }
   },
 
-  /** Whether a lease has expired is judged by the clock of whoever asks. */
+  /** The expiry of a lease is judged by the caller's own clock. */
   LEASE_BY_OWN_CLOCK {
     @Override
     public Database around(Database store, World world, World.Slot slot) {
@@ -32,7 +32,7 @@ enum MarketBug implements Bug {
     }
   },
 
-  /** A grant does not demand that its node was not retired meanwhile. */
+  /** A grant does not require that its node was not retired concurrently. */
   NODE_GRANTED_AFTER_RETIREMENT {
     @Override
     @Nullable Statement change(Statement statement) {
@@ -44,7 +44,7 @@ enum MarketBug implements Bug {
     }
   },
 
-  /** Prices of a clock that was ahead stay. */
+  /** Prices written while a clock ran ahead stay. */
   PRICES_AHEAD_KEPT {
     @Override
     @Nullable Statement change(Statement statement) {
@@ -52,7 +52,7 @@ enum MarketBug implements Bug {
     }
   },
 
-  /** A price that is stored before others leaves their sums as they are. */
+  /** A price that is stored before others does not update their sums. */
   SUMS_NOT_CARRIED_ON {
     @Override
     @Nullable Statement change(Statement statement) {
@@ -78,7 +78,7 @@ enum MarketBug implements Bug {
     }
   },
 
-  /** A notice is given and not stored, so that whoever takes the market over gives it again. */
+  /** A notice is given and not stored, so that the next process of the market gives it again. */
   NOTICE_NOT_STORED {
     private static final int REASON = 11;
     private static final int ENDS_AT = 12;
@@ -96,7 +96,7 @@ enum MarketBug implements Bug {
     }
   },
 
-  /** A node that is ready is active, though its gang is not complete. */
+  /** A ready node is active although its gang is not complete. */
   READY_IS_ACTIVE {
     private static final int STATE = 0;
     private static final int ACTIVE_AT = 2;
@@ -116,7 +116,7 @@ enum MarketBug implements Bug {
     }
   };
 
-  /** A statement as this bug has it; null for none. */
+  /** Returns the statement with this bug; null to drop it. */
   @Nullable Statement change(Statement statement) {
     return statement;
   }

@@ -9,13 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What has to hold of the market. */
+/** Invariants of the market. */
 final class MarketInvariants {
   static final long SECOND = 1_000_000_000L;
 
   private MarketInvariants() {}
 
-  /** A fresh one of each. */
+  /** Creates a fresh instance of each. */
   static List<Invariant> all() {
     AllocationLog log = new AllocationLog();
     List<Invariant> all = new ArrayList<>();
@@ -38,13 +38,13 @@ final class MarketInvariants {
     return Invariant.touches(statements, text);
   }
 
-  /** The right to decide is taken by this statement alone. */
+  /** Only this statement takes a lease. */
   private static boolean takesLease(Statement statement) {
     return statement.sql().startsWith("INSERT INTO lease")
         || statement.sql().startsWith("UPDATE lease SET owner");
   }
 
-  /** Whether an operator's word is in a commit. */
+  /** Returns true if a commit contains an operator's change. */
   static boolean isOperators(List<Statement> statements) {
     for (Statement statement : statements) {
       if (statement.sql().contains("audit")
@@ -57,9 +57,8 @@ final class MarketInvariants {
   }
 
   /**
-   * Only the process that took the pool's lease last grants, takes back for a rival's sake, ends
-   * what the machines did, stores prices, raises alerts or says when machines were seen; epochs
-   * grow by one.
+   * Only the process that took the pool's lease last grants, preempts, ends allocations, stores
+   * prices, raises alerts or records when machines were seen; epochs grow by one.
    */
   static final class OneMarketPerFence extends Invariant {
     private final AllocationLog log;
@@ -72,7 +71,7 @@ final class MarketInvariants {
 
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
-      // All that follow look at the log only when they have to judge.
+      // The following checks use the log only when they need it.
       List<Step> steps = log.steps(world, statements);
       for (Statement statement : statements) {
         if (takesLease(statement)) {
@@ -122,10 +121,16 @@ final class MarketInvariants {
   }
 
   /**
-   * Nobody takes a lease within its length after its holder took or renewed it, unless it was given
-   * back; at rest somebody has it.
+   * No process takes a lease within its length after its holder took or renewed it, unless it was
+   * released; at rest a process has it.
    */
   static final class LeasesAreKept extends Invariant {
+    @Override
+    boolean outlivesSetBack(World world) {
+      holder = null;
+      return true;
+    }
+
     /** The default of {@code market.lease}, by a clock of milliseconds. */
     private static final long LEASE_NANOS = 10 * SECOND - 2_000_000;
 
@@ -140,7 +145,7 @@ final class MarketInvariants {
         }
         long now = world.scheduler.nowNanos();
         if (takesLease(statement)) {
-          // A lease lasts by the server's clock, whatever that is set to.
+          // A lease lasts by the server's clock, even if that is set.
           boolean isClockRight = world.serverClock.mostOffMillis() == 0;
           if (holder != null && isClockRight && now - confirmedNanos < LEASE_NANOS) {
             throw violated(
@@ -154,6 +159,8 @@ final class MarketInvariants {
         } else if (statement.sql().startsWith("UPDATE lease SET expires_at = ?")) {
           holder = null;
         } else if (statement.sql().startsWith("UPDATE lease SET expires_at")) {
+          // After a set-back its holder is not known.
+          holder = process;
           confirmedNanos = now;
         }
       }
@@ -163,14 +170,14 @@ final class MarketInvariants {
     void atRest(World world) {
       long silentMillis = (world.scheduler.nowNanos() - confirmedNanos) / 1_000_000;
       if (holder == null || silentMillis > 2 * LEASE_NANOS / 1_000_000) {
-        throw violated("nobody runs the market; {} did {} ms ago", holder, silentMillis);
+        throw violated("no process runs the market; {} did {} ms ago", holder, silentMillis);
       }
     }
   }
 
   /**
    * The clearing price lies between the reserve price and the highest price ever accepted, and the
-   * admission price not above the cap.
+   * admission price is at most the cap.
    */
   static final class PricesAreInTerms extends Invariant {
     private final PoolTerms terms = new PoolTerms();
@@ -199,14 +206,14 @@ final class MarketInvariants {
   }
 
   /**
-   * At rest no usable node is free for long while somebody waits for one and bids enough; no swap
-   * waits longer than it may; whatever is under way comes to its end.
+   * At rest no usable node stays free for long while a cluster waits for one with a sufficient bid;
+   * no swap waits longer than it may; all work in progress ends.
    */
   static final class DemandIsMet extends Invariant {
-    /** Two ticks to see it, and one to be told that a node is clean. */
+    /** Two ticks to notice it, and one to learn that a node is clean. */
     private static final long WAIT_SECONDS = 40;
 
-    /** A machine's work and the longest wait between two tries, which is 64 s. */
+    /** A machine's work and the longest pause between two attempts, which is 64 s. */
     private static final long WORK_NANOS = 150 * SECOND;
 
     private final AllocationLog log;
@@ -224,7 +231,7 @@ final class MarketInvariants {
     void atRest(World world) {
       long now = world.scheduler.nowNanos();
       for (Life life : log.live().values()) {
-        // What is ready may wait for the rest of its gang.
+        // A ready node may wait for the rest of its gang.
         long patience =
             life.stored.state().equals("PROVISIONING") ? world.settings.patienceSeconds() : 0;
         if (!life.stored.state().equals("ACTIVE")
@@ -247,9 +254,9 @@ final class MarketInvariants {
       if (unmet != null) {
         List<String> busy = new ArrayList<>();
         for (Replica process : world.ready()) {
-          busy.addAll(KeptInMind.of(process));
+          busy.addAll(PendingWork.of(process));
         }
-        throw violated("for {} s {}; at work are {}", WAIT_SECONDS, unmet, busy);
+        throw violated("for {} s {}; work in progress: {}", WAIT_SECONDS, unmet, busy);
       }
     }
 
@@ -261,6 +268,7 @@ final class MarketInvariants {
               .query(
                   "SELECT node_id FROM node n WHERE retired_at IS NULL AND cordoned = 0"
                       + " AND quarantined_at IS NULL AND last_error IS NULL AND usable_after < ?"
+                      + " AND reimage_of IS NULL"
                       + " AND NOT EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.node_id"
                       + " AND (a.gone_at IS NULL OR a.reclaim_reason = 'SWAP'))",
                   List.of(world.nowMillis()),
@@ -296,7 +304,7 @@ final class MarketInvariants {
     }
   }
 
-  /** Lets time go on while an invariant looks. */
+  /** Lets time pass during a check. */
   static final class Pause {
     private Pause() {}
 

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * The market's settings of one simulation. By default a node is protected, and a swap waits, for an
- * hour, in which nothing that rivals do would be seen in a simulation of minutes.
+ * The market's settings of one simulation. By default nodes are protected and swaps wait for an
+ * hour, so that a simulation of minutes would see no effects of rivals.
  *
  * @param protectionSeconds {@code market.protection}
  * @param swapFreshnessSeconds {@code market.swap-freshness}
@@ -19,7 +19,7 @@ record MarketSettings(
     int probeSeconds,
     int noticeSeconds,
     int patienceSeconds) {
-  /** Sets these draws apart from the plan's and the world's, which are made of the same seed. */
+  /** Separates these draws from the plan's and the world's, which use the same seed. */
   private static final long SALT = 0x6d61726b6574L;
 
   static MarketSettings of(long seed) {
@@ -32,7 +32,7 @@ record MarketSettings(
         random.nextInt(4) == 0 ? 600 : random.nextInt(15, 120));
   }
 
-  /** As {@code --set} has them. */
+  /** Returns the settings in the form of {@code --set}. */
   Map<String, String> asSet() {
     return Map.of(
         "event-loops", "1",

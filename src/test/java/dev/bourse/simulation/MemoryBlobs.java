@@ -33,11 +33,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One process's store of bytes on the disk of its machine, as the port promises it and no better:
- * calls take a while, are refused or fail; bytes that were taken are kept in whole parts, and the
- * rest when that is asked for, so that it goes with the process until then; what is under way when
- * the process ends may be there in part; a failed publication may have been carried out, or have
- * lost the upload.
+ * One process's blob store on its machine's disk, with no more than the port's guarantees: calls
+ * take time, are rejected or fail; whole parts of received bytes are stored, and the rest is stored
+ * on request and otherwise lost with the process; an operation in progress when the process dies
+ * may be partly done; a failed publication may have been executed, or have lost the upload.
  */
 final class MemoryBlobs implements BlobStore {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}");
@@ -69,7 +68,7 @@ final class MemoryBlobs implements BlobStore {
     return new StorageFault("the disk does not do what it was asked", null);
   }
 
-  /** Something asked of the disk, which does it a while later if the process still runs then. */
+  /** Schedules work on the disk, which happens later if the process still runs then. */
   private <T> Future<T> ask(Supplier<T> work) {
     Context caller = process.vertx().getOrCreateContext();
     Promise<T> answer = Promise.promise();
@@ -142,7 +141,9 @@ final class MemoryBlobs implements BlobStore {
     ending.add(uploadId);
     return this.<Void>ask(
             () -> {
-              if (disk.blobs.containsKey(key)) {
+              Disk.File blob = disk.blobs.get(key);
+              if (blob != null) {
+                blob.writtenMillis = disk.nowMillis();
                 disk.uploads.remove(uploadId);
                 return null;
               }
@@ -198,14 +199,17 @@ final class MemoryBlobs implements BlobStore {
   }
 
   @Override
-  public Future<Void> delete(String key) {
+  public Future<Void> delete(String key, Instant before) {
     checked(key);
     return ask(
         () -> {
           if (disk.luck.faults()) {
             throw fault();
           }
-          disk.blobs.remove(key);
+          Disk.File blob = disk.blobs.get(key);
+          if (blob != null && blob.writtenMillis < before.toEpochMilli()) {
+            disk.blobs.remove(key);
+          }
           return null;
         });
   }
@@ -323,9 +327,9 @@ final class MemoryBlobs implements BlobStore {
     }
   }
 
-  /** An upload that is open: one block after the other is written, each in two halves. */
+  /** An open upload: one block after the other is written, each in two halves. */
   private final class Open implements Upload {
-    @SuppressWarnings("ArrayRecordComponent") // nobody compares blocks.
+    @SuppressWarnings("ArrayRecordComponent") // blocks are not compared.
     private record Block(byte[] bytes, int from, int to, Context caller, Promise<Void> answer) {}
 
     private final String id;
@@ -333,10 +337,10 @@ final class MemoryBlobs implements BlobStore {
     private final ArrayDeque<Block> waiting = new ArrayDeque<>();
     private final Promise<Void> released = Promise.promise();
 
-    /** How many bytes the file is to have; before it is open, fewer than none. */
+    /** The length that the file should have; negative before it is open. */
     private int kept = -1;
 
-    /** What was taken after those, and dies with the process. */
+    /** Received bytes after those, which are lost with the process. */
     private byte[] rest = new byte[0];
 
     private boolean isUnderWay;
@@ -406,7 +410,7 @@ final class MemoryBlobs implements BlobStore {
       return disk.uploads.get(id);
     }
 
-    /** If the process ends between this and what follows, any part of the block may be there. */
+    /** If the process dies between this and the next step, any part of the block may be stored. */
     private void begin(Block block) {
       Disk.File file = file();
       if (refusal == null && file != null) {
@@ -450,7 +454,7 @@ final class MemoryBlobs implements BlobStore {
       next();
     }
 
-    /** Moves so many bytes of the rest to the file; with a part's end before them, none. */
+    /** Moves bytes of the rest to the file; none if a part ends before them. */
     private void keep(Disk.File file, int count) {
       if (count > 0) {
         file.bytes = joined(file.bytes, rest, 0, count);
@@ -460,7 +464,7 @@ final class MemoryBlobs implements BlobStore {
       }
     }
 
-    /** What is asked of the whole upload, of which every block is written. */
+    /** Operations on the whole upload, of which every block is written. */
     private Future<Void> keepRest() {
       if (!waiting.isEmpty()) {
         return Future.failedFuture(
@@ -488,8 +492,8 @@ final class MemoryBlobs implements BlobStore {
 
     private void endAppending() {
       Disk.File file = file();
-      // A release has no answer that tells: what cannot be kept then is lost, and nobody was told
-      // of it.
+      // A release reports no errors: bytes that cannot be stored then are lost, and were never
+      // acknowledged.
       if (refusal == null && file != null && !disk.luck.faults()) {
         keep(file, rest.length);
       }

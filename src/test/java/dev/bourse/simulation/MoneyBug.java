@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Bugs of how money is counted. */
+/** Bugs of billing. */
 enum MoneyBug implements Bug {
-  /** Hours end by the clock of the process's own machine, whatever the server's says. */
+  /** Hours end by the clock of the process's own machine instead of the server's. */
   POSTS_BY_OWN_CLOCK {
     @Override
     <T> Future<List<T>> read(
@@ -23,7 +23,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** What somebody else has posted meanwhile is posted again. */
+  /** Hours that another process has posted are posted again. */
   HOUR_POSTED_TWICE {
     @Override
     Statement changed(Statement statement, Store store) {
@@ -41,7 +41,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** A node is billed from its grant on, though nobody can use it yet. */
+  /** A node is billed from its grant on, before it is usable. */
   ACTIVE_TIME_IGNORED {
     @Override
     <T> Future<List<T>> read(
@@ -55,7 +55,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** The clearing price is billed, though it may be above the ceiling. */
+  /** The clearing price is billed even above the ceiling. */
   CEILING_IGNORED {
     @Override
     <T> Future<List<T>> read(
@@ -68,7 +68,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** A transaction does not move the balance. */
+  /** A transaction does not change the balance. */
   BALANCE_NOT_MOVED {
     @Override
     boolean isLeftOut(Statement statement) {
@@ -77,7 +77,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** What a clock that was ahead has posted stays. */
+  /** Usage posted while a clock ran ahead is not reversed. */
   NOTHING_REVERSED {
     @Override
     <T> Future<List<T>> read(
@@ -87,7 +87,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** An hour that is reversed stays in its month's total. */
+  /** A reversed hour stays in its month's total. */
   TOTAL_NOT_REVERSED {
     @Override
     Statement changed(Statement statement, Store store) {
@@ -99,7 +99,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** A stage is noted as if it had been entered a minute earlier. */
+  /** A stage is recorded as if it had been entered a minute earlier. */
   HOLD_HURRIES {
     @Override
     Statement changed(Statement statement, Store store) {
@@ -113,7 +113,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** A hold that is lifted stays on the clusters. */
+  /** A lifted hold stays on the clusters. */
   HOLD_STAYS_ON_CLUSTERS {
     @Override
     Statement changed(Statement statement, Store store) {
@@ -130,7 +130,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** The market takes everybody for one without a limit. */
+  /** The market ignores limits. */
   LIMIT_IGNORED {
     @Override
     <T> Future<List<T>> read(
@@ -144,7 +144,7 @@ enum MoneyBug implements Bug {
     }
   },
 
-  /** A booking that is asked for again is booked again. */
+  /** A repeated booking is booked again. */
   BOOKED_AGAIN {
     @Override
     Statement changed(Statement statement, Store store) {
@@ -160,7 +160,7 @@ enum MoneyBug implements Bug {
     }
   };
 
-  /** The store without the bug, by a way that the bug takes. */
+  /** The store in which a bug is planted, without the bug. */
   static final class Store extends ForwardingDatabase {
     private final MoneyBug bug;
     private final World.Slot slot;

@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What has to hold of money. */
+/** Invariants of money. */
 final class MoneyInvariants {
-  /** Two clocks that are both right may be as far apart, and an answer may be as long under way. */
+  /** Tolerated skew of two correct clocks, and the longest delay of an answer. */
   static final long APART_MILLIS = 3_000;
 
-  /** What was asked of the server's clock is used for at most so long, and a query may be lost. */
+  /** How long a reading of the server's clock is used, including a lost query. */
   private static final long STALE_MILLIS = 70_000;
 
   private static final String UNREVERSED =
@@ -34,8 +34,8 @@ final class MoneyInvariants {
   }
 
   /**
-   * Whether clocks were good enough all the time for what is stored to be told by true time: the
-   * server's was never set, or ahead alone, which is put right, while all others were right.
+   * Returns true if the clocks were good enough for stored times to be compared with true time: the
+   * server's was never set, or was only ahead, which is corrected, while all others were right.
    */
   static boolean areTimesTrue(World world) {
     return world.serverClock.mostOffMillis() <= APART_MILLIS
@@ -43,8 +43,13 @@ final class MoneyInvariants {
             && world.slots().stream().allMatch(slot -> slot.wall.mostOffMillis() <= APART_MILLIS));
   }
 
-  /** Entries of each transaction sum to zero, and each account is the sum of its entries. */
+  /** The entries of each transaction sum to zero, and each account is the sum of its entries. */
   static final class LedgerBalances extends Invariant {
+    @Override
+    boolean outlivesSetBack(World world) {
+      return true;
+    }
+
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
       if (touches(statements, "INTO ledger_")) {
@@ -78,8 +83,13 @@ final class MoneyInvariants {
     }
   }
 
-  /** The total kept of a month is the sum of its lines up to where it goes. */
+  /** The stored total of a month is the sum of its lines up to its end. */
   static final class MonthTotalsAreTheirLines extends Invariant {
+    @Override
+    boolean outlivesSetBack(World world) {
+      return true;
+    }
+
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
       if (touches(statements, "usage_line")) {
@@ -101,8 +111,13 @@ final class MoneyInvariants {
     }
   }
 
-  /** An organization has at most one transaction for an hour that was not reversed. */
+  /** An organization has at most one unreversed transaction for an hour. */
   static final class NoHourIsPostedTwice extends Invariant {
+    @Override
+    boolean outlivesSetBack(World world) {
+      return true;
+    }
+
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
       if (!touches(statements, "INTO ledger_transaction")) {
@@ -125,9 +140,9 @@ final class MoneyInvariants {
   }
 
   /**
-   * An hour is posted only when it has ended and settled, as soon as nobody can take the server's
-   * clock for another any more; and what was posted while it was wrong is taken back once it has
-   * been right for long enough to be believed.
+   * An hour is posted only when it has ended and settled, once the server's clock is confirmed;
+   * hours posted while the clock was wrong are reversed when it has been right long enough to be
+   * confirmed.
    */
   static final class NothingIsPostedAhead extends Invariant {
     @Override
@@ -163,19 +178,23 @@ final class MoneyInvariants {
                   List.of(MoneyTerms.HOUR_MILLIS, world.nowMillis()),
                   row -> row.text("found"));
       if (!ahead.isEmpty()) {
-        throw violated("posted though they have not ended: {}", ahead);
+        throw violated("posted before they ended: {}", ahead);
       }
     }
   }
 
   /**
-   * What is posted for an hour is what follows from machines, prices and declarations, its
-   * transaction is the sum of its lines, and nothing that is due is left out. Only where the
-   * server's clock was never set: what a clock that was believed tells of when something happened
-   * is true by that clock alone.
+   * The posted lines of an hour follow from machines, prices and declarations, its transaction is
+   * the sum of its lines, and no due hour is missing. Only where the server's clock was never set,
+   * because times written by a wrong clock are true by that clock alone.
    */
   static final class PostedIsWhatWasUsed extends Invariant {
-    /** From when an hour has settled until it is posted: a look of everybody, with retries. */
+    @Override
+    boolean outlivesSetBack(World world) {
+      return true;
+    }
+
+    /** From the settling of an hour to its posting: a check of all organizations, with retries. */
     private static final long DUE_MILLIS = 90_000;
 
     @Override
@@ -236,13 +255,14 @@ final class MoneyInvariants {
     private void judge(
         World world, String cluster, long hour, Recount.Bill bill, long @Nullable [] line) {
       boolean isPosted = line != null;
-      // A clock that is behind tells of hours that nobody posts: they are over before any began.
+      // A clock that is behind writes hours that are never posted, because they ended before the
+      // first one.
       if (!isPosted && hour < world.beginMillis() && !areTimesTrue(world)) {
         return;
       }
       if (isPosted != bill.gpuMillis() > 0 && (!isPosted || areTimesTrue(world))) {
         throw violated(
-            "the hour {} of {} has {} line, though it used {} GPU-milliseconds",
+            "the hour {} of {} has {} line, although it used {} GPU-milliseconds",
             Instant.ofEpochMilli(hour),
             cluster,
             isPosted ? "a" : "no",
@@ -264,7 +284,7 @@ final class MoneyInvariants {
     }
   }
 
-  /** What an operator was told is booked is booked once, however often it was asked for. */
+  /** An acknowledged booking is stored once, however often it was requested. */
   static final class BookingsAreKeptOnce extends Invariant {
     @Override
     void atRest(World world) {

@@ -4,24 +4,24 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 
-/** What is done with money, and what is read on record. */
-enum MoneyOperation implements Deed {
+/** Operations on money, and audited reads. */
+enum MoneyOperation implements PlanAction {
   /** An operator books a credit, a payment or an adjustment. */
   BOOK(
       (world, random) ->
-          Operation.ready(world, random)
+          ClientOperation.ready(world, random)
               .ifPresent(
                   process -> world.bookings.book(process, anyOrganization(world, random), random))),
 
-  /** An operator sets a limit or takes it away. */
+  /** An operator sets or deletes a limit. */
   LIMIT(
       (world, random) ->
-          Operation.ready(world, random)
+          ClientOperation.ready(world, random)
               .ifPresent(
                   process ->
                       world.bookings.limit(process, anyOrganization(world, random), random))),
 
-  /** A client follows what is done in its organization. */
+  /** A client follows its organization's trail. */
   FOLLOW(
       (world, random) -> {
         String organization = anyOrganization(world, random);
@@ -31,33 +31,33 @@ enum MoneyOperation implements Deed {
           world.scheduler.afterMillis(
               at,
               () ->
-                  Operation.ready(world, which)
+                  ClientOperation.ready(world, which)
                       .ifPresent(process -> world.bookings.readTrail(process, organization)));
           at += random.nextLong(20, 3_000);
         }
       }),
 
-  /** A client looks at its clusters for a while. */
+  /** A client reads its clusters for a while. */
   READ(
       (world, random) -> {
         long at = 0;
         for (int i = 0; i < 8; i++) {
-          String cluster = Operation.anyCluster(world, random);
+          String cluster = ClientOperation.anyCluster(world, random);
           SplittableRandom which = random.split();
           world.scheduler.afterMillis(
               at,
               () ->
-                  Operation.ready(world, which)
+                  ClientOperation.ready(world, which)
                       .ifPresent(process -> world.bookings.read(process, cluster)));
           at += random.nextLong(20, 3_000);
         }
       });
 
-  static List<Deed> all() {
+  static List<PlanAction> all() {
     return List.of(values());
   }
 
-  @SuppressWarnings("ImmutableEnumChecker") // What is done has no state of its own.
+  @SuppressWarnings("ImmutableEnumChecker") // lambdas without state.
   private final BiConsumer<World, SplittableRandom> what;
 
   MoneyOperation(BiConsumer<World, SplittableRandom> what) {
@@ -65,7 +65,7 @@ enum MoneyOperation implements Deed {
   }
 
   @Override
-  public void happen(World world, SplittableRandom random) {
+  public void perform(World world, SplittableRandom random) {
     what.accept(world, random);
   }
 

@@ -5,17 +5,17 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * How a world keeps its money and its trails: the product's rules with waits that fit into minutes,
- * in their proportions.
+ * A world's rules for money and trails: the product's, with waits shortened to minutes in
+ * proportion.
  *
- * @param confirmMillis how long a clock must have gone on since a step
- * @param checkMillis how often hours and holds are looked at
- * @param settleMillis how long after its end an hour is posted; left at the product's own, for it
- *     has to be longer than any commit takes
- * @param sealMillis how often trails are sealed
- * @param isEnforced whether limits and holds are acted upon
- * @param graceMillis how long grace lasts
- * @param noticeMillis how long notice lasts
+ * @param confirmMillis how long a clock must run after a step to be confirmed
+ * @param checkMillis interval of posting and hold checks
+ * @param settleMillis delay from the end of an hour to its posting; the product's own, because it
+ *     must be longer than any commit takes
+ * @param sealMillis interval of seals
+ * @param isEnforced whether limits and holds are enforced
+ * @param graceMillis length of the grace
+ * @param noticeMillis length of the notice
  */
 record MoneyTerms(
     long confirmMillis,
@@ -27,7 +27,10 @@ record MoneyTerms(
     long noticeMillis) {
   static final long HOUR_MILLIS = 3_600_000;
 
-  /** One world in so many acts upon limits and holds: in the others the market is left alone. */
+  /**
+   * The reciprocal share of worlds that enforce limits and holds, which would disturb the market in
+   * all of them.
+   */
   private static final int ENFORCED_ONE_IN = 4;
 
   static MoneyTerms drawn(SplittableRandom random) {
@@ -41,7 +44,7 @@ record MoneyTerms(
         random.nextLong(5_000, 60_000));
   }
 
-  /** As a configuration file has them. */
+  /** Returns the settings in the form of a configuration file. */
   Map<String, String> settings() {
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("time.confirm-after", confirmMillis + "ms");
@@ -56,8 +59,8 @@ record MoneyTerms(
   }
 
   /**
-   * When a world begins: within some hours of the end of a month, which is where money is most
-   * particular, and mostly so that an hour ends while something happens.
+   * Returns when a world begins: within some hours of the end of a month, which is the critical
+   * time for money, and mostly so that an hour ends during the simulation.
    */
   static long beginMillis(long aroundMillis, SplittableRandom random) {
     long begin = aroundMillis + random.nextLong(5 * HOUR_MILLIS);

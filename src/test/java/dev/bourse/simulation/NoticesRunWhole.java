@@ -10,18 +10,18 @@ import dev.bourse.store.Statement;
 import java.util.List;
 
 /**
- * Rivals take no node before its holder was given notice and the whole of it has run, unless the
- * holder lowered its ceiling, or a withdrawn notice of the node has ended; only what is active is
- * given notice; at rest no notice runs for longer than it was given for.
+ * Rivals take no node before its holder was given notice and the notice has run out, unless the
+ * holder lowered its ceiling, or the node's withdrawn notice has run out; only active nodes are
+ * given notice; at rest no notice lasts longer than announced.
  */
 final class NoticesRunWhole extends Invariant {
-  /** From a decision to its commit: two time-outs, and what clocks may differ by. */
+  /** From a decision to its commit: two time-outs, and the skew of clocks. */
   private static final long COMMIT_SECONDS = 12;
 
-  /** Two ticks, and a market that changes hands in between. */
+  /** Two ticks, and a change of the market's process in between. */
   private static final long LATE_SECONDS = 60;
 
-  /** For so long a withdrawn notice counts. */
+  /** How long a withdrawn notice counts. */
   private static final long COUNTS_SECONDS = 3_600;
 
   private final AllocationLog log;
@@ -81,7 +81,10 @@ final class NoticesRunWhole extends Invariant {
     }
   }
 
-  /** Whether another node of the organization was under notice lately, which this one took over. */
+  /**
+   * Returns true if another node of the organization, which this one replaced, was recently under
+   * notice.
+   */
   private boolean isPassedOn(World world, Life life, Stored taken) {
     String org = org(taken);
     long recentNanos = (world.settings.noticeSeconds() + COUNTS_SECONDS) * SECOND;

@@ -16,11 +16,11 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * What operators do. What would keep clients from all they want is taken back after a while, so
+ * Operations of operators. Changes that would block clients' demand are undone after a while, so
  * that a world can come to rest.
  */
-enum OperatorOperation implements Deed {
-  /** Keeps a node out of the market for a while. */
+enum OperatorOperation implements PlanAction {
+  /** Cordons a node for a while. */
   CORDON(
       (world, random) ->
           anyNode(world, random)
@@ -50,7 +50,7 @@ enum OperatorOperation implements Deed {
                           "releases " + node,
                           core -> core.nodes().releaseNode(somebody(), node)))),
 
-  /** Has work on a node taken up again at once. */
+  /** Retries work on a node at once. */
   RETRY_NODE(
       (world, random) ->
           anyNode(world, random)
@@ -62,7 +62,7 @@ enum OperatorOperation implements Deed {
                           "retries " + node,
                           core -> core.nodes().retryNode(somebody(), node)))),
 
-  /** Retires a node, whatever it does, while some are left; maybe it comes back later. */
+  /** Retires a node, in any state, while some are left; it may come back later. */
   RETIRE_NODE(
       (world, random) -> {
         List<String> nodes = nodes(world, "");
@@ -77,13 +77,13 @@ enum OperatorOperation implements Deed {
         }
       }),
 
-  /** Retires a node that is free just when somebody wants one. */
+  /** Retires a free node just when a cluster wants one. */
   RETIRE_WANTED(
       (world, random) ->
-          Operation.ready(world, random)
+          ClientOperation.ready(world, random)
               .ifPresent(
                   process -> {
-                    String cluster = Operation.anyCluster(world, random);
+                    String cluster = ClientOperation.anyCluster(world, random);
                     world.clients.declare(
                         process,
                         cluster,
@@ -92,7 +92,7 @@ enum OperatorOperation implements Deed {
                     retireAtTicks(world, process, random);
                   })),
 
-  /** Says of a node that is being reclaimed that it is clean; it need not be true. */
+  /** Reports a node that is being reclaimed as clean; the report may be false. */
   END_RECLAIM((world, random) -> endSomeReclaim(world, random, 60)),
 
   /** Pins a held node, for a while or for good. */
@@ -114,7 +114,7 @@ enum OperatorOperation implements Deed {
   /** Takes a cluster from the market for a while. */
   POSTURE(
       (world, random) -> {
-        String cluster = Operation.anyCluster(world, random);
+        String cluster = ClientOperation.anyCluster(world, random);
         ask(world, random, cluster + " is static", posture(cluster, Cluster.Posture.STATIC));
         later(
             world,
@@ -127,10 +127,10 @@ enum OperatorOperation implements Deed {
                     posture(cluster, Cluster.Posture.MARKET)));
       }),
 
-  /** Puts a cluster under maintenance, or ends that. */
+  /** Starts or ends a cluster's maintenance. */
   MAINTENANCE(
       (world, random) -> {
-        String cluster = Operation.anyCluster(world, random);
+        String cluster = ClientOperation.anyCluster(world, random);
         boolean isOn = random.nextBoolean();
         ask(
             world,
@@ -142,7 +142,7 @@ enum OperatorOperation implements Deed {
   /** Disarms a cluster's writes for a while. */
   DISARM(
       (world, random) -> {
-        String cluster = Operation.anyCluster(world, random);
+        String cluster = ClientOperation.anyCluster(world, random);
         ask(world, random, "disarms " + cluster, arming(cluster, false));
         later(
             world,
@@ -192,7 +192,7 @@ enum OperatorOperation implements Deed {
                     core -> terms(core, 100, 1_000, true)));
       }),
 
-  /** Adds a node, or one in the place of a retired one. */
+  /** Adds a node, or one in place of a retired one. */
   ADD_NODE(
       (world, random) -> {
         if (mayAdd(world)) {
@@ -210,12 +210,12 @@ enum OperatorOperation implements Deed {
 
   private static final int TICKS = 3;
 
-  /** A process may be stopped for 40 s and then do what it was asked before. */
+  /** A process may be stopped for 40 s and then execute earlier requests. */
   private static final int TRIES = 6;
 
   private static final long RETRY_MILLIS = 10_000;
 
-  @SuppressWarnings("ImmutableEnumChecker") // What is done has no state of its own.
+  @SuppressWarnings("ImmutableEnumChecker") // lambdas without state.
   private final BiConsumer<World, SplittableRandom> what;
 
   OperatorOperation(BiConsumer<World, SplittableRandom> what) {
@@ -223,13 +223,13 @@ enum OperatorOperation implements Deed {
   }
 
   @Override
-  public void happen(World world, SplittableRandom random) {
+  public void perform(World world, SplittableRandom random) {
     what.accept(world, random);
   }
 
   private static void ask(
       World world, SplittableRandom random, String what, Function<BareProcess, Future<?>> call) {
-    Operation.ready(world, random)
+    ClientOperation.ready(world, random)
         .ifPresent(
             process -> world.clients.call(process, what, core -> call.apply(core).mapEmpty()));
   }
@@ -238,7 +238,7 @@ enum OperatorOperation implements Deed {
     world.scheduler.afterMillis(random.nextLong(1_000, 60_000), what);
   }
 
-  /** Looks for a minute whether something is so, and asks for it when it is not. */
+  /** Checks for a minute whether a condition holds, and makes the call when it does not. */
   private static void keepTrying(
       World world, String what, BooleanSupplier isSo, Function<BareProcess, Future<?>> call) {
     keepTrying(world, what, isSo, call, TRIES);
@@ -293,7 +293,7 @@ enum OperatorOperation implements Deed {
     return nodes(world, "").size() < MOST_NODES;
   }
 
-  /** As the world file has them. */
+  /** The values of the world file. */
   private static boolean areTermsUsual(World world) {
     return is(
         world,
@@ -325,7 +325,7 @@ enum OperatorOperation implements Deed {
     later(world, random, () -> add(world, then, node));
   }
 
-  /** At the moments at which the market has seen free nodes and not yet granted them. */
+  /** At moments when the market has read free nodes and not yet granted them. */
   private static void retireAtTicks(World world, Replica process, SplittableRandom random) {
     BareProcess core = process.core();
     if (core == null) {
@@ -349,7 +349,19 @@ enum OperatorOperation implements Deed {
     }
   }
 
+  /** An operator retries every node that waits for one. */
+  static void retryQuarantined(World world) {
+    for (String node : nodes(world, " AND quarantined_at IS NOT NULL")) {
+      ask(
+          world,
+          new SplittableRandom(0),
+          "retries " + node,
+          core -> core.nodes().retryNode(SOMEBODY, node));
+    }
+  }
+
   private static void add(World world, SplittableRandom random, String node) {
+    world.machines.dropOrders(node);
     ask(
         world,
         random,
@@ -363,15 +375,20 @@ enum OperatorOperation implements Deed {
                         node, Optional.empty(), Optional.empty(), Optional.empty())));
   }
 
+  /**
+   * Not a node that is being reimaged, because its new host key would have to be pinned as well.
+   */
   private static void endSomeReclaim(World world, SplittableRandom random, int looksLeft) {
     List<String> reclaiming =
         nodes(
             world,
-            " AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = node.node_id"
+            " AND reimage_of IS NULL"
+                + " AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = node.node_id"
                 + " AND a.gone_at IS NULL AND a.state = 'RECLAIMING')");
     if (!reclaiming.isEmpty()) {
       String node = reclaiming.get(random.nextInt(reclaiming.size()));
       boolean isBack = random.nextBoolean();
+      world.machines.dropOrders(node);
       ask(
           world,
           random,
@@ -382,7 +399,7 @@ enum OperatorOperation implements Deed {
     }
   }
 
-  /** A held node by its address, and whose it is. */
+  /** A held node's address, and its cluster. */
   private record Address(String cluster, String publicIp) {
     @Override
     public String toString() {
@@ -445,6 +462,7 @@ enum OperatorOperation implements Deed {
                 Optional.of(cap),
                 Optional.empty(),
                 Optional.of(swaps),
+                Optional.empty(),
                 Optional.empty(),
                 Setting.kept(),
                 Optional.empty(),

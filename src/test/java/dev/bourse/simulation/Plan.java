@@ -7,32 +7,36 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * What is done in a simulation and when, all of it drawn from a seed before it begins. Steps can be
- * left out, and the others stay as they were: that is how a plan is shrunk.
+ * The steps of a simulation with their times, all drawn from a seed in advance. Steps can be left
+ * out without changing the others, which is how a plan is shrunk.
  *
- * @param seed what it was drawn from; also decides everything that is left to chance later
- * @param lengthMillis how long steps go on
+ * @param seed the source of the plan, and of all later random choices
+ * @param lengthMillis how long steps continue
  */
 record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
   /**
-   * One thing that is done.
+   * One step.
    *
-   * @param number its place in the whole plan
-   * @param seed what it draws from
+   * @param number its position in the whole plan
+   * @param seed the source of its choices
    */
-  record Step(int number, long atMillis, Deed deed, long seed) {
+  record Step(int number, long atMillis, PlanAction deed, long seed) {
     @Override
     public String toString() {
       return number + ": at " + atMillis + " ms " + deed.name();
     }
   }
 
-  /** One plan in so many goes on for hours with as few steps: money is billed by the hour. */
+  /**
+   * The reciprocal share of plans that last for hours with the same number of steps, because money
+   * is billed by the hour.
+   */
   private static final int LONG_ONE_IN = 40;
 
   /**
-   * The plan of a seed. Each plan has some kinds of operations and faults and not the others: two
-   * that would hide each other are apart in some plans, and in others one kind comes often.
+   * Returns the plan of a seed. Each plan has some kinds of operations and faults and not the
+   * others, so that kinds that hide each other are separate in some plans, and one kind is frequent
+   * in others.
    */
   static Plan of(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
@@ -45,19 +49,21 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
         faults.add(fault);
       }
     }
-    List<Deed> kinds = some(Operation.all(), random);
-    List<Deed> drawn = new ArrayList<>();
+    List<PlanAction> kinds = some(ClientOperation.all(), random);
+    List<PlanAction> drawn = new ArrayList<>();
     int operations = random.nextInt(5, 60);
     for (int i = 0; i < operations; i++) {
       drawn.add(
-          random.nextInt(3) > 0 ? Operation.DECLARE : kinds.get(random.nextInt(kinds.size())));
+          random.nextInt(3) > 0
+              ? ClientOperation.DECLARE
+              : kinds.get(random.nextInt(kinds.size())));
     }
     int troubles = faults.isEmpty() ? 0 : random.nextInt(1, 15);
     for (int i = 0; i < troubles; i++) {
       drawn.add(faults.get(random.nextInt(faults.size())));
     }
     List<Step> steps = new ArrayList<>();
-    for (Deed deed : drawn) {
+    for (PlanAction deed : drawn) {
       steps.add(new Step(0, random.nextLong(length), deed, random.nextLong()));
     }
     steps.sort(Comparator.comparingLong(Step::atMillis));
@@ -68,10 +74,10 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
     return new Plan(seed, scale, length, numbered);
   }
 
-  /** A few of the kinds: whatever is asked for in a plan is asked for often. */
-  private static List<Deed> some(List<Deed> all, SplittableRandom random) {
-    List<Deed> left = new ArrayList<>(all);
-    List<Deed> drawn = new ArrayList<>();
+  /** Draws a few of the kinds: each kind of a plan is frequent. */
+  private static List<PlanAction> some(List<PlanAction> all, SplittableRandom random) {
+    List<PlanAction> left = new ArrayList<>(all);
+    List<PlanAction> drawn = new ArrayList<>();
     for (int i = random.nextInt(1, 6); i > 0; i--) {
       drawn.add(left.remove(random.nextInt(left.size())));
     }
@@ -79,8 +85,8 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
   }
 
   /**
-   * A plan without faults in a large world, to be measured: each cluster declares every five
-   * minutes.
+   * Returns a plan without faults in a large world, for measurements: each cluster declares every
+   * five minutes.
    */
   static Plan large(long seed, long lengthMillis) {
     SplittableRandom random = new SplittableRandom(seed);
@@ -88,12 +94,12 @@ record Plan(long seed, Scale scale, long lengthMillis, List<Step> steps) {
     List<Step> steps = new ArrayList<>();
     long between = 300_000 / scale.clusters().size();
     for (long at = 0; at < lengthMillis; at += between) {
-      steps.add(new Step(steps.size(), at, Operation.DECLARE, random.nextLong()));
+      steps.add(new Step(steps.size(), at, ClientOperation.DECLARE, random.nextLong()));
     }
     return new Plan(seed, scale, lengthMillis, steps);
   }
 
-  /** The same with these steps alone. */
+  /** Returns the plan with these steps only. */
   Plan only(Collection<Integer> numbers) {
     return new Plan(
         seed,

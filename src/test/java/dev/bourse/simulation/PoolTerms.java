@@ -7,11 +7,11 @@ import dev.bourse.store.Statement;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/** The terms of the pool that any process may still believe in. */
+/** The terms of the pool that a process may still use. */
 final class PoolTerms {
   /**
-   * Of new terms a process hears within seconds; one that is stopped loses the lease in as many,
-   * and tells them apart from the old ones when it goes on.
+   * A process learns of new terms within seconds; one that is stopped loses the lease in that time,
+   * and reads the terms again when it continues.
    */
   private static final long HEARD_NANOS = 60 * SECOND;
 

@@ -5,11 +5,11 @@ import dev.bourse.store.Statement;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What has to hold of stored prices, whatever the clocks show. */
+/** Invariants of stored prices, whatever the clocks show. */
 final class PriceInvariants {
   private PriceInvariants() {}
 
-  /** A fresh one of each. */
+  /** Creates a fresh instance of each. */
   static List<Invariant> all() {
     return List.of(new PricesSumUp(), new NoPriceLiesAhead());
   }
@@ -54,13 +54,13 @@ final class PriceInvariants {
     }
   }
 
-  /** At rest, when every clock is right again and believed, no change point lies ahead. */
+  /** At rest, when every clock is right again and confirmed, no change point is in the future. */
   static final class NoPriceLiesAhead extends Invariant {
     @Override
     void atRest(World world) {
       for (Point point : points(world)) {
         if (point.atMillis() > world.nowMillis() + Correction.APART_MILLIS) {
-          throw violated("{} lies ahead of {}", point, world.nowMillis());
+          throw violated("{} is later than {}", point, world.nowMillis());
         }
       }
     }

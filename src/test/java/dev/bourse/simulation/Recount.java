@@ -9,15 +9,15 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What everybody has to be billed, counted anew from what is stored of machines, prices and
- * declarations, as plainly as it can be said: machine by machine, stretch by stretch.
+ * Recomputes all bills from the stored machines, prices and declarations, in the simplest way:
+ * machine by machine, stretch by stretch.
  */
 final class Recount {
   /** A cent for each GPU and hour is 10,000 micro-dollars, over the milliseconds of an hour. */
   private static final long CENT_GPU_MILLIS_PER_MICRO = 360;
 
   /**
-   * What a cluster is billed over some time.
+   * The bill of a cluster for some time.
    *
    * @param gpuMillis GPUs times milliseconds
    * @param centGpuMillis the same times their price
@@ -28,15 +28,15 @@ final class Recount {
     }
   }
 
-  /** A machine held, and what it costs at most up to when. */
+  /** A held machine, and the lock of its price. */
   private record Held(long from, long to, @Nullable Long lockCents, long lockedUntil) {}
 
   private record Change(long at, @Nullable Long cents) {}
 
-  /** A ceiling that a tick read, and since when that was declared. */
+  /** A ceiling that a tick read, and when it was declared. */
   private record Read(long at, long cents, long pricedAt) {}
 
-  /** A ceiling that was declared, and from when on it counts though no tick came. */
+  /** A declared ceiling, and when it takes effect without a tick. */
   private record Declared(long at, long effectiveAt, long cents) {}
 
   private final Map<String, List<Held>> held = new HashMap<>();
@@ -110,12 +110,12 @@ final class Recount {
                         row.integer("ceiling_cents"))));
   }
 
-  /** When the first machine became active; {@link Long#MAX_VALUE} when none did. */
+  /** Returns when the first machine became active; {@link Long#MAX_VALUE} if none did. */
   long firstMillis() {
     return firstMillis;
   }
 
-  /** What a cluster is billed from one moment to another. */
+  /** Returns a cluster's bill from one moment to another. */
   Bill of(String cluster, long fromMillis, long toMillis) {
     List<Change> own = orgPrices.getOrDefault(String.valueOf(orgs.get(cluster)), List.of());
     TreeSet<Long> changes = new TreeSet<>();
@@ -154,7 +154,9 @@ final class Recount {
     return new Bill(gpuMillis, centGpuMillis);
   }
 
-  /** What the last tick read, and no more than what was declared since and is due. */
+  /**
+   * Returns the ceiling that the last tick read, or a lower one that was declared since and is due.
+   */
   private @Nullable Long ceiling(String cluster, long millis) {
     Read last = null;
     for (Read read : reads.getOrDefault(cluster, List.of())) {
@@ -171,7 +173,7 @@ final class Recount {
     return cents;
   }
 
-  /** The same in micro-dollars, rounded down hour by hour as bills are. */
+  /** Returns it in micro-dollars, rounded down hour by hour like bills. */
   long micros(String cluster, long fromMillis, long toMillis) {
     long micros = 0;
     for (long at = fromMillis; at < toMillis; ) {

@@ -10,9 +10,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One process of the service, with a loop, a wall clock and a monotonic clock of its own. It runs
- * only while the simulation lets it: it can be stopped for a while, in which its clocks go on, and
- * it can crash, after which nothing of it happens any more.
+ * One process of the service, with a loop, a wall clock and a monotonic clock of its own. The
+ * simulation controls when it runs: it can be stopped for a while, during which its clocks
+ * continue, and it can crash, after which none of its events happen.
  */
 final class Replica {
   private final String name;
@@ -20,10 +20,10 @@ final class Replica {
   private final Trace trace;
   private final SimulatedClock wall;
   private final long bornNanos;
-  private final HandRunLoop loop;
+  private final ManualLoop loop;
   private final Vertx vertx;
 
-  /** What came while it was stopped. */
+  /** Events that arrived while it was stopped. */
   private final ArrayDeque<Runnable> held = new ArrayDeque<>();
 
   private @Nullable BareProcess core;
@@ -32,7 +32,7 @@ final class Replica {
   private boolean isDead;
 
   /**
-   * @param name unique among all processes there ever were
+   * @param name unique among all processes of the simulation
    * @param wall the clock of its machine
    */
   Replica(
@@ -43,16 +43,16 @@ final class Replica {
     this.wall = wall;
     bornNanos = scheduler.nowNanos();
     runsSinceNanos = bornNanos;
-    loop = new HandRunLoop(this::nanoTime);
+    loop = new ManualLoop(this::nanoTime);
     vertx =
-        HandRunVertx.make(
+        ManualVertx.make(
             loop, work -> after(random.nextLong(100_000, 3_000_000), () -> loop.execute(work)));
   }
 
   /**
    * Starts the core over a store.
    *
-   * @param failed hears when it does not start, and has ended
+   * @param failed called if it fails to start, after it has ended
    */
   void start(Function<Replica, Future<BareProcess>> starting, Runnable failed) {
     loop.execute(
@@ -87,17 +87,17 @@ final class Replica {
     return wall;
   }
 
-  /** Its monotonic clock, which begins at its birth. */
+  /** Returns its monotonic clock, which begins at its start. */
   long nanoTime() {
     return scheduler.nowNanos() - bornNanos;
   }
 
-  /** The core once it has started; null before. */
+  /** Returns the core after it has started; null before. */
   @Nullable BareProcess core() {
     return core;
   }
 
-  /** The core of a process that is ready. */
+  /** Returns the core of a ready process. */
   BareProcess readyCore() {
     return Objects.requireNonNull(core);
   }
@@ -114,12 +114,12 @@ final class Replica {
     return isStopped;
   }
 
-  /** Since when it has run without a stop, in true time. */
+  /** Returns since when it has run without a stop, in true time. */
   long runsSinceNanos() {
     return runsSinceNanos;
   }
 
-  /** Has something happen in this process so much later; not if it is dead by then. */
+  /** Schedules an event in this process; it does not happen if the process is dead by that time. */
   void after(long nanos, Runnable what) {
     scheduler.after(nanos, () -> happen(what));
   }
@@ -140,12 +140,12 @@ final class Replica {
     run();
   }
 
-  /** Has something happen in this process now, on a context of its own. */
+  /** Runs something in this process now, on a context of its own. */
   void doNow(Runnable what) {
     happen(() -> vertx.runOnContext(v -> what.run()));
   }
 
-  /** When its next timer is due, in true time; {@link Long#MAX_VALUE} for never. */
+  /** Returns when its next timer is due, in true time; {@link Long#MAX_VALUE} for never. */
   long nextTimerNanos() {
     if (isDead || isStopped) {
       return Long.MAX_VALUE;
@@ -154,19 +154,19 @@ final class Replica {
     return next == Long.MAX_VALUE ? next : scheduler.nowNanos() + next;
   }
 
-  /** Runs all that is due. */
+  /** Runs all due tasks. */
   void run() {
     if (!isDead && !isStopped) {
       loop.runAllDue();
     }
   }
 
-  /** Stops it as a signal does; its clocks go on. */
+  /** Stops it like a signal; its clocks continue. */
   void pause() {
     isStopped = true;
   }
 
-  /** Lets it go on: what came meanwhile comes now, and timers are late. */
+  /** Resumes it: held events happen now, and timers are late. */
   void resume() {
     isStopped = false;
     runsSinceNanos = scheduler.nowNanos();
@@ -176,7 +176,7 @@ final class Replica {
     run();
   }
 
-  /** Ends it between two instructions. */
+  /** Kills it between two instructions. */
   void crash() {
     isDead = true;
     held.clear();

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * How large a world is.
+ * The size of a world.
  *
  * @param replicas processes on the one database
  */
 record Scale(int replicas, int organizations, int clustersPerOrganization, int nodes) {
-  /** A small one: most faults of a protocol need few to meet. */
+  /** Returns a small one: most protocol errors need few participants. */
   static Scale small(SplittableRandom random) {
     return new Scale(
         random.nextInt(1, 4), random.nextInt(1, 4), random.nextInt(1, 4), random.nextInt(2, 9));
@@ -24,7 +24,9 @@ record Scale(int replicas, int organizations, int clustersPerOrganization, int n
     return ids;
   }
 
-  /** The clusters of all organizations; an organization's id is what stands before the dash. */
+  /**
+   * Returns the clusters of all organizations; an organization's id is the part before the dash.
+   */
   List<String> clusters() {
     List<String> names = new ArrayList<>();
     for (String organization : organizationIds()) {
@@ -35,13 +37,17 @@ record Scale(int replicas, int organizations, int clustersPerOrganization, int n
     return names;
   }
 
-  /** Whether a text is the name of one of the clusters. */
+  /** Returns true if a text is the name of one of the clusters. */
   boolean isCluster(String text) {
     return text.startsWith("org") && text.indexOf("-c") > 0 && text.indexOf(' ') < 0;
   }
 
-  /** The world as a world file lists it. */
-  String worldFile() {
+  /**
+   * Returns the world file.
+   *
+   * @param hasRootTenants whether machines get a new image after each tenant
+   */
+  String worldFile(boolean hasRootTenants) {
     StringBuilder yaml =
         new StringBuilder(
             """
@@ -56,10 +62,12 @@ record Scale(int replicas, int organizations, int clustersPerOrganization, int n
                 max_price_cap_per_gpu_hour: 10.00
                 ssh_user: tenant
                 ssh_port: 22
+                tenants: %s
                 simulated_nodes: %d
             orgs:
             """
-                .formatted(World.POOL, World.GPUS_PER_NODE, nodes));
+                .formatted(
+                    World.POOL, World.GPUS_PER_NODE, hasRootTenants ? "root" : "login", nodes));
     for (String organization : organizationIds()) {
       yaml.append(
           """

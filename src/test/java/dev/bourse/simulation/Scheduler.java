@@ -4,8 +4,8 @@ import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 
 /**
- * True time, and what is going to happen in it. Nothing happens by itself: whoever runs the
- * simulation takes the next event. Events of one moment come in an order drawn from the seed.
+ * True time and the future events. Nothing happens by itself: the simulation takes the next event.
+ * Events of one moment are ordered by a draw from the seed.
  */
 final class Scheduler {
   private record Event(long atNanos, long draw, long sequence, Runnable what) {}
@@ -26,7 +26,7 @@ final class Scheduler {
     this.random = random;
   }
 
-  /** True time since the beginning. */
+  /** Returns true time since the beginning. */
   long nowNanos() {
     return nowNanos;
   }
@@ -35,7 +35,7 @@ final class Scheduler {
     return nowNanos / 1_000_000;
   }
 
-  /** Has something happen so much later. */
+  /** Schedules an event after a delay. */
   void after(long nanos, Runnable what) {
     events.add(new Event(nowNanos + Math.max(0, nanos), random.nextLong(), sequence++, what));
   }
@@ -44,18 +44,18 @@ final class Scheduler {
     after(millis * 1_000_000, what);
   }
 
-  /** When the next event is due; {@link Long#MAX_VALUE} without one. */
+  /** Returns when the next event is due; {@link Long#MAX_VALUE} without one. */
   long nextNanos() {
     Event next = events.peek();
     return next == null ? Long.MAX_VALUE : next.atNanos;
   }
 
-  /** Lets time pass up to a moment at which nothing has happened yet. */
+  /** Advances time to a moment before the next event. */
   void advance(long toNanos) {
     nowNanos = Math.max(nowNanos, toNanos);
   }
 
-  /** Has the next event happen. */
+  /** Runs the next event. */
   void runNext() {
     Event next = events.remove();
     advance(next.atNanos);

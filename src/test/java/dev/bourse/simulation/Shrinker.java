@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Leaves out of a plan whatever a violation does not need, by the algorithm ddmin of A. Zeller and
- * R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): complements of ever
- * smaller parts are tried, for as long as the same invariant is violated.
+ * Removes the steps of a plan that a violation does not need, by the algorithm ddmin of A. Zeller
+ * and R. Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): it tries
+ * complements of ever smaller parts, while the same invariant is violated.
  */
 final class Shrinker {
-  /** Some seconds; a plan has some dozen steps. */
+  /** Takes some seconds; a plan has some dozen steps. */
   private static final int MOST_RUNS = 150;
 
   private final Bug bug;
@@ -21,7 +21,7 @@ final class Shrinker {
     this.invariant = invariant;
   }
 
-  /** A plan of fewer steps that violates the same invariant. */
+  /** Returns a plan of fewer steps that violates the same invariant. */
   static Plan shrink(Plan plan, Bug bug, Violation violation) {
     return new Shrinker(bug, violation.invariant()).shrink(plan);
   }

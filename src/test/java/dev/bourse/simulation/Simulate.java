@@ -4,7 +4,10 @@ import java.io.PrintWriter;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -63,6 +66,11 @@ public final class Simulate implements Callable<Integer> {
       description = "plant every bug in turn, and tell how many seeds it takes to find it")
   boolean bugs;
 
+  @Option(
+      names = "--count",
+      description = "tell how many seeds violate which invariant, and shrink none of them")
+  boolean count;
+
   @Option(names = "--large", description = "measure a world of 3 replicas and 200 clusters instead")
   boolean large;
 
@@ -83,7 +91,7 @@ public final class Simulate implements Callable<Integer> {
     if (seed != null) {
       return replay(plan(seed), planted);
     }
-    return large ? measure(planted) : runAll(planted);
+    return large ? measure(planted) : count ? countFinds(planted) : runAll(planted);
   }
 
   private Bug named(String name) {
@@ -128,8 +136,8 @@ public final class Simulate implements Callable<Integer> {
     }
     out.printf(
         Locale.ROOT,
-        "%,d seeds, %,d violated an invariant; %,d writes acknowledged; %.1f simulated hours in %.1f s,"
-            + " %,.0f times real time%n",
+        "%,d seeds, %,d violated an invariant; %,d writes acknowledged; %.1f simulated hours in"
+            + " %.1f s, %,.0f times real time%n",
         seeds,
         run.violated().size(),
         run.acknowledged(),
@@ -140,7 +148,30 @@ public final class Simulate implements Callable<Integer> {
     return run.violated().isEmpty() ? 0 : 1;
   }
 
-  /** A violation, the fewest steps that lead to it, and how to see them. */
+  private int countFinds(Bug planted) throws InterruptedException {
+    SeedRun run = SeedRun.of(from, from + seeds, threads, planted, Integer.MAX_VALUE);
+    SortedMap<String, Long> finders =
+        run.violated().stream()
+            .map(Simulation.Outcome::violation)
+            .filter(Objects::nonNull)
+            .collect(
+                Collectors.groupingBy(Violation::invariant, TreeMap::new, Collectors.counting()));
+    if (planted == Bug.NONE) {
+      run.violated()
+          .forEach(outcome -> out.println(outcome.plan().seed() + " " + outcome.violation()));
+    }
+    out.printf(
+        Locale.ROOT,
+        "%s: found by %,d of %,d seeds: %s%n",
+        planted.name(),
+        run.violated().size(),
+        seeds,
+        finders);
+    out.flush();
+    return run.violated().isEmpty() ? 1 : 0;
+  }
+
+  /** Prints a violation, the fewest steps that cause it, and the command that replays them. */
   private void tell(Simulation.Outcome outcome, Bug planted) {
     Plan plan = outcome.plan();
     Violation violation = outcome.violation();
@@ -163,7 +194,7 @@ public final class Simulate implements Callable<Integer> {
         + violation.getMessage();
   }
 
-  /** The command that runs a plan again and tells all that happens. */
+  /** Returns the command that replays a plan with its full trace. */
   static String replayCommand(Plan plan, Bug planted) {
     return "scripts/simulate --seed "
         + plan.seed()
@@ -201,7 +232,7 @@ public final class Simulate implements Callable<Integer> {
     return missed == 0 ? 0 : 1;
   }
 
-  /** One long simulation of a large world on one core, without faults. */
+  /** Runs one long simulation of a large world on one core, without faults. */
   private int measure(Bug planted) {
     Simulation.run(Plan.large(from, 60_000), planted, 0);
     Plan plan = Plan.large(from, 3_600_000);
@@ -225,15 +256,15 @@ public final class Simulate implements Callable<Integer> {
   }
 
   /**
-   * Seeds that were run.
+   * The result of a range of seeds.
    *
-   * @param violated those that violated an invariant
+   * @param violated outcomes with a violation
    */
   record SeedRun(List<Simulation.Outcome> violated, long simulatedMillis, long acknowledged) {
     /**
      * Runs seeds, some at a time.
      *
-     * @param enough no more are begun after so many violations
+     * @param enough no more are started after this many violations
      */
     static SeedRun of(long from, long to, int threads, Bug planted, int enough)
         throws InterruptedException {

@@ -6,9 +6,9 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.function.LongSupplier;
 
-/** A wall clock beside true time: it may be off, and somebody may set it. */
+/** A wall clock beside true time; it may be wrong, and can be set. */
 final class SimulatedClock extends Clock {
-  /** The service takes less than this for a pause between two readings. */
+  /** The service ignores smaller steps between two readings. */
   private static final long RIGHT_MILLIS = 2_000;
 
   private final LongSupplier trueMillis;
@@ -20,14 +20,14 @@ final class SimulatedClock extends Clock {
 
   /**
    * @param trueMillis true time since the beginning of the simulation
-   * @param beginMillis what a right clock said at the beginning
+   * @param beginMillis a right clock's time at the beginning
    */
   SimulatedClock(LongSupplier trueMillis, long beginMillis) {
     this.trueMillis = trueMillis;
     this.beginMillis = beginMillis;
   }
 
-  /** Sets it so far ahead of a right clock; negative for behind. */
+  /** Sets its offset from a right clock; negative for behind. */
   void set(long off) {
     if (!isRight()) {
       wrongUntilMillis = trueMillis.getAsLong();
@@ -37,32 +37,32 @@ final class SimulatedClock extends Clock {
     mostBehindMillis = Math.max(mostBehindMillis, -off);
   }
 
-  /** Whether it is so near to true time that it counts as right. */
+  /** Returns true if it is close enough to true time. */
   boolean isRight() {
     return Math.abs(offMillis) <= RIGHT_MILLIS;
   }
 
-  /** For how long it has been right by now; 0 while it is not. */
+  /** Returns for how long it has been right; 0 while it is not. */
   long rightForMillis() {
     return isRight() ? trueMillis.getAsLong() - wrongUntilMillis : 0;
   }
 
-  /** How far it was ever off, ahead or behind. */
+  /** Returns its largest offset so far, ahead or behind. */
   long mostOffMillis() {
     return Math.max(mostAheadMillis, mostBehindMillis);
   }
 
-  /** How far it was ever ahead. */
+  /** Returns how far it was ever ahead. */
   long mostAheadMillis() {
     return mostAheadMillis;
   }
 
-  /** How far it was ever behind. */
+  /** Returns how far it was ever behind. */
   long mostBehindMillis() {
     return mostBehindMillis;
   }
 
-  /** How far it is ahead of a right clock. */
+  /** Returns its offset from a right clock. */
   long offMillis() {
     return offMillis;
   }

@@ -6,38 +6,43 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Carries out a plan and looks whether everything holds that has to. */
+/** Runs a plan and checks all invariants. */
 final class Simulation {
-  /** What a first start may take. */
+  /** The longest first start. */
   private static final long START_MILLIS = 5_000;
 
   /**
-   * Every retry, lease, back-off and time-out ends within this once nothing goes wrong any more:
-   * the longest is a machine's third back-off, of four minutes.
+   * Time in which every retry, lease, back-off and time-out ends once all faults have ended; the
+   * longest is a machine's third back-off, of four minutes.
    */
   private static final long REST_MILLIS = 300_000;
 
   /**
-   * A lease that a server gave whose clock was ahead is waited for as long as the longest lasts.
+   * The same with a lease that a server granted while its clock was ahead, which is waited for as
+   * long as the longest lease.
    */
   private static final long REST_AFTER_LEASE_MILLIS = REST_MILLIS + 600_000;
 
-  /** Within this every machine is given back. */
+  /** Time after which work that began before the end of the faults has failed for the last time. */
+  private static final long RETRY_MILLIS = 120_000;
+
+  /** Time in which every machine is released. */
   private static final long RELEASE_MILLIS = 120_000;
 
   /** Some hundred are usual in a small world. */
   private static final int MOST_STEPS_A_SECOND = 200_000;
 
-  private static final String KEY =
-      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGzS76FGWDk2LWIsC07vR5a2E0nAgt8dm5xXc7xJiOWX ada@example.com";
+  static final String KEY =
+      "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGzS76FGWDk2LWIsC07vR5a2E0nAgt8dm5xXc7xJiOWX"
+          + " ada@example.com";
 
   /**
-   * How a simulation ended.
+   * The outcome of a simulation.
    *
-   * @param violation what did not hold; null when all did
-   * @param digest tells two runs apart
-   * @param trace what happened, as much of it as was kept
-   * @param simulatedMillis how long it was in the world's time
+   * @param violation the violated invariant; null if all hold
+   * @param digest distinguishes two runs
+   * @param trace the kept part of the trace
+   * @param simulatedMillis its length in the world's time
    */
   record Outcome(
       Plan plan,
@@ -49,7 +54,7 @@ final class Simulation {
 
   private final Plan plan;
   private final World world;
-  private final List<Invariant> invariants;
+  private List<Invariant> invariants;
 
   private Simulation(Plan plan, World world, List<Invariant> invariants) {
     this.plan = plan;
@@ -58,10 +63,10 @@ final class Simulation {
   }
 
   /**
-   * Runs a plan from its beginning to its end or to the first violation.
+   * Runs a plan to its end or to the first violation.
    *
-   * @param traceLines how many lines of what happened are kept
-   * @param bug what is planted; {@link Bug#NONE} for the service as it is
+   * @param traceLines lines of the trace to keep
+   * @param bug the planted bug; {@link Bug#NONE} for none
    */
   static Outcome run(Plan plan, Bug bug, int traceLines) {
     try (World world = new World(plan.scale(), plan.seed(), traceLines, bug)) {
@@ -91,6 +96,7 @@ final class Simulation {
   private void run() {
     world.seed();
     world.server.watch(this::afterCommit);
+    world.onSetBack(this::afterSetBack);
     world.slots().forEach(world::start);
     passMillis(START_MILLIS);
     for (String organization : world.scale.organizationIds()) {
@@ -100,7 +106,7 @@ final class Simulation {
     long begin = world.scheduler.nowMillis();
     for (Plan.Step step : plan.steps()) {
       passUntil(begin + step.atMillis());
-      step.deed().happen(world, new SplittableRandom(step.seed()));
+      step.deed().perform(world, new SplittableRandom(step.seed()));
     }
     passUntil(begin + plan.lengthMillis());
     heal();
@@ -115,6 +121,10 @@ final class Simulation {
     for (Invariant invariant : invariants) {
       invariant.afterCommit(world, process, statements);
     }
+  }
+
+  private void afterSetBack() {
+    invariants = invariants.stream().filter(invariant -> invariant.outlivesSetBack(world)).toList();
   }
 
   private void passMillis(long millis) {
@@ -152,9 +162,10 @@ final class Simulation {
       }
       world.startIfDown(slot);
     }
+    world.scheduler.afterMillis(RETRY_MILLIS, () -> OperatorOperation.retryQuarantined(world));
   }
 
-  /** Every cluster gives back all it has. */
+  /** Has every cluster release all its nodes. */
   private void release() {
     long deadline = world.scheduler.nowMillis() + RELEASE_MILLIS;
     for (String cluster : world.scale.clusters()) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.Slow;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -11,15 +12,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The service keeps its promises whatever goes wrong; see the package's tour. A failure names its
- * seed and the command that shows how it came to it.
+ * The service keeps its guarantees under all faults; see the package's tour. A failure names its
+ * seed and the command that replays it.
  */
 @Tag("simulation")
 class SimulationTest {
-  /** Half a minute on two cores; {@code scripts/simulate} takes as many as there is time for. */
+  /** Half a minute on two cores; {@code scripts/simulate} runs any number. */
   private static final int SEEDS = 120;
 
   @Test
+  @Slow("simulates 120 worlds")
   void everyInvariantHoldsInOverAHundredWorlds() throws Exception {
     Simulate.SeedRun run =
         Simulate.SeedRun.of(
@@ -31,7 +33,7 @@ class SimulationTest {
             run.violated().stream()
                 .map(o -> o.violation() + "\n  " + Simulate.replayCommand(o.plan(), Bug.NONE))
                 .collect(Collectors.joining("\n")));
-    assertTrue(run.acknowledged() > SEEDS, "hardly anything was done: " + run.acknowledged());
+    assertTrue(run.acknowledged() > SEEDS, "too few operations: " + run.acknowledged());
   }
 
   @Test
@@ -41,8 +43,8 @@ class SimulationTest {
     assertNotEquals(first, Simulation.run(Plan.of(8), Bug.NONE, 0).digest());
   }
 
-  /** Takes seconds: shrinking a plan of 66 steps runs a simulation for each step left out. */
   @Test
+  @Slow("shrinking a plan of 66 steps runs a simulation for each step left out")
   void aPlantedBugIsFoundAndItsPlanShrunk() throws Exception {
     Bug bug = StoreBug.REVISION_NOT_DEMANDED;
     Simulate.SeedRun run = Simulate.SeedRun.of(0, SEEDS, 1, bug, 1);

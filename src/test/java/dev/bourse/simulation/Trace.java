@@ -5,7 +5,10 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What happened, a line each, with the true time and where. Its digest tells two runs apart. */
+/**
+ * The events of a simulation, one line each, with true time and place. Its digest distinguishes two
+ * runs.
+ */
 final class Trace {
   private final LongSupplier nowNanos;
   private final int most;
@@ -13,7 +16,7 @@ final class Trace {
   private long digest;
 
   /**
-   * @param most how many lines are kept, the last ones; 0 for none but their digest
+   * @param most lines to keep, the last ones; 0 for only the digest
    */
   Trace(LongSupplier nowNanos, int most) {
     this.nowNanos = nowNanos;
@@ -21,19 +24,19 @@ final class Trace {
   }
 
   /**
-   * Something happened.
+   * Adds an event.
    *
-   * @param message with {@code {}} where values go
+   * @param message with {@code {}} in place of values
    */
   void add(String where, String message, @Nullable Object... values) {
     digest = digest * 31 + nowNanos.getAsLong();
     digest = digest * 31 + message.hashCode();
     if (most > 0) {
-      keep(where, Text.filled(message, values));
+      keep(where, MessageTemplate.fill(message, values));
     }
   }
 
-  /** Something that is good to know, and does not tell two runs apart. */
+  /** Adds a remark, which does not count for the digest. */
   void note(String where, String text) {
     if (most > 0) {
       keep(where, text);
@@ -49,7 +52,7 @@ final class Trace {
             Locale.ROOT, "%,14.3f ms  %-10s %s", nowNanos.getAsLong() / 1e6, where, text));
   }
 
-  /** The same for two runs in which the same happened at the same times. */
+  /** Equal for two runs with the same events at the same times. */
   long digest() {
     return digest;
   }

@@ -6,13 +6,13 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes what the service logs into the trace of the simulation that runs on this thread: the log is
- * written to the standard error output, which goes on as it was for all other threads.
+ * Copies the service's log into the trace of the simulation on this thread. The log is written to
+ * standard error, which is unchanged for all other threads.
  */
 final class TracedLog {
   private static final ThreadLocal<@Nullable Trace> CURRENT = new ThreadLocal<>();
 
-  /** In front of the rest of a line stands the time. */
+  /** Separates the time from the rest of a line. */
   private static final char MARK = ' ';
 
   private static final String STACK = " | at ";
@@ -21,7 +21,7 @@ final class TracedLog {
 
   private TracedLog() {}
 
-  /** From now on this thread's log goes into a trace; null for back to where it went before. */
+  /** Sends this thread's log to a trace from now on; null restores the default. */
   static void into(@Nullable Trace trace) {
     install();
     if (trace == null) {
@@ -56,13 +56,13 @@ final class TracedLog {
       }
     }
 
-    /** Without the stack of an error, whose frames are the JVM's to name. */
+    /** Without the stack of an error, whose frames differ between JVMs. */
     private static void note(Trace trace, String line) {
       int stack = line.indexOf(STACK);
       trace.note("log", line.substring(line.indexOf(MARK) + 1, stack < 0 ? line.length() : stack));
     }
 
-    /** What {@link Throwable#printStackTrace(PrintStream)} calls. */
+    /** Called by {@link Throwable#printStackTrace(PrintStream)}. */
     @Override
     public void println(@Nullable Object line) {
       if (CURRENT.get() == null) {
@@ -76,7 +76,7 @@ final class TracedLog {
       if (trace == null) {
         before.write(bytes, from, length);
       } else {
-        // The log gives each line in one piece.
+        // The log writes each line in one call.
         note(trace, new String(bytes, from, length, StandardCharsets.UTF_8).stripTrailing());
       }
     }

@@ -4,43 +4,56 @@ import dev.bourse.store.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives rows of the trail their ids as a server with concurrent transactions does: when a commit
- * has arrived, and not when it is stored. So rows appear in another order than that of their ids,
- * and what is undone leaves a gap.
+ * Assigns trail ids like a server with concurrent transactions: when a commit arrives, not when it
+ * is stored. So rows appear in another order than their ids, and rollbacks leave gaps.
  */
 final class TrailNumbers {
   private static final String INSERT =
       "INSERT INTO audit (ts, org_id, actor, action, subject, detail, is_read) ";
 
-  private static final int COLUMNS = 7;
+  /** The beginning of each row of a statement. */
+  private static final String ROW = "(?,";
 
   /**
-   * See {@link dev.bourse.store.Database#newTrailIdsSql}. The numbers are put in when it arrives.
+   * See {@link dev.bourse.store.Database#newTrailIdsSql}. The numbers are filled in when the commit
+   * arrives.
    */
   static final String NEW_IDS = "SELECT :first AS first_id, :last + ? AS last_id, :skips AS skips";
 
-  /** Rows of a statement that copies what it finds: more than a small world has of anything. */
+  /** Rows of a statement that copies a query's result: more than a small world has of anything. */
   private static final int MOST_FOUND = 1_000;
 
   private final TreeSet<Long> underWay = new TreeSet<>();
   private long last;
 
   /**
-   * A commit that has its ids.
+   * A commit with its ids.
    *
-   * @param firstId 0 when it stores no rows of the trail
+   * @param firstId 0 if it stores no rows of the trail
    */
   record Numbered(List<Statement> statements, long firstId) {}
 
-  /** The id up to which no commit under way can bring a row any more. */
+  /** Returns the id below which no commit in progress can add a row. */
   long settled() {
     return underWay.isEmpty() ? last : underWay.first() - 1;
   }
 
-  /** Gives ids to the rows of a commit, which is under way from now on. */
+  /** Returns the newest assigned id. */
+  long last() {
+    return last;
+  }
+
+  /** Another server assigns ids from here on; commits in progress are lost. */
+  void restart(long afterId) {
+    underWay.clear();
+    last = afterId;
+  }
+
+  /** Assigns ids to the rows of a commit, which is in progress from now on. */
   Numbered begin(List<Statement> statements) {
     long first = last + 1;
     List<Statement> numbered = new ArrayList<>();
@@ -57,12 +70,12 @@ final class TrailNumbers {
     return new Numbered(numbered, first);
   }
 
-  /** The commit is stored or undone. */
+  /** The commit is stored or rolled back. */
   void end(Numbered commit) {
     underWay.remove(commit.firstId);
   }
 
-  /** Another takes an id amid those of several. */
+  /** Another commit takes an id amid those of a statement with several rows. */
   private Statement withIds(Statement statement) {
     List<@Nullable Object> values = statement.parameters();
     int count = values.get(values.size() - 1) instanceof Integer some ? some : 1;
@@ -75,6 +88,15 @@ final class TrailNumbers {
             .replace(":skips", isSkipping ? "'1:1'" : "''");
     last += count + (isSkipping ? 1 : 0);
     return new Statement(sql, values, statement.refusal(), statement.demandedRows());
+  }
+
+  /**
+   * Returns how many values each row has that a statement inserts. An operator's row has more than
+   * columns, because its detail is made of several.
+   */
+  static int valuesOfRow(Statement statement) {
+    return statement.parameters().size()
+        / (statement.sql().split(Pattern.quote(ROW), -1).length - 1);
   }
 
   private Statement numbered(Statement statement) {
@@ -94,16 +116,14 @@ final class TrailNumbers {
           statement.refusal(),
           statement.demandedRows());
     }
+    int valuesOfRow = valuesOfRow(statement);
     for (int i = 0; i < statement.parameters().size(); i++) {
-      if (i % COLUMNS == 0) {
+      if (i % valuesOfRow == 0) {
         values.add(++last);
       }
       values.add(statement.parameters().get(i));
     }
     return new Statement(
-        into + rest.replace("(?,", "(?, ?,"),
-        values,
-        statement.refusal(),
-        statement.demandedRows());
+        into + rest.replace(ROW, "(?, ?,"), values, statement.refusal(), statement.demandedRows());
   }
 }

@@ -2,13 +2,13 @@ package dev.bourse.simulation;
 
 import java.util.SplittableRandom;
 
-/** One file on its way. */
+/** One file being uploaded. */
 final class UploadAttempt {
   final UploadPlace place;
   final byte[] bytes;
   final String sha256;
 
-  /** Whether it has to be refused. */
+  /** Whether it must be rejected. */
   final boolean isDoomed;
 
   final SplittableRandom random;
@@ -18,12 +18,12 @@ final class UploadAttempt {
   int tries;
   int step;
 
-  /** So many bytes were acknowledged as kept, after so many losses of the disk. */
+  /** Acknowledged bytes, and the number of the disk's losses at that time. */
   long kept;
 
   int losses;
 
-  /** How many of the first bytes were sent at all. */
+  /** Bytes sent at all, from the start. */
   long sent;
 
   UploadAttempt(UploadPlace place, byte[] bytes, boolean isDoomed, SplittableRandom random) {

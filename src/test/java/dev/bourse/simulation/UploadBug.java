@@ -13,9 +13,11 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 
-/** Bugs of how bytes are kept. */
+/** Bugs of the storage of bytes. */
 enum UploadBug implements Bug {
-  /** A publication answers before the bytes are there; a crash or a bad disk loses them. */
+  /**
+   * A publication is acknowledged before the bytes are stored; a crash or a bad disk loses them.
+   */
   BLOB_ROW_BEFORE_BYTES {
     @Override
     public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
@@ -32,7 +34,7 @@ enum UploadBug implements Bug {
     }
   },
 
-  /** An upload that is opened again has another first byte. */
+  /** A reopened upload has another first byte. */
   REOPENED_UPLOAD_CHANGES {
     @Override
     public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
@@ -53,7 +55,7 @@ enum UploadBug implements Bug {
     }
   },
 
-  /** Bytes that die with the process are told of as kept. */
+  /** Bytes that are lost with the process are acknowledged. */
   TAKEN_TOLD_AS_KEPT {
     @Override
     public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
@@ -66,13 +68,13 @@ enum UploadBug implements Bug {
     }
   },
 
-  /** What is deleted stays on the disk. */
+  /** Deleted bytes stay on the disk. */
   DELETED_BYTES_STAY {
     @Override
     public BlobStore around(BlobStore blobs, World world, World.Slot slot) {
       return new Forwarding(blobs) {
         @Override
-        public Future<Void> delete(String key) {
+        public Future<Void> delete(String key, Instant before) {
           return Future.succeededFuture();
         }
       };
@@ -81,7 +83,7 @@ enum UploadBug implements Bug {
 
   private static final long LATE_MILLIS = 300;
 
-  /** An upload that says it keeps what it has only taken. */
+  /** An upload that reports received bytes as stored. */
   private record KeepingNothing(Upload upload) implements Upload {
     @Override
     public long stored() {
@@ -124,7 +126,7 @@ enum UploadBug implements Bug {
     }
   }
 
-  /** A store that hands everything on. */
+  /** A store that delegates. */
   private static class Forwarding implements BlobStore {
     private final BlobStore blobs;
 
@@ -153,8 +155,8 @@ enum UploadBug implements Bug {
     }
 
     @Override
-    public Future<Void> delete(String key) {
-      return blobs.delete(key);
+    public Future<Void> delete(String key, Instant before) {
+      return blobs.delete(key, before);
     }
 
     @Override

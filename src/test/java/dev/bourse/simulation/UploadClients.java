@@ -24,18 +24,18 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Members who publish files, by the process whose disk keeps them: the first place's. One client
- * has each file, and does one thing with it at a time.
+ * Members who publish files, through the process whose disk stores them: that of the first slot.
+ * Each file belongs to one client, which does one thing at a time.
  */
 final class UploadClients {
   private static final String MEMBER = "ada";
   static final String TYPE = "text/plain";
   private static final int MOST_BYTES = 6_000;
 
-  /** Somebody whose upload does not come to an end by then has given it up. */
+  /** Attempts after which a client gives its upload up. */
   private static final int MOST_TRIES = 40;
 
-  /** An answer that takes longer never comes, if its process has ended. */
+  /** An answer that takes longer never arrives, if its process has died. */
   private static final long LOOK_MILLIS = 2_000;
 
   private final World world;
@@ -47,12 +47,12 @@ final class UploadClients {
     readers = new UploadReaders(world, this);
   }
 
-  /** By organization and name. */
+  /** Returns the places, by organization and name. */
   SortedMap<String, UploadPlace> places() {
     return places;
   }
 
-  /** Those who read and delete what was published. */
+  /** Returns the readers of published files. */
   UploadReaders readers() {
     return readers;
   }
@@ -66,7 +66,7 @@ final class UploadClients {
         organization + '/' + name, key -> new UploadPlace(organization, name));
   }
 
-  /** The process that keeps the bytes, when it takes requests. */
+  /** Returns the process that stores the bytes, if it takes requests. */
   @Nullable Replica keeper() {
     Replica replica = world.slots().get(0).replica;
     return replica != null && replica.isReady() ? replica : null;
@@ -140,7 +140,7 @@ final class UploadClients {
     return text.toString().getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** When the process ends before it answers, nobody waits for it any longer. */
+  /** If the process dies before it answers, the client stops waiting. */
   private void giveUpWith(Replica process, UploadAttempt attempt) {
     int step = attempt.step;
     world.scheduler.afterMillis(
@@ -175,7 +175,7 @@ final class UploadClients {
                 .onComplete(done -> place.isBusy = false));
   }
 
-  /** A session goes on where it is, by whatever process there is now. */
+  /** Continues a session at its position, through the present process. */
   private void goOn(UploadAttempt attempt) {
     int step = ++attempt.step;
     Replica process = keeper();
@@ -208,7 +208,7 @@ final class UploadClients {
     }
   }
 
-  /** What is said to be kept is there as it was sent, and nothing that was acknowledged is lost. */
+  /** Checks that stored bytes are the sent ones, and that no acknowledged byte is lost. */
   private boolean check(UploadAttempt attempt, long stored) {
     Disk disk = disk();
     if (stored < attempt.kept && attempt.losses == disk.losses()) {
@@ -261,13 +261,14 @@ final class UploadClients {
                       }
                       if (done.succeeded()) {
                         attempt.kept = done.result().stored();
-                        // An earlier request, whose answer never came, may have brought more.
+                        // An earlier request, whose answer was lost, may have stored more.
                         boolean isLost = attempt.kept < to && attempt.losses == disk().losses();
                         if (isLost || attempt.kept > attempt.sent) {
                           fail(attempt, "has " + attempt.kept + " bytes of " + to);
                         }
                       } else if (attempt.isDoomed) {
-                        // A secret's bytes are given up before the refusal is stored, if it is.
+                        // The bytes of a secret are discarded before the rejection is stored, if it
+                        // is.
                         attempt.kept = 0;
                       }
                       missed(attempt, done.cause());
@@ -309,7 +310,7 @@ final class UploadClients {
                     }));
   }
 
-  /** Something went well or did not: a client goes on after a while, or sees that it is over. */
+  /** A request failed: the client continues after a while, or finds that the upload is over. */
   private void missed(UploadAttempt attempt, @Nullable Throwable cause) {
     attempt.step++;
     boolean isOver =
@@ -344,7 +345,7 @@ final class UploadClients {
     }
   }
 
-  /** Names of files clients publish in each organization: few, so that they are replaced. */
+  /** Names of files in each organization: few, so that files are replaced. */
   static List<String> names() {
     return List.of("a.txt", "b.txt");
   }

@@ -11,18 +11,18 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What has to hold of published files. Those that need an answer are judged by their clients. */
+/** Invariants of published files. The clients check those that need an answer. */
 final class UploadInvariants {
   private static final String KEY = "item_id || '.' || revision || '.' || sha256";
 
   private UploadInvariants() {}
 
-  /** A fresh one of each. */
+  /** Creates a fresh instance of each. */
   static List<Invariant> all() {
     return List.of(new StorageIsSummedUp(), new PublishedFilesAreKept(), new UselessBytesGo());
   }
 
-  /** What an organization is said to use is what its items' revisions hold together. */
+  /** An organization's stored usage is the sum of its items' revisions. */
   static final class StorageIsSummedUp extends Invariant {
     @Override
     void afterCommit(World world, String process, List<Statement> statements) {
@@ -49,8 +49,8 @@ final class UploadInvariants {
   }
 
   /**
-   * A file that was acknowledged is there with its bytes, unless it was replaced or deleted;
-   * whatever is readable was sent so, and to be published.
+   * An acknowledged file is stored with its bytes, unless it was replaced or deleted; every
+   * readable file was sent for publication.
    */
   static final class PublishedFilesAreKept extends Invariant {
     private record Live(String itemId, String place, int revision, String sha256) {}
@@ -77,13 +77,13 @@ final class UploadInvariants {
         Disk.File file = disk.blobs.get(live.itemId + '.' + live.revision + '.' + live.sha256);
         if (sent == null || file == null || !Arrays.equals(sent, file.bytes)) {
           throw violated(
-              "{} is readable; it was sent so: {}, its bytes are there: {}",
+              "{} is readable; sent with these bytes: {}, stored: {}",
               live,
               sent != null,
               file != null);
         }
         if (world.uploads.readers().deleted().contains(live.itemId)) {
-          throw violated("{} is there though it was deleted", live);
+          throw violated("{} exists although it was deleted", live);
         }
       }
       world
@@ -97,7 +97,7 @@ final class UploadInvariants {
                     && !place.isDeletionInDoubt
                     && !world.access.retirements().containsKey(place.organization)
                     && all.stream().noneMatch(live -> isAsGood(live, due))) {
-                  throw violated("{} was acknowledged and is not there: {}", due, all);
+                  throw violated("{} was acknowledged and is not stored: {}", due, all);
                 }
               });
     }
@@ -110,14 +110,14 @@ final class UploadInvariants {
   }
 
   /**
-   * Bytes that no row has use for are deleted. Those a crash left are taken for such after an hour,
-   * by the date their machine gave them; days are made to have passed once all is at rest, for its
-   * clock may have been days ahead.
+   * Unreferenced bytes are deleted. Bytes left by a crash count as orphans after an hour, by their
+   * machine's date; the check lets days pass at rest, because the machine's clock may have been
+   * days ahead.
    */
   static final class UselessBytesGo extends Invariant {
     private static final long PASSED_MILLIS = Duration.ofDays(5).toMillis();
 
-    /** Processes that delete by age: nobody may do that by a clock that was set just now. */
+    /** Processes that delete by age, which they may not do by a clock that was just set. */
     private final Set<String> confirmed = new TreeSet<>();
 
     @Override
@@ -155,7 +155,7 @@ final class UploadInvariants {
           Set<String> useless = new TreeSet<>(files.keySet());
           useless.removeAll(useful);
           if (!useless.isEmpty()) {
-            throw violated("the disk of p{} keeps {} for nobody", slot.index, useless);
+            throw violated("the disk of p{} keeps {}, which no row refers to", slot.index, useless);
           }
         }
       }

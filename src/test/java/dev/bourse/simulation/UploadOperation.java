@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 
-/** What members do with files. */
+/** Operations of members on files. */
 @SuppressWarnings("ImmutableEnumChecker") // lambdas without state.
-enum UploadOperation implements Deed {
+enum UploadOperation implements PlanAction {
   /** A file is published or replaced in one request. */
   UPLOAD_DIRECT((world, random) -> world.uploads.upload(any(world, random), false, random)),
 
@@ -26,7 +26,7 @@ enum UploadOperation implements Deed {
   }
 
   @Override
-  public void happen(World world, SplittableRandom random) {
+  public void perform(World world, SplittableRandom random) {
     what.accept(world, random);
   }
 

@@ -3,21 +3,21 @@ package dev.bourse.simulation;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A place for a file, and what became of what was sent there. */
+/** A place for a file, and the history of its uploads. */
 final class UploadPlace {
-  /** What was acknowledged as readable. */
+  /** An acknowledged publication. */
   record Acknowledged(String itemId, int revision, String sha256) {}
 
   final String organization;
   final String name;
 
-  /** All that was sent and could be published, by its digest. */
+  /** All sent and publishable contents, by digest. */
   final TreeMap<String, byte[]> contents = new TreeMap<>();
 
-  /** The last that was acknowledged and that nobody has asked to delete. */
+  /** The last acknowledged one whose deletion was not requested. */
   @Nullable Acknowledged acknowledged;
 
-  /** Nobody knows whether a deletion came about. */
+  /** Whether the outcome of a deletion is unknown. */
   boolean isDeletionInDoubt;
 
   boolean isBusy;

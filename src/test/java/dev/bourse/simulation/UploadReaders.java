@@ -7,7 +7,7 @@ import io.vertx.core.Future;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Members who read what {@link UploadClients} published, and delete it. */
+/** Members who read and delete the files that {@link UploadClients} published. */
 final class UploadReaders {
   private final World world;
   private final UploadClients clients;
@@ -18,7 +18,7 @@ final class UploadReaders {
     this.clients = clients;
   }
 
-  /** Items whose deletion was acknowledged. */
+  /** Returns items whose deletion was acknowledged. */
   SortedSet<String> deleted() {
     return deleted;
   }
@@ -75,7 +75,7 @@ final class UploadReaders {
     }
   }
 
-  /** Deletes what was acknowledged. */
+  /** Deletes an acknowledged file. */
   void delete(UploadPlace place) {
     Replica process = clients.keeper();
     UploadPlace.Acknowledged last = place.acknowledged;
@@ -98,7 +98,7 @@ final class UploadReaders {
                       place.isDeletionInDoubt = wasInDoubt;
                       place.isBusy = false;
                     }));
-    // Whoever is not answered goes on with other things.
+    // Without an answer the client continues with other work.
     world.scheduler.afterMillis(30_000, () -> place.isBusy = false);
   }
 }

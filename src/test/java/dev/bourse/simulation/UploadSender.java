@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Bytes of a file on their way: in blocks, with pauses, and the sender may leave. */
+/** A file's bytes in transit: in blocks, with pauses, and the sender may disconnect. */
 final class UploadSender implements ByteSource {
   private static final int MOST_BLOCK = 1_500;
 

@@ -1,6 +1,6 @@
 package dev.bourse.simulation;
 
-/** An invariant does not hold. */
+/** Thrown when an invariant does not hold. */
 final class Violation extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -8,7 +8,7 @@ final class Violation extends RuntimeException {
 
   /**
    * @param invariant the name of the invariant
-   * @param what what was found, for who reads the trace
+   * @param what the finding, for the reader of the trace
    */
   Violation(String invariant, String what) {
     super(invariant + ": " + what);

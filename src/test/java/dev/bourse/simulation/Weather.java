@@ -1,11 +1,13 @@
 package dev.bourse.simulation;
 
+import dev.bourse.store.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** What the network and the machines do to everybody, as faults have set it. */
+/** The faults of networks and machines that are set at present. */
 final class Weather implements Machines.Luck {
   private static final long MILLI = 1_000_000;
 
@@ -13,43 +15,49 @@ final class Weather implements Machines.Luck {
   private final LongSupplier nowNanos;
   private final List<Route> routes = new ArrayList<>();
 
-  /** How many of a hundred messages are lost, each way. */
+  /** Percentage of messages that are lost, each way. */
   int lossPercent;
 
-  /** How many of a hundred changes are told twice. */
+  /** Percentage of changes that are delivered twice. */
   int repeatPercent;
 
-  /** How many of a hundred readings of the feed find that it has lost its place. */
+  /** Percentage of feed reads that have lost their position. */
   int lostPlacePercent;
 
-  /** How many of a hundred runs on machines break off. */
+  /** Percentage of runs on machines that break off. */
   int breakPercent;
 
-  /** How many of a hundred runs on machines take minutes. */
+  /** Percentage of runs on machines that take minutes. */
   int longRunPercent;
 
-  /** How many of a hundred calls reach their machines late. */
+  /** Percentage of calls that reach their machines late. */
   int lateCallPercent;
 
-  /** How many of a hundred messages take seconds. */
+  /** Percentage of messages that take seconds. */
   int slowPercent;
 
-  /** How many of a hundred commits are under way in the server for a while. */
+  /** Percentage of commits that wait in the server for a while. */
   int stallPercent;
 
-  /** How many of a hundred calls of a disk fail. */
+  /** Percentage of commits without an answer, stored or not. */
+  int lostOutcomePercent;
+
+  /** The cluster whose row another session has locked; null for none. */
+  @Nullable String lockedCluster;
+
+  /** Percentage of disk calls that fail. */
   int diskFaultPercent;
 
-  /** How many of a hundred calls of a disk find no room. */
+  /** Percentage of disk calls that find the disk full. */
   int diskFullPercent;
 
-  /** How many of a hundred calls of a disk are refused, for too much is asked at once. */
+  /** Percentage of disk calls that are rejected because of too many requests. */
   int diskBusyPercent;
 
-  /** How many of a hundred calls of a disk take seconds. */
+  /** Percentage of disk calls that take seconds. */
   int diskSlowPercent;
 
-  /** Nobody reaches the database. */
+  /** No process reaches the database. */
   boolean isDatabaseAway;
 
   Weather(SplittableRandom random, LongSupplier nowNanos) {
@@ -67,6 +75,8 @@ final class Weather implements Machines.Luck {
     lateCallPercent = 0;
     slowPercent = 0;
     stallPercent = 0;
+    lostOutcomePercent = 0;
+    lockedCluster = null;
     diskFaultPercent = 0;
     diskFullPercent = 0;
     diskBusyPercent = 0;
@@ -97,7 +107,7 @@ final class Weather implements Machines.Luck {
     return happens(breakPercent);
   }
 
-  /** What befalls a new disk. */
+  /** Creates the faults of a new disk. */
   Disk.Luck disk() {
     SplittableRandom own = random.split();
     return new Disk.Luck() {
@@ -134,23 +144,30 @@ final class Weather implements Machines.Luck {
     };
   }
 
-  /** A new way between a process and the database. */
+  /** Creates a new link between a process and the database. */
   Route route() {
     Route route = new Route();
     routes.add(route);
     return route;
   }
 
-  /** One way between a process and the database. */
+  /** One link between a process and the database. */
   final class Route implements Link.Network {
-    /** Nothing passes. */
+    /** No message passes. */
     boolean isCut;
 
     private long lastTroubleNanos;
 
-    /** When something last went wrong on it. */
+    /** Returns when it last had a fault. */
     long lastTroubleNanos() {
-      return isCut || isDatabaseAway ? nowNanos.getAsLong() : lastTroubleNanos;
+      return isCut || isDatabaseAway || lockedCluster != null
+          ? nowNanos.getAsLong()
+          : lastTroubleNanos;
+    }
+
+    /** Records a fault of the link now. */
+    void noteTrouble() {
+      lastTroubleNanos = nowNanos.getAsLong();
     }
 
     @Override
@@ -178,6 +195,26 @@ final class Weather implements Machines.Luck {
         return random.nextLong(10 * MILLI, 8_000 * MILLI);
       }
       return 0;
+    }
+
+    @Override
+    public Link.Ending ending() {
+      if (!happens(lostOutcomePercent)) {
+        return Link.Ending.STORED;
+      }
+      lastTroubleNanos = nowNanos.getAsLong();
+      return random.nextBoolean() ? Link.Ending.STORED_UNANSWERED : Link.Ending.UNDONE_UNANSWERED;
+    }
+
+    @Override
+    public boolean isLocked(List<Statement> statements) {
+      String locked = lockedCluster;
+      return locked != null
+          && statements.stream()
+              .anyMatch(
+                  statement ->
+                      statement.sql().startsWith("UPDATE cluster")
+                          && statement.parameters().contains(locked));
     }
 
     @Override

@@ -21,14 +21,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All there is in a simulation: true time, the database, the machines, the processes and their
- * clocks, what clients were told, and what the network does to whom.
+ * The state of a simulation: true time, the database, the machines, the processes and their clocks,
+ * the clients with their answers, and the network's faults.
  */
 final class World implements AutoCloseable {
   static final String POOL = "h100";
   static final int GPUS_PER_NODE = 8;
 
-  /** A process that did not start is started again after so long. */
+  /** Delay before a process that failed to start is started again. */
   private static final long SUPERVISOR_MILLIS = 3_000;
 
   final Scale scale;
@@ -51,8 +51,12 @@ final class World implements AutoCloseable {
   private final List<Slot> slots = new ArrayList<>();
   private @Nullable Violation violation;
   private boolean isHealed;
+  private Runnable afterSetBack = () -> {};
 
-  /** A place where one process after the other runs, on one machine with one wall clock. */
+  /** Separates this draw from all others, which use the same seed. */
+  private static final long REIMAGED_SALT = 0x696d616765L;
+
+  /** A place for one process after the other, on one machine with one wall clock. */
   static final class Slot {
     final int index;
     final SimulatedClock wall;
@@ -71,9 +75,9 @@ final class World implements AutoCloseable {
   }
 
   /**
-   * @param seed decides everything that is left to chance
-   * @param traceLines how much of what happened is kept
-   * @param bug what is planted; {@link Bug#NONE} for the service as it is
+   * @param seed decides all random choices
+   * @param traceLines lines of the trace to keep
+   * @param bug the planted bug; {@link Bug#NONE} for none
    */
   World(Scale scale, long seed, int traceLines, Bug bug) throws Exception {
     this.scale = scale;
@@ -89,8 +93,9 @@ final class World implements AutoCloseable {
             Instant.parse("2026-03-31T20:00:00Z").toEpochMilli(), random.split());
     serverClock = clock();
     weather = new Weather(random.split(), scheduler::nowNanos);
-    server = new DatabaseServer(serverClock);
+    server = new DatabaseServer(serverClock, data);
     machines = new Machines(scheduler, trace, weather);
+    machines.areReimaged = new SplittableRandom(seed ^ REIMAGED_SALT).nextInt(4) == 0;
     clients = new Clients(this);
     bookings = new Bookings(this);
     access = new AccessClients(this);
@@ -103,9 +108,7 @@ final class World implements AutoCloseable {
     bug.begin(this);
   }
 
-  /**
-   * Where files cost nothing, if there is such a place: some small ones are flushed at each start.
-   */
+  /** A memory disk, if there is one, because each start flushes some small files. */
   private static Path memoryDisk() {
     Path shared = Path.of("/dev/shm");
     return Files.isWritable(shared) ? shared : Path.of(System.getProperty("java.io.tmpdir"));
@@ -115,12 +118,17 @@ final class World implements AutoCloseable {
     return new SimulatedClock(scheduler::nowMillis, beginMillis);
   }
 
-  /** When the world began, by a right clock. */
+  /** Returns a folder for files of the simulation. */
+  Path data() {
+    return data;
+  }
+
+  /** Returns when the world began, by a right clock. */
   long beginMillis() {
     return beginMillis;
   }
 
-  /** What a right clock says. */
+  /** Returns a right clock's time. */
   long nowMillis() {
     return beginMillis + scheduler.nowMillis();
   }
@@ -129,7 +137,7 @@ final class World implements AutoCloseable {
     return slots;
   }
 
-  /** The processes that take requests now. */
+  /** Returns the processes that take requests. */
   List<Replica> ready() {
     List<Replica> ready = new ArrayList<>();
     for (Slot slot : slots) {
@@ -140,7 +148,7 @@ final class World implements AutoCloseable {
     return ready;
   }
 
-  /** When something was last wrong with a process, its clocks apart, in true time. */
+  /** Returns when a process last had a fault, other than of its clocks, in true time. */
   long lastTroubleNanos(Replica replica) {
     long last = replica.runsSinceNanos();
     for (Slot slot : slots) {
@@ -151,7 +159,7 @@ final class World implements AutoCloseable {
     return last;
   }
 
-  /** Puts the world's organizations, clusters and nodes into the store, by a process that ends. */
+  /** Seeds the world's organizations, clusters and nodes into the store, by a process that ends. */
   void seed() {
     Replica seeding =
         new Replica(
@@ -168,7 +176,7 @@ final class World implements AutoCloseable {
         platform(seeding, () -> Future.failedFuture(new BlobGone("a seeding process has no disk")));
     seeding.doNow(
         () ->
-            BareProcess.seed(platform, link, scale.worldFile())
+            BareProcess.seed(platform, link, scale.worldFile(machines.areReimaged))
                 .onComplete(
                     done -> {
                       if (done.failed()) {
@@ -185,7 +193,7 @@ final class World implements AutoCloseable {
     seeding.crash();
   }
 
-  /** Starts a process where none is. */
+  /** Starts a process in an empty slot. */
   void start(Slot slot) {
     Replica replica =
         new Replica(
@@ -212,24 +220,46 @@ final class World implements AutoCloseable {
         () -> scheduler.afterMillis(SUPERVISOR_MILLIS, () -> startIfDown(slot)));
   }
 
-  /** Starts a process where none lives. */
+  /** Starts a process if none lives in the slot. */
   void startIfDown(Slot slot) {
     if (slot.replica == null || slot.replica.isDead()) {
       start(slot);
     }
   }
 
-  /** Whether all faults have ended, and none may begin again. */
+  /** Returns true if all faults have ended, and none may start. */
   boolean isHealed() {
     return isHealed;
   }
 
-  /** No fault goes on from here. */
+  /** Ends all faults for good. */
   void healed() {
     isHealed = true;
   }
 
-  /** Ends the process of a slot between two instructions. */
+  /**
+   * Another database server takes over with the state of an image.
+   *
+   * @return false if the image is of a lost past, and nothing was done
+   */
+  boolean setBack(DatabaseServer.Image image) {
+    int lost = server.position().commits() - image.position().commits();
+    if (!server.setBack(image)) {
+      return false;
+    }
+    trace.add("database", "is set back, and has lost {} commits", lost);
+    slots.forEach(slot -> slot.route.noteTrouble());
+    clients.forgetLost(image.atNanos());
+    afterSetBack.run();
+    return true;
+  }
+
+  /** Sets an action to run after each set-back. */
+  void onSetBack(Runnable what) {
+    afterSetBack = what;
+  }
+
+  /** Kills the process of a slot between two instructions. */
   void crash(Slot slot) {
     if (slot.replica != null) {
       slot.replica.trace("crashes");
@@ -237,7 +267,7 @@ final class World implements AutoCloseable {
     }
   }
 
-  /** Something in a process failed that nobody was there to hear of. */
+  /** Records a failure in a process that no code handles. */
   private void unhandled(Replica process, Throwable cause) {
     process.trace("fails unheard: {}", cause);
     if (violation == null) {
@@ -246,14 +276,14 @@ final class World implements AutoCloseable {
     }
   }
 
-  /** Ends the simulation with this, found where nothing can be thrown. */
+  /** Ends the simulation with a violation, found where nothing can be thrown. */
   void fail(Violation found) {
     if (violation == null) {
       violation = found;
     }
   }
 
-  /** Ends the simulation when something was found where nothing can be thrown. */
+  /** Throws a violation that was found where nothing can be thrown. */
   void failIfViolated() {
     if (violation != null) {
       throw violation;
@@ -268,7 +298,7 @@ final class World implements AutoCloseable {
         everySetting(),
         process.wall(),
         process::nanoTime,
-        random.split(),
+        bug.around(random.split()),
         Map.of("simulated", provider),
         blobs);
   }
@@ -288,8 +318,8 @@ final class World implements AutoCloseable {
   }
 
   /**
-   * Has the next thing happen, if it is due by then; else lets time pass up to then. Tells whether
-   * something happened.
+   * Runs the next event, if it is due by a time; otherwise advances time to it. Returns whether an
+   * event happened.
    */
   boolean step(long untilNanos) {
     long next = scheduler.nextNanos();

@@ -106,7 +106,7 @@ class SshKeyApiTest {
     assertEquals(null, shown.get(0).getValue("cluster"));
     assertEquals(bound.actor(), shown.get(0).getString("created_by"));
     assertEquals(market.redA().cluster(), shown.get(1).getString("cluster"));
-    // A node of a cluster that the token is not bound to gets the one and not the other.
+    // A node of a cluster outside the token's binding gets the organization-wide key only.
     ClusterClient other = market.redB();
     other.declare(1, 2);
     List<String> held = other.untilHeld(1);

@@ -67,7 +67,7 @@ class SshKeyServiceTest extends ExchangeFixture {
     assertTrue(keys.listSshKeys(alice, "acme").contains(added.key()));
   }
 
-  /** Its request was let in before the removal or the revoke committed. */
+  /** The request was admitted before the removal or the revocation was committed. */
   @ParameterizedTest
   @ValueSource(strings = {"member:gone", "token:revoked"})
   void aCallerWhoIsGoneWhenTheCommitComesAddsNothing(String actor) throws Exception {
@@ -91,7 +91,7 @@ class SshKeyServiceTest extends ExchangeFixture {
   void twoWhoRevokeTheSameKeyAtOnceAreOneRevokeAndOneNotFound() throws Exception {
     SshKey key = await(keys.addSshKey(alice, "acme", "a", newLine(), null, List.of())).key();
     Future<SshKeyService.Revoked> first = keys.revokeSshKey(alice, "acme", key.keyId(), List.of());
-    // The first may be done by now, and then the call itself refuses.
+    // The first call may have finished, and then the second fails by itself.
     Future<SshKeyService.Revoked> second =
         Future.succeededFuture()
             .compose(v -> keys.revokeSshKey(alice, "acme", key.keyId(), List.of()));

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is, and what is not, a public key a tenant may register. */
+/** Valid and invalid public keys of tenants. */
 class SshPublicKeyTest {
   private static final String ED25519 =
       "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBFgubrSY9KbX+lftCPaCf6i8eD10f/EnbJIDYfLPdY7";

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** How the whole site stands, and nodes over all pools. */
+/** The status of the site, and nodes over all pools. */
 @EachEngine
 class StatusApiTest {
   private static RunningBourse bourse;
@@ -131,7 +131,8 @@ class StatusApiTest {
   void nodesOfAllPoolsAreFoundByPoolSiteAndState() {
     TestMarket market = bourse.market();
     String pool = market.name();
-    // Each in a state of its own; the market has read them and writes none of this.
+    // One node in each state; the market has already read them and does not overwrite these
+    // columns.
     store(
         "UPDATE node SET quarantined_at = 1000, unclean_after = 'alc_1' WHERE node_id = ?",
         node(market, 1));

@@ -44,7 +44,7 @@ class PreviousReleaseTest {
                 PostgresDatabase.open(
                     vertx,
                     PostgresConfig.defaults(PostgresUrl.parse(url), ""),
-                    "db/postgres",
+                    "db/schema",
                     Clock.systemUTC(),
                     new Random()))
             .close());
@@ -68,7 +68,7 @@ class PreviousReleaseTest {
     CommitContract.await(
         CommitContract.await(
                 SqliteDatabase.open(
-                    vertx, file, SqliteConfig.defaults(), "db/sqlite", Clock.systemUTC()))
+                    vertx, file, SqliteConfig.defaults(), "db/schema", Clock.systemUTC()))
             .close());
     CommitContract.await(vertx.close());
     try (Connection store = DriverManager.getConnection("jdbc:sqlite:" + file)) {

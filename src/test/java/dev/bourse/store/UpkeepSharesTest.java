@@ -67,7 +67,7 @@ class UpkeepSharesTest {
                   vertx,
                   new PostgresConfig(
                       PostgresUrl.parse(url), "", 2, 4_096, 4_096, 60_000, 60_000, 60_000),
-                  "db/postgres",
+                  "db/schema",
                   Clock.systemUTC(),
                   new Random()));
       databases.add(database);

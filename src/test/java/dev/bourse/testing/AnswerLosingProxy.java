@@ -11,6 +11,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A proxy that passes a request on and, the first time of its kind, loses the answer to it. */
@@ -85,7 +86,8 @@ public final class AnswerLosingProxy implements AutoCloseable {
 
   private void pass(Socket client, Socket server) {
     byte[] bytes = new byte[65_536];
-    start(() -> copy(server, client));
+    AtomicBoolean isLost = new AtomicBoolean();
+    start(() -> copy(server, client, isLost));
     try (client;
         server) {
       InputStream from = client.getInputStream();
@@ -95,8 +97,9 @@ public final class AnswerLosingProxy implements AutoCloseable {
         String line = new String(bytes, 0, read, StandardCharsets.ISO_8859_1).split("\r\n", 2)[0];
         boolean isMeant = line.startsWith(begins) && line.endsWith(ends);
         if (isMeant && lost.compareAndSet(0, 1)) {
-          // From here on nothing comes back, though the service does what it is asked.
-          client.shutdownOutput();
+          // Lost when it comes: a client that is cut off before may not have sent the whole
+          // request.
+          isLost.set(true);
         }
         to.write(bytes, 0, read);
       }
@@ -105,9 +108,13 @@ public final class AnswerLosingProxy implements AutoCloseable {
     }
   }
 
-  private static void copy(Socket server, Socket client) {
+  private static void copy(Socket server, Socket client, AtomicBoolean isLost) {
+    byte[] bytes = new byte[65_536];
     try {
-      server.getInputStream().transferTo(client.getOutputStream());
+      int read;
+      while ((read = server.getInputStream().read(bytes)) > 0 && !isLost.get()) {
+        client.getOutputStream().write(bytes, 0, read);
+      }
       client.close();
     } catch (IOException e) {
       return;

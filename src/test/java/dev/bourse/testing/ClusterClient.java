@@ -61,6 +61,10 @@ public record ClusterClient(ApiClient caller, String orgId, String cluster) {
         "/api/vm/capacity/swap", new JsonObject().put("cluster", cluster).put("node", node));
   }
 
+  public HttpAnswer drill() {
+    return caller.post("/api/vm/capacity/drill", new JsonObject().put("cluster", cluster));
+  }
+
   public HttpAnswer addKey() {
     return caller.post(
         "/api/vm/orgs/" + orgId + "/ssh-keys",

@@ -86,6 +86,11 @@ public record ContractCase(
               "/api/vm/capacity/swap",
               SWAP,
               List.of("/api/vm/capacity/swap", SWAP.replace("acme-train", "globex-main"))),
+          new ContractCase(
+              "drillNodes",
+              "/api/vm/capacity/drill",
+              "{\"cluster\":\"acme-train\"}",
+              List.of("/api/vm/capacity/drill", "{\"cluster\":\"globex-main\"}")),
           // With a parameter it does not take, so that no stream begins.
           new ContractCase(
               "followEvents",
@@ -258,6 +263,7 @@ public record ContractCase(
           new ContractCase("listPools", POOLS, null, List.of()),
           new ContractCase("createPool", POOLS, POOL, List.of()),
           new ContractCase("readPool", POOLS + "/demo-h100", null, List.of()),
+          new ContractCase("listPoolBidders", POOLS + "/demo-h100/bidders", null, List.of()),
           new ContractCase(
               "updatePool", POOLS + "/demo-h100", "{\"swaps_enabled\":true}", List.of()),
           new ContractCase("listNodes", POOLS + "/demo-h100/nodes", null, List.of()),

@@ -215,6 +215,11 @@ public final class ContractCheck {
     return (JsonObject) Objects.requireNonNull(resolved(document, document));
   }
 
+  /** Whether a value is of a schema without references, and has no field that it does not name. */
+  public static boolean fits(JsonObject schema, @Nullable Object value) {
+    return Boolean.TRUE.equals(validator(schema).validate(value).getValid());
+  }
+
   private static Validator validator(JsonObject schema) {
     return Validator.create(JsonSchema.of(closed(schema)), OPTIONS);
   }

@@ -8,14 +8,17 @@ import java.security.Security;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Digests of tests are those of the JDK, which the service computes. */
 @Tag("fast")
 class NativeCryptoTest {
-  @Test
-  void digestsAreThoseOfTheJdkAlsoAfterACopy() throws Exception {
-    MessageDigest digest = MessageDigest.getInstance("SHA-256");
-    MessageDigest reference = MessageDigest.getInstance("SHA-256", Security.getProvider("SUN"));
+  @ParameterizedTest
+  @ValueSource(strings = {"SHA-256", "MD5"})
+  void digestsAreThoseOfTheJdkAlsoAfterACopy(String algorithm) throws Exception {
+    MessageDigest digest = MessageDigest.getInstance(algorithm);
+    MessageDigest reference = MessageDigest.getInstance(algorithm, Security.getProvider("SUN"));
     byte[] bytes = new byte[100_003];
     new Random(1).nextBytes(bytes);
     for (int from = 0, length = 1; from + length <= bytes.length; from += length, length += 97) {

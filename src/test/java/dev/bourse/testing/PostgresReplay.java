@@ -46,7 +46,7 @@ final class PostgresReplay {
       """
       SELECT table_name, column_name, pg_get_serial_sequence(table_name, column_name) AS sequence
       FROM information_schema.columns
-      WHERE table_schema = 'public' AND is_identity = 'YES' AND table_name <> 'change_feed'\
+      WHERE table_schema = 'public' AND is_identity = 'YES'\
       """;
 
   private static final String EMBEDDED_TABLES =
@@ -56,7 +56,7 @@ final class PostgresReplay {
       "SELECT tablename FROM pg_tables WHERE schemaname = 'public'";
 
   /** Tables of an engine's own. */
-  private static final Set<String> OWN = Set.of("migration", "change_feed", "change_feed_horizon");
+  private static final Set<String> OWN = Set.of("migration", "commit_log");
 
   /** The store on PostgreSQL of this process, emptied for each replay: a new one takes a second. */
   private static @Nullable Target target;
@@ -292,7 +292,7 @@ final class PostgresReplay {
                 SharedPostgres.vertx(),
                 file,
                 SqliteConfig.defaults(),
-                "db/sqlite",
+                "db/schema",
                 Clock.systemUTC()));
     try {
       for (StatementRecord.Query<?> query : record.queries()) {

@@ -37,7 +37,7 @@ class PostgresReplayTest {
                 SharedPostgres.vertx(),
                 data.resolve("bourse.db"),
                 SqliteConfig.defaults(),
-                "db/sqlite",
+                "db/schema",
                 Clock.systemUTC()));
     store = record.around(engine);
     commit(

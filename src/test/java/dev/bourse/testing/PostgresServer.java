@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -19,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A PostgreSQL server of the tests' own, on a free port of this machine, in a folder. */
@@ -97,7 +100,7 @@ public final class PostgresServer implements AutoCloseable {
     PostgresConfig config = PostgresConfig.defaults(PostgresUrl.parse(url), "");
     try (WholeStore store =
         PostgresWholeStore.open(
-            config, "db/postgres", Clock.systemUTC(), WholeStore.Purpose.MIGRATE)) {
+            config, "db/schema", Clock.systemUTC(), WholeStore.Purpose.MIGRATE)) {
       store.migrate();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -171,6 +174,36 @@ public final class PostgresServer implements AutoCloseable {
   /** Starts again where it was stopped, on the same port. */
   public void startAgain() throws IOException {
     running = start(running.getPort());
+  }
+
+  /** Starts this server, which was stopped, again as a standby of another on its data. */
+  public void follow(PostgresServer primary) throws IOException {
+    markAsStandby(folder, primary.port());
+    startAgain();
+  }
+
+  private static void markAsStandby(Path folder, int primaryPort) throws IOException {
+    Files.createFile(folder.resolve("standby.signal"));
+    Files.writeString(
+        folder.resolve("postgresql.auto.conf"),
+        "primary_conninfo = 'host=localhost user=postgres port=" + primaryPort + "'\n",
+        StandardOpenOption.APPEND);
+  }
+
+  /** Starts a standby that streams from this server, on a copy of its data; both run afterwards. */
+  public PostgresServer startStandby(Path copy) throws IOException {
+    stop();
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        Files.copy(
+            file,
+            copy.resolve(folder.relativize(file).toString()),
+            StandardCopyOption.COPY_ATTRIBUTES);
+      }
+    }
+    startAgain();
+    markAsStandby(copy, port());
+    return new PostgresServer(copy, settings);
   }
 
   @Override

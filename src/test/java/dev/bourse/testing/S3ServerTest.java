@@ -27,6 +27,7 @@ class S3ServerTest {
   }
 
   @ParameterizedTest
+  @Slow("starts a server of S3 in a process of its own")
   @ValueSource(strings = {"s3proxy", "s3mock"})
   void anObjectSentInPartsIsListedOnceItIsWhole(String name) {
     S3Server server = server(name);

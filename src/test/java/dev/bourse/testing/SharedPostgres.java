@@ -89,7 +89,7 @@ public final class SharedPostgres implements LauncherSessionListener {
     return PostgresDatabase.open(
         vertx,
         PostgresConfig.defaults(PostgresUrl.parse(url), ""),
-        "db/postgres",
+        "db/schema",
         clock,
         new Random());
   }

@@ -69,6 +69,7 @@ public final class StatementPlans {
           Map.entry("SELECT s.org_id, s.stream_id", "a row an organization, once a minute"),
           Map.entry("UPDATE billing_posted SET through = ? WHERE through >", "what was set aside"),
           Map.entry("DELETE FROM billing_posted WHERE name <>", "what was set aside, all of it"),
+          Map.entry("SELECT COALESCE(MIN(through), 0) AS posted", "what was set aside, hourly"),
           Map.entry("SELECT (SELECT COUNT(*) FROM checkpoint_revision", "what is checked, rarely"),
           Map.entry("SELECT COUNT(*) AS n FROM scrub_fault", "what is lost, once a minute"),
           Map.entry("DELETE FROM blob_move_fault WHERE NOT", "all of it, when a move is asked for"),

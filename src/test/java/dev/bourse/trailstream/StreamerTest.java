@@ -11,10 +11,10 @@ import dev.bourse.audit.AuditStore;
 import dev.bourse.audit.Sealer;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.delivery.Attempt;
+import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.DeliveryRounds;
 import dev.bourse.delivery.MemberMails;
-import dev.bourse.delivery.Retries;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
@@ -41,12 +41,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a stream over days, by a clock of the test's own. */
+/** A stream over days, on a simulated clock. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class StreamerTest extends StoreFixture {
   private static final long DAY = Duration.ofDays(1).toMillis();
 
-  /** The terms of the service, except that no test waits a second for the next look. */
+  /** The service's terms, with a shorter poll interval. */
   private static final DeliveryRounds.Terms TERMS =
       new DeliveryRounds.Terms(
           Streamer.TERMS.name(), 5, Streamer.TERMS.leaseMillis(), Streamer.TERMS.leastLeftMillis());
@@ -96,7 +96,7 @@ class StreamerTest extends StoreFixture {
                     new OutboxMail(
                         vertx, folder.resolve("outbox"), "b@b.example", clock, new Random(2))),
                 () -> "https://bourse.example"),
-            new Retries(3 * DAY),
+            new DeliveryBackoff(3 * DAY),
             clock,
             () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()),
             new Random(3));
@@ -130,9 +130,9 @@ class StreamerTest extends StoreFixture {
     return new AuditRow(clock.millis(), "acme", "member:ann", action, "acme", "");
   }
 
-  /** So many batches of a row each. */
+  /** Seals a number of batches of one row each. */
   private void batches(int count) throws Exception {
-    Sealer sealer = new Sealer(vertx, database, clock, System::nanoTime, 0);
+    Sealer sealer = new Sealer(vertx, database, clock);
     for (int i = 0; i < count; i++) {
       await(database.commit(List.of(AuditStore.insert(row("org_update")))));
       while (await(sealer.step())) {
@@ -150,7 +150,7 @@ class StreamerTest extends StoreFixture {
   }
 
   private List<String> mails() {
-    // The folder is made with the first mail.
+    // The folder is created with the first mail.
     if (!Files.isDirectory(folder.resolve("outbox"))) {
       return List.of();
     }
@@ -193,7 +193,7 @@ class StreamerTest extends StoreFixture {
       assertEquals(1, count("writes_batch = 0"));
       eventually("a mail is there", () -> mails().stream().anyMatch(m -> m.contains("acme")));
       assertTrue(mails().get(0).contains("To: ann@acme.example"), mails().get(0));
-      // A command would have to name all options of the stream, and quote what members named.
+      // A command would have to repeat all options of the stream, and quote members' input.
       assertFalse(mails().get(0).contains("--destination"), mails().get(0));
     }
   }
@@ -234,7 +234,7 @@ class StreamerTest extends StoreFixture {
         eventually(
             "more comes",
             () -> {
-              // A stream that waits for the store does so by this clock.
+              // The pause of a stream that waits for the store is measured by this clock.
               clock.advance(1);
               return receiver.taken().size() > seen;
             });
@@ -284,7 +284,7 @@ class StreamerTest extends StoreFixture {
                 TrailStreamStore.switchOff(
                     before, TrailStream.Reason.FAILING, late, clock.millis())))) {
       assertThrows(ExecutionException.class, () -> await(told));
-      assertInstanceOf(TrailStreamStore.Moved.class, told.cause());
+      assertInstanceOf(TrailStreamStore.StreamConflictException.class, told.cause());
     }
     assertEquals(1, count("tries = 0 AND fault IS NULL AND disabled_at IS NULL"));
   }

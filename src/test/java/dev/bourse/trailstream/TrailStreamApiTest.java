@@ -45,7 +45,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.s3.S3Client;
 
-/** Where organizations have their trail sent, and what arrives there. */
+/** Destinations of trails, and the batches that arrive there. */
 @EachEngine
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before the tests.
 class TrailStreamApiTest {
@@ -63,7 +63,7 @@ class TrailStreamApiTest {
   @BeforeAll
   static void start() {
     vertx = Vertx.vertx();
-    // The tests seal by themselves: a shared store would have them wait for a minute.
+    // The tests seal explicitly, because a shared store would delay each seal by a minute.
     bourse =
         RunningBourse.withMarkets(
             MARKETS,
@@ -115,17 +115,15 @@ class TrailStreamApiTest {
     RunningBourse.await(bourse.database().commit(List.of(Statement.of(text, parameters))));
   }
 
-  /** Puts all there is into batches. */
+  /** Seals all rows into batches. */
   private static void seal() {
-    Sealer sealer = new Sealer(vertx, bourse.database(), Clock.systemUTC(), System::nanoTime, 0);
-    for (int round = 0; round < 2; round++) {
-      while (RunningBourse.await(sealer.step())) {
-        Thread.onSpinWait();
-      }
+    Sealer sealer = new Sealer(vertx, bourse.database(), Clock.systemUTC());
+    while (RunningBourse.await(sealer.step())) {
+      Thread.onSpinWait();
     }
   }
 
-  /** So many batches more, of a row each at least. */
+  /** Adds a number of batches of at least one row each. */
   private void batches(int count) {
     for (int i = 0; i < count; i++) {
       mint();
@@ -182,7 +180,7 @@ class TrailStreamApiTest {
     return proven(receiver.taken().stream().map(Received::text).toList());
   }
 
-  /** The batches of the writes in the order in which they were taken. */
+  /** Returns the batches of the writes in the order of their arrival. */
   private List<Long> taken(Receiver receiver) {
     String prefix = "msg_trail_" + market.red() + "_writes_";
     return receiver.taken().stream()
@@ -222,7 +220,7 @@ class TrailStreamApiTest {
         chain.rows());
   }
 
-  /** Rows of a table that are the organization's. */
+  /** Counts the organization's rows of a table. */
   private long count(String of) {
     Long count =
         RunningBourse.await(
@@ -247,7 +245,7 @@ class TrailStreamApiTest {
     assertEquals(500, failing.getInteger("response_status"));
     assertFalse(failing.getString("next_attempt_at").isEmpty());
     assertTrue(failing.getJsonObject("writes").getLong("behind") >= 2);
-    // A stream that is set is tried at once; StreamerTest tests the pause before a retry.
+    // A stream is tried at once when it is set; StreamerTest tests the pause before a retry.
     set(order(receiver.url()));
     untilTaken();
     List<Received> all = receiver.received();
@@ -454,7 +452,7 @@ class TrailStreamApiTest {
   }
 
   /** Takes seconds, because it starts two object stores. */
-  @OneEngine("an object store is asked the same whichever engine keeps the rows")
+  @OneEngine("the store's engine does not affect requests to an object store")
   @Test
   void anObjectStoreGetsAnObjectForEachBatch() {
     batches(2);
@@ -485,7 +483,7 @@ class TrailStreamApiTest {
     set(storeOrder(store(server, bucket)));
     untilTaken();
     assertEquals(1, proven(objects(server, bucket)).get(0).firstBatch());
-    // The key that is known goes on while neither it nor the address changes.
+    // The stored key stays valid while neither it nor the address changes.
     set(order(store(server, bucket)).put("access_key_id", S3Server.ACCESS_KEY));
     batches(1);
     untilTaken();

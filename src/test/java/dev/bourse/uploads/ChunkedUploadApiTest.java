@@ -26,8 +26,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Bytes that come in chunks, so that nothing tells how many there will be. */
-@OneEngine("how a body is read is nothing to whoever keeps the rows")
+/** Bodies in chunks, whose length is not known in advance. */
+@OneEngine("the store's engine does not affect how a body is read")
 class ChunkedUploadApiTest {
   private static final byte[] BYTES = bytes(600_000, 1);
 
@@ -50,7 +50,7 @@ class ChunkedUploadApiTest {
         .getString("id");
   }
 
-  /** A request whose head is sent and whose body may follow. */
+  /** Sends the head of a request; the body may follow. */
   private static RawClient begin(String path, String... headers) throws IOException {
     RawClient client = new RawClient(URI.create(bourse.service().baseUrl()).getPort());
     client.send("PUT " + path + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n");
@@ -75,7 +75,7 @@ class ChunkedUploadApiTest {
     assertTrue(answer.contains(words), answer);
   }
 
-  /** Nothing is kept, and the announcement stands. */
+  /** Asserts that nothing was kept and the announcement is still pending. */
   private static void awaitsItsBytes(String id) {
     assertEquals("pending", alice.get(item(id)).ok().getString("status"));
     conflict("object-missing", alice.get(content(id)));
@@ -89,7 +89,7 @@ class ChunkedUploadApiTest {
     try (RawClient client = beginDirect(id)) {
       chunk(client, BYTES);
       chunk(client, new byte[1]);
-      // And no more, nor an end: the answer does not wait for either.
+      // No further bytes and no end follow, because the answer waits for neither.
       refused(409, "size-mismatch", client);
     }
     awaitsItsBytes(id);

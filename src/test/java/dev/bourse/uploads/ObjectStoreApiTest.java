@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Files whose bytes are in an object store. */
+/** Files in an object store. */
 @ReplayedOnPostgres
 class ObjectStoreApiTest {
   private static final byte[] BYTES = bytes(17_500_000, 3);

@@ -43,8 +43,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Sessions and sets over an object store that fails, is slow, and is used by processes that take
- * over from each other. Each file is of less than a part, so that its end is one object put.
+ * Sessions and sets over an object store that fails or is slow, used by processes that take over
+ * from each other. Each file is smaller than a part, so that its end is one put of an object.
  */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class ObjectStoreFaultsTest extends SetFixture {
@@ -52,13 +52,13 @@ class ObjectStoreFaultsTest extends SetFixture {
   private static final byte[] FIRST = bytes(400_000, 1);
   private static final byte[] SECOND = bytes(300_000, 2);
 
-  /** The request that ends an upload of less than a part. */
+  /** The request that ends an upload smaller than a part. */
   private static final String WHOLE = "PUT .*/blobs/[^?]*(\\?x-id.*)?";
 
-  /** Shorter than a request that is frozen, as long as one that is not may take. */
+  /** Shorter than a frozen request, and as long as a normal one may take. */
   private static final long SOON_MILLIS = 300;
 
-  /** Longer than anybody believes a process that tells no more of the end that it is at. */
+  /** After this time the claim of a process that finishes an upload has expired. */
   private static final long LEFT_MILLIS = 15_000;
 
   private final String bucket = SERVER.newBucket();
@@ -79,7 +79,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     faults.close();
   }
 
-  /** A process of its own on the same rows and objects. */
+  /** Starts another process on the same rows and objects. */
   private Services another(long waitMillis) throws Exception {
     return another(waitMillis, database);
   }
@@ -88,7 +88,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     return another(waitMillis, rows, faults.port());
   }
 
-  /** A process whose requests to the store always pass. */
+  /** Starts a process whose requests to the store always pass. */
   private Services untroubled() throws Exception {
     return another(ResumableUploads.WAIT_MILLIS, database, SERVER.port());
   }
@@ -142,16 +142,16 @@ class ObjectStoreFaultsTest extends SetFixture {
     return fails(ApiError.class, future).code();
   }
 
-  /** One publication is in the trail, and the store holds what it needs and nothing else. */
+  /** Asserts that the trail has one publication, and the store has no surplus objects. */
   private void isPublishedOnce(Checkpoint item, byte[] content, int objects) throws Exception {
     assertArrayEquals(content, content(stores.get(0), item, CheckpointView.live(item)));
     assertEquals(
         List.of(1L), integers("SELECT COUNT(*) FROM audit WHERE action = 'checkpoint_publish'"));
-    eventually("what was kept meanwhile is gone", () -> SERVER.objects(bucket).size() == objects);
+    eventually("the orphaned parts are deleted", () -> SERVER.objects(bucket).size() == objects);
     assertEquals(countedBytes(), accountedBytes());
   }
 
-  /** How many bytes a question is answered. */
+  /** Returns the progress that a query is answered with. */
   private static long told(Services process, CheckpointService.Announced file) throws Exception {
     return await(
             process.sessions.put(
@@ -167,12 +167,12 @@ class ObjectStoreFaultsTest extends SetFixture {
     fail("PUT .*/pieces/.*", Fault.INTERNAL_ERROR);
     fails(StorageFault.class, send(process, file, 100_000, 300_000));
     assertEquals(100_000, told(process, file));
-    // A request that would leave a gap is told the same.
+    // A request that would leave a gap gets the same answer.
     assertEquals(100_000, await(send(process, file, 350_000, FIRST.length)).stored());
     faults.thaw();
     Services heir = another();
     assertEquals(100_000, told(heir, file));
-    // What this process has and did not keep need not be sent again once it is kept.
+    // Received bytes need not be sent again after they are flushed.
     assertEquals(300_000, await(send(process, file, 100_000, 300_000)).stored());
     assertEquals(300_000, told(heir, file));
     await(send(heir, file, 300_000, FIRST.length));
@@ -219,7 +219,8 @@ class ObjectStoreFaultsTest extends SetFixture {
     ApiError late = fails(ApiError.class, put(process, set, 0, FIRST));
     assertEquals(ErrorCode.OVERLOADED, late.code());
     assertTrue(late.extras().containsKey("retry_after_s"));
-    assertEquals(ErrorCode.OVERLOADED, refusal(ask(process, set, 0)), "it goes on meanwhile");
+    assertEquals(
+        ErrorCode.OVERLOADED, refusal(ask(process, set, 0)), "it continues in the background");
     faults.awaitFrozen(1);
     faults.thaw();
     assertTrue(later(() -> ask(process, set, 0)).isComplete());
@@ -227,7 +228,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     isPublishedOnce(item, SetFile.manifest(files(FIRST)), 2);
   }
 
-  /** Asks until it is done, as clients do that are told to ask again. */
+  /** Retries until it succeeds, like a client. */
   private static <T> T later(Supplier<Future<T>> asking) throws Exception {
     List<Future<T>> asked = new ArrayList<>(List.of(asking.get()));
     eventually(
@@ -290,7 +291,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     assertEquals(200_000, await(send(first, file, 100_000, 200_000)).stored());
   }
 
-  /** Bytes whose sender is known to have left. */
+  /** A source whose sender is known to have disconnected. */
   private static ByteSource left(ByteSource bytes, RuntimeException gone) {
     return new ByteSource() {
       @Override
@@ -328,7 +329,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     isPublishedOnce(await(commitFile(first, file)).item(), FIRST, 1);
   }
 
-  /** A file whose bytes came to both processes, so that whoever commits it reads them back. */
+  /** Sends a file's bytes to both processes, so that the committing one reads them back. */
   private CheckpointService.Announced sendToBoth(Services first, Services second) throws Exception {
     CheckpointService.Announced file = announceFile(first);
     await(send(first, file, 0, 100_000));
@@ -348,11 +349,13 @@ class ObjectStoreFaultsTest extends SetFixture {
         });
   }
 
-  /** Commits a file by way of a process that cannot read it back, and tells of that. */
+  /** Commits a file through a process that cannot read it back, and expects its error. */
   private void freezeInCommit(Services process, CheckpointService.Announced file) throws Exception {
     fail("GET .*/blobs/.*", Fault.FROZEN);
     assertEquals(ErrorCode.OVERLOADED, refusal(commitFile(process, file)));
-    until("it tells", () -> integers("SELECT finishing_until FROM blob_upload").get(0) > 0);
+    until(
+        "it reports the failure",
+        () -> integers("SELECT finishing_until FROM blob_upload").get(0) > 0);
   }
 
   @Test
@@ -364,7 +367,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     fails(UploadBusy.class, commitFile(second, file));
     assertEquals(FIRST.length, told(second, file));
     faults.thaw();
-    // Though its client has turned away.
+    // Although its client has disconnected.
     until("the bytes are durable", () -> integers("SELECT COUNT(*) FROM blob").get(0) == 1);
     isPublishedOnce(await(commitFile(second, file)).item(), FIRST, 1);
   }
@@ -398,13 +401,13 @@ class ObjectStoreFaultsTest extends SetFixture {
     faults.thaw();
     List<ApiError> told = new ArrayList<>();
     eventually(
-        "it is told",
+        "the client gets the answer",
         () -> {
           told.add(fails(ApiError.class, commit.get()));
           return told.get(told.size() - 1).code() == ErrorCode.CONFLICT;
         });
     assertTrue(String.valueOf(told.get(told.size() - 1).getMessage()).contains("have SHA-256"));
-    assertEquals(0, told(first, file), "it begins anew");
+    assertEquals(0, told(first, file), "it starts again");
   }
 
   @Test
@@ -455,9 +458,9 @@ class ObjectStoreFaultsTest extends SetFixture {
   }
 
   /**
-   * A database that answers as it is told once an upload was opened.
+   * A database whose answers are delayed once an upload was opened.
    *
-   * @param isLooking set when it is asked then
+   * @param isLooking set when a delayed query arrives
    */
   private Database lookingForItems(AtomicBoolean isLooking, Future<Void> told) {
     AtomicBoolean isOpened = new AtomicBoolean();
@@ -476,7 +479,7 @@ class ObjectStoreFaultsTest extends SetFixture {
     };
   }
 
-  /** A database that looks for no upload before it is told to. */
+  /** A database that delays look-ups of uploads. */
   private Database openingAfter(Future<Void> told) {
     return new ForwardingDatabase(database) {
       @Override

@@ -41,11 +41,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Two processes on one database and one object store, with folders of their own. */
-@OneEngine("several processes share a store on PostgreSQL alone")
+@OneEngine("only PostgreSQL is shared by several processes")
 class ObjectStoreReplicasTest {
   private static final int PART = 16 * 1024 * 1024;
 
-  /** More than a part, so that each test sends 19 MB and reads them back, which takes seconds. */
+  /** More than a part; each test sends 19 MB and reads them back, which takes seconds. */
   private static final byte[] BYTES = bytes(PART + 3_000_000, 8);
 
   private static String database;
@@ -59,7 +59,7 @@ class ObjectStoreReplicasTest {
     database = SharedPostgres.server().newStore();
     String[] settings = objects.settings(objects.newBucket(), "store.url=" + database);
     first = RunningBourse.demo(settings);
-    // A folder of its own, but for the secrets that the demo world was told.
+    // A folder of its own, with the published secrets of the demo world.
     Path other = RunningBourse.newFolder();
     Files.copy(first.data().resolve("demo.json"), other.resolve("demo.json"));
     second = RunningBourse.over(other, settings);
@@ -111,7 +111,7 @@ class ObjectStoreReplicasTest {
     }
   }
 
-  /** Asks both processes at once; the statuses of their answers. */
+  /** Sends a request to both processes at once; returns the statuses. */
   private static Set<Integer> atBoth(Function<RunningBourse, HttpAnswer> request) {
     return Stream.of(first, second)
         .map(process -> CompletableFuture.supplyAsync(() -> request.apply(process).status()))
@@ -121,7 +121,7 @@ class ObjectStoreReplicasTest {
         .collect(Collectors.toSet());
   }
 
-  /** Sends what is not there yet until the answer is that everything is. */
+  /** Sends missing bytes until the upload is complete. */
   private static void sendTheRest(Session session) {
     until(
         "the rest is there",
@@ -175,7 +175,7 @@ class ObjectStoreReplicasTest {
     Session session = begin();
     assertEquals(308, send(first, session, 0, PART + 5).status());
     assertEquals(200, send(second, session, PART + 5, BYTES.length).status());
-    // Neither has seen all the bytes, so that each reads them back.
+    // Neither has received all the bytes, so each reads some back.
     Set<Integer> answers =
         atBoth(
             process ->

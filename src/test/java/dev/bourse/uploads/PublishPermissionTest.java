@@ -21,9 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Uploads of whoever may not publish them any more. */
+/** Uploads of members who have lost the permission to publish. */
 class PublishPermissionTest extends UploadFixture {
-  /** Why somebody may not publish any more what they announced for everybody. */
+  /** Why a member may no longer publish an announced public file. */
   private enum Reason {
     REMOVED("DELETE FROM member WHERE username = 'alice'"),
     SUSPENDED("UPDATE member SET suspended_at = 1 WHERE username = 'alice'"),
@@ -56,7 +56,7 @@ class PublishPermissionTest extends UploadFixture {
     decide(Statement.of(reason.change));
   }
 
-  /** Runs the sweep until nothing is left to do. */
+  /** Runs the sweep until it finds nothing to do. */
   private void sweep(Services services) throws Exception {
     clock.advance(2 * CONFIG.graceMillis());
     while (await(services.sweep.run()) > 0) {
@@ -134,7 +134,7 @@ class PublishPermissionTest extends UploadFixture {
     }
   }
 
-  /** A request that brings the second part of its bytes once something has happened. */
+  /** A request whose second part follows after an event. */
   private static ByteSource inTwoParts(int first, Promise<Void> begun, Future<Void> happened) {
     return new ByteSource() {
       @Override

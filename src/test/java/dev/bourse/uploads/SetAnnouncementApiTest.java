@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What may be announced as a set. */
+/** Valid and invalid announcements of sets. */
 @ReplayedOnPostgres
 class SetAnnouncementApiTest extends SetApiFixture {
   @Test

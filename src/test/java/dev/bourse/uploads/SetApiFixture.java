@@ -44,7 +44,7 @@ abstract class SetApiFixture {
     return Objects.requireNonNull(files.get(path), path);
   }
 
-  /** A folder of two files that no other test has. */
+  /** Returns a folder of two files that no other test has. */
   static Map<String, byte[]> fresh() {
     byte[] seed = freshName().getBytes(StandardCharsets.UTF_8);
     return folder("config.json", seed, "shards/1.bin", bytes(90_000, Arrays.hashCode(seed)));

@@ -36,7 +36,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Sets as their readers have them: one item, its manifest and its files. */
+/** Sets as their readers see them: one item, its manifest and its files. */
 @ReplayedOnPostgres
 class SetApiTest extends SetApiFixture {
   @Test

@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Files that an organization has already, which are not sent again. */
+/** Files that an organization already has, which are not sent again. */
 @ReplayedOnPostgres
 class SetLinksApiTest extends SetApiFixture {
   @Test

@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Files of sets on their way in, and the commit of the whole. */
+/** Uploads of sets' files, and the commit of a set. */
 @ReplayedOnPostgres
 class SetUploadApiTest extends SetApiFixture {
   @Test

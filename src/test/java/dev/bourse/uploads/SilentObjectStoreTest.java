@@ -19,6 +19,7 @@ import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
 import dev.bourse.testing.S3Server;
+import dev.bourse.testing.Slow;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.URI;
@@ -33,13 +34,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** An object store that takes connections and says nothing. */
-@OneEngine("the database is not what is silent")
+/** An object store that accepts connections and never answers. */
+@OneEngine("the database is not involved")
 class SilentObjectStoreTest {
   private static final byte[] BYTES = bytes(200_000, 5);
 
-  /** Waits 2 s for each of three tries: a busy machine may keep a store silent for one. */
   @Test
+  @Slow("waits 2 s for each of three tries: a busy machine may keep a store silent for one")
   void requestsForBytesAreRefusedInTimeAndNothingElseNotices() throws Exception {
     S3Server server = S3Server.s3proxy();
     String bucket = server.newBucket();
@@ -54,7 +55,7 @@ class SilentObjectStoreTest {
   }
 
   /**
-   * @param before what was published when the store answered
+   * @param before content published while the store answered
    */
   private static void refusesInTime(RunningBourse bourse, S3Faults network, String before) {
     ApiClient alice = bourse.asMember("acme", "alice");
@@ -68,7 +69,7 @@ class SilentObjectStoreTest {
         List.of(
             inBackground(() -> alice.fetch("GET", content(before))),
             inBackground(() -> put(bourse, session)));
-    // The market grants what is declared while those wait.
+    // The market grants declarations while those requests wait.
     cluster.hold(1, 4.0);
     for (CompletableFuture<HttpResponse<byte[]>> one : refused) {
       assertEquals(
@@ -93,7 +94,7 @@ class SilentObjectStoreTest {
   }
 
   /**
-   * @param seconds what the store is waited for
+   * @param seconds time-out of requests to the store
    */
   private static String[] settings(S3Server server, String bucket, S3Faults network, int seconds) {
     String[] settings = server.settings(bucket);
@@ -102,7 +103,7 @@ class SilentObjectStoreTest {
     return settings;
   }
 
-  /** How many calls of a kind the metrics tell of. */
+  /** Returns the number of calls of a kind in the metrics. */
   private static String calls(RunningBourse bourse, String operation, String outcome) {
     String name =
         "bourse_object_store_seconds_count{operation=\"%s\",outcome=\"%s\"}"
@@ -113,10 +114,10 @@ class SilentObjectStoreTest {
         .lines()
         .filter(line -> line.startsWith(name))
         .findFirst()
-        .orElse(name + " is not told");
+        .orElse(name + " is missing");
   }
 
-  /** Waits longer than other tests' clients: the store is tried three times. */
+  /** Waits longer than other tests' clients, because the store is tried three times. */
   private static HttpResponse<byte[]> put(RunningBourse bourse, String session) {
     try {
       return HttpClient.newHttpClient()

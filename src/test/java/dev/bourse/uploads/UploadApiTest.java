@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Bytes on their way in. */
+/** Uploads of single files. */
 @EachEngine
 class UploadApiTest {
   private static final byte[] BYTES = bytes(900_000, 1);

@@ -16,7 +16,7 @@ import io.vertx.core.Future;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Uploads of files that a member announces, direct ones and by session. */
+/** Uploads of announced files, direct and by session. */
 public abstract class UploadFixture extends CheckpointFixture {
   public static final byte[] BYTES = bytes(700_000, 1);
   public static final Optional<String> NO_SHA = Optional.empty();
@@ -32,7 +32,7 @@ public abstract class UploadFixture extends CheckpointFixture {
     return running;
   }
 
-  /** The folder of bytes and the rows as another process finds them. */
+  /** Reopens the folder of bytes and the rows, like another process. */
   public void restart() throws Exception {
     await(blobs.close());
     blobs = await(openLocal());

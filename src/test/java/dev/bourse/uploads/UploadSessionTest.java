@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Bytes that come in sessions, on their way into real blobs and rows. */
+/** Uploads by session into real blobs and rows. */
 class UploadSessionTest extends UploadFixture {
   @Test
   void whatIsSentTwiceCountsOnceAndAGapIsNotTaken() throws Exception {

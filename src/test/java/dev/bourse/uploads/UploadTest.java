@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** Bytes on their way into real blobs and rows, in whichever way. */
+/** Uploads of both kinds into real blobs and rows. */
 class UploadTest extends UploadFixture {
   private static final byte[] FEW = bytes(1_000, 2);
 
@@ -105,7 +105,7 @@ class UploadTest extends UploadFixture {
     isPublished(await(process().direct.put(member("alice"), id, source(BYTES))).item(), BYTES);
   }
 
-  /** A request that sends nothing; its future goes to the list. */
+  /** A request that sends nothing; its future is added to the list. */
   private static ByteSource never(List<Promise<Long>> reading) {
     ByteSource like = source(FEW);
     return new ByteSource() {

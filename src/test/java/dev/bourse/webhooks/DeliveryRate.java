@@ -10,9 +10,9 @@ import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
 import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.MemberMails;
-import dev.bourse.delivery.Retries;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.keyring.SharedSecrets;
@@ -39,8 +39,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Measures whether one event loop delivers what happens at a rate, and what reads of the same store
- * take meanwhile: {@code java -cp … dev.bourse.webhooks.DeliveryRate [organizations] [events a
+ * Measures whether one event loop can deliver events at a rate, and the latency of concurrent reads
+ * of the same store: {@code java -cp … dev.bourse.webhooks.DeliveryRate [organizations] [events a
  * minute]}. Receivers are in the same process and answer at once; each event is a commit.
  */
 public final class DeliveryRate {
@@ -71,7 +71,7 @@ public final class DeliveryRate {
     Database database =
         StoreFixture.await(
             SqliteDatabase.open(
-                vertx, folder.resolve("b.db"), SqliteConfig.defaults(), "db/sqlite", clock));
+                vertx, folder.resolve("b.db"), SqliteConfig.defaults(), "db/schema", clock));
     StoreFixture.await(database.commit(List.of(PoolStore.insert(Sample.POOL, clock.millis()))));
     WebhookStore store = new WebhookStore(database);
     SigningSecrets secrets =
@@ -85,22 +85,22 @@ public final class DeliveryRate {
     long[] quiet = reads(database);
     DeliveryClient client =
         SignedSender.client(vertx, new WebhookConfig(Set.of("localhost"), 1_000_000), Traces.OFF);
-    Courier courier =
-        new Courier(
+    WebhookDispatcher dispatcher =
+        new WebhookDispatcher(
             vertx,
             database,
-            Courier.TERMS,
+            WebhookDispatcher.TERMS,
             new SignedSender(secrets, client, clock),
-            new SwitchOff(
+            new EndpointSwitchOff(
                 new MemberMails(
                     database,
                     new OutboxMail(vertx, folder.resolve("out"), "b@b", clock, new Random(2))),
                 () -> "http://b"),
-            new Retries(1_000_000),
+            new DeliveryBackoff(1_000_000),
             clock,
             System::nanoTime,
             new Random(3));
-    courier.start();
+    dispatcher.start();
     StoreFixture.await(new OutboxStore(database).countChanges());
     TimeUnit.SECONDS.sleep(2);
     long all = (long) perMinute * SECONDS / 60;
@@ -109,7 +109,7 @@ public final class DeliveryRate {
         new Thread(
             () -> {
               for (long i = 0; i < all; i++) {
-                happen(database, courier, "o" + i % orgs, clock);
+                happen(database, dispatcher, "o" + i % orgs, clock);
                 long due = begin + i * TimeUnit.MINUTES.toNanos(1) / perMinute;
                 LockSupport.parkNanos(due - System.nanoTime());
               }
@@ -125,16 +125,17 @@ public final class DeliveryRate {
         "%d of %d events to %d endpoints in %.1f s: %.0f a minute%n",
         received.sum(), all, orgs, seconds, received.sum() * 60 / seconds);
     System.out.printf(
-        "a read: median %d us, p99 %d us; meanwhile median %d us, p99 %d us%n",
+        "a read: median %d us, p99 %d us; during deliveries median %d us, p99 %d us%n",
         quiet[0], quiet[1], busy[0], busy[1]);
-    StoreFixture.await(courier.stop());
+    StoreFixture.await(dispatcher.stop());
     StoreFixture.await(client.close());
     StoreFixture.await(database.close());
     StoreFixture.await(vertx.close());
     StoreFixture.await(others.close());
   }
 
-  private static void happen(Database database, Courier courier, String org, Clock clock) {
+  private static void happen(
+      Database database, WebhookDispatcher dispatcher, String org, Clock clock) {
     Cluster cluster = cluster(org);
     database
         .commit(
@@ -143,7 +144,7 @@ public final class DeliveryRate {
                     new Activity("system:market", new ClusterEvent.Granted("198.18.0.1")),
                     cluster.name(),
                     clock.millis())))
-        .onSuccess(stored -> courier.published(cluster));
+        .onSuccess(stored -> dispatcher.published(cluster));
   }
 
   private static Cluster cluster(String org) {
@@ -186,7 +187,7 @@ public final class DeliveryRate {
             new AuditRow(clock.millis(), org, "member:m", "webhook_add", org, "")));
   }
 
-  /** The median and the 99th percentile of reads of a cluster, in microseconds. */
+  /** Returns the median and the 99th percentile of reads of a cluster, in microseconds. */
   private static long[] reads(Database database) throws Exception {
     long[] took = new long[READS];
     for (int i = 0; i < READS; i++) {

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What entries of activity and trails tell, and that the contract describes it. */
+/** Events derived from activity and trail entries, compared with the contract's schemas. */
 @Tag("fast")
 class WebhookEventTest {
   private static final long AT = 1_764_000_000_000L;
@@ -60,7 +60,7 @@ class WebhookEventTest {
     return CONTRACT.getJsonObject("components").getJsonObject("schemas").getJsonObject(name);
   }
 
-  /** The schema that the contract's webhook of a kind names for its data. */
+  /** Returns the schema of the data in the contract's webhook of a kind. */
   private static JsonObject dataOf(EventKind kind) {
     String body =
         CONTRACT

@@ -59,7 +59,7 @@ abstract class WebhookFixture {
     }
   }
 
-  /** A member of an organization who may run it. */
+  /** Returns a member of an organization with write scope. */
   static ApiClient memberOf(String org) {
     return memberOf(org, "ann", Scope.ORG_READ, Scope.ORG_WRITE);
   }

@@ -9,18 +9,17 @@ import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.Receiver;
 import dev.bourse.testing.Receiver.Received;
 import dev.bourse.testing.ReplicaPair;
+import dev.bourse.testing.Slow;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/**
- * Two processes on one database deliver each event, in its order, and one goes on for the other.
- */
+/** Two processes on one database deliver each event in order, and one takes over from the other. */
 @OneEngine("only PostgreSQL is shared by several processes")
 class WebhookReplicaTest {
   private static final String CLUSTER = "acme-train";
   private static final int ROUNDS = 10;
 
-  /** What the store says has happened since the endpoint was made. */
+  /** Returns the events stored since the endpoint was created. */
   private static List<Long> happened(ReplicaPair pair) {
     return pair.numbers(
         """
@@ -29,7 +28,7 @@ class WebhookReplicaTest {
         """);
   }
 
-  /** The places of what was taken, in the order in which each came first. */
+  /** Returns the positions of received events, in the order of their first arrival. */
   private static List<Long> told(Receiver receiver) {
     return receiver.taken().stream()
         .map(message -> message.data().getLong("id"))
@@ -44,8 +43,8 @@ class WebhookReplicaTest {
     cluster.untilHeld(0);
   }
 
-  /** Starts two processes. */
   @Test
+  @Slow("starts two processes")
   void nothingIsLostOrOutOfOrderWhenTheProcessThatDeliversIsKilled() throws Exception {
     try (Receiver receiver = new Receiver();
         ReplicaPair pair =
@@ -62,19 +61,19 @@ class WebhookReplicaTest {
       }
       until("all has come", () -> told(receiver).size() == happened(pair).size());
       assertEquals(happened(pair), told(receiver));
-      // One process alone delivers: nothing came twice.
+      // Only one process delivers: no event arrived twice.
       assertEquals(receiver.received().size(), told(receiver).size());
       assertEquals(1, pair.number("SELECT COUNT(*) FROM webhook_lease WHERE name = 'delivery'"));
 
       comeAndGo(first);
       pair.first().kill();
-      // The killed process left its lease. The test ends it instead of waiting out its 40 s.
+      // The killed process left its lease. The test deletes it instead of waiting 40 s.
       assertEquals(1, pair.number("SELECT COUNT(*) FROM webhook_lease WHERE name = 'delivery'"));
       pair.execute("UPDATE webhook_lease SET expires_at = 0 WHERE name = 'delivery'");
       ClusterClient second = pair.client(pair.second(), CLUSTER);
       second.declare(1, 3);
       second.untilHeld(1);
-      until("the other goes on", () -> told(receiver).size() == happened(pair).size());
+      until("the other process continues", () -> told(receiver).size() == happened(pair).size());
       assertEquals(happened(pair), told(receiver));
       for (Received message : receiver.received()) {
         assertEquals("msg_cluster_" + message.data().getLong("id"), message.id());

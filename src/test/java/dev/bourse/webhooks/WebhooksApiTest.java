@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Webhooks from end to end: what members set, what receivers get, and what of them goes wrong. */
+/** Webhooks end to end: members' settings, receivers' messages, and failures. */
 @EachEngine
 class WebhooksApiTest extends WebhookFixture {
   private static final String RESEND = "/resend";
@@ -41,7 +41,7 @@ class WebhooksApiTest extends WebhookFixture {
     return messages.stream().map(message -> message.data().getLong("id")).toList();
   }
 
-  /** Holds nodes and gives them back: as many grants and then reclaims. */
+  /** Holds and releases nodes: as many grants, then reclaims. */
   private static void comeAndGo(ClusterClient cluster, int nodes) {
     cluster.hold(nodes, 3);
     cluster.declare(0, 3);
@@ -100,7 +100,7 @@ class WebhooksApiTest extends WebhookFixture {
     assertEquals("pending", waiting.getString("state"));
     assertEquals("answered with status 500: status 500", waiting.getString("fault"));
     assertEquals(500, waiting.getInteger("response_status"));
-    // A new address is tried at once; CourierTest tests the pause before a retry.
+    // A new address is tried at once; WebhookDispatcherTest tests the pause before a retry.
     member.patch(path(endpoint), new JsonObject().put("url", receiver.url() + "/moved")).ok();
     receiver.await(2);
     List<Received> all = receiver.received();
@@ -193,7 +193,7 @@ class WebhooksApiTest extends WebhookFixture {
                     row.action().equals("webhook_disable")
                         && row.actor().equals("system:webhooks")));
     until("a mail is there", () -> mails().stream().anyMatch(m -> m.contains(receiver.url())));
-    // Switched on again it is told of what happens from then on, and the old can be sent again.
+    // After it is enabled again it receives new events, and old ones can be resent.
     receiver.answer(message -> 200);
     member.patch(path(endpoint), new JsonObject().put("enabled", true)).ok();
     market.redB().hold(1, 3);

@@ -20,7 +20,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Worlds put into a store that may have some of them already. */
+/** Worlds seeded into a store that may have some of their rows already. */
 class SeedingTest extends StoreFixture {
   private final Random random = new Random(5);
 
@@ -132,8 +132,8 @@ class SeedingTest extends StoreFixture {
                         + "'}")));
 
     assertEquals(
-        "node m2: public_ip is '192.0.2.1' in the world file, which is that of node m1 in the"
-            + " store; call it m1 in the file, or retire that node with `bourse admin nodes"
+        "node m2: public_ip is '192.0.2.1' in the world file, which node m1 in the"
+            + " store has; call it m1 in the file, or retire that node with `bourse admin nodes"
             + " retire m1`",
         refused.getMessage());
     assertEquals(before, counts());
@@ -147,12 +147,12 @@ class SeedingTest extends StoreFixture {
         List.of(), stored.differences("p", new Machine("m1", "192.0.2.1", 22, KEY + " root@m1")));
     assertEquals(
         List.of(
-            "node m1: ssh_port is '2222' in the world file and '22' in the store, which stands; to"
+            "node m1: ssh_port is '2222' in the world file and '22' in the store, which is kept; to"
                 + " move the node, retire it with `bourse admin nodes retire m1` and add the"
-                + " machine anew",
+                + " node again",
             "node m1: host_key is 'ssh-ed25519 AAAA' in the world file and '"
                 + KEY
-                + "' in the store, which stands; if the machine has this key now, `bourse admin"
+                + "' in the store, which is kept; if the node has this key now, `bourse admin"
                 + " nodes replace m1 --host-key 'ssh-ed25519 AAAA'` pins it"),
         stored.differences("p", new Machine("m1", "192.0.2.1", 2222, "ssh-ed25519 AAAA")));
 

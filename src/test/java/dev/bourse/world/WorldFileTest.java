@@ -19,7 +19,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** WorldFile files. */
+/** World files. */
 class WorldFileTest {
   static WorldFile demo() throws IOException {
     try (Reader reader =
@@ -184,7 +184,7 @@ class WorldFileTest {
                 display: A
                 clusters:
             """);
-    // The comments make the file as long as one of five times as many clusters.
+    // The comments make the file as long as one with five times as many clusters.
     String comment = "x".repeat(300);
     for (int i = 0; i < 10_000; i++) {
       yaml.append("      - {name: c")

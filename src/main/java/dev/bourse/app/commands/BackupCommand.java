@@ -60,7 +60,7 @@ final class BackupCommand implements Callable<Integer> {
   private Path folder = Path.of("");
 
   @Override
-  public Integer call() throws IOException, Config.Faulty {
+  public Integer call() throws IOException, Config.InvalidConfigException {
     Config config = settings.read(Map.of());
     if (config.postgres().isPresent()) {
       throw new StoreRefused(

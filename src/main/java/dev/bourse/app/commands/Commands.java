@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The command line. Each command is a class of its own; they come together here. */
+/** The command line, composed of one class for each command. */
 @Command(
     name = "bourse",
     description = "A GPU-capacity exchange.",
@@ -22,7 +22,7 @@ import picocli.CommandLine.Command;
 public final class Commands {
   private static final List<String> OPERATORS = List.of("admin", "checkpoints");
 
-  /** What needs no service, or is one; in the order in which help lists them. */
+  /** Commands that run a service or need none, in the order of help. */
   private static final Map<String, Supplier<Object>> SERVICE = new LinkedHashMap<>();
 
   static {
@@ -38,29 +38,29 @@ public final class Commands {
 
   private Commands() {}
 
-  /** Does what is typed; the exit code. */
+  /** Executes a command line and returns the exit code. */
   static int execute(String[] args) {
     CommandLine line = commandsFor(args.length == 0 ? "" : args[0], CommandEnvironment.ofProcess());
     return args.length == 0 ? usage(line) : line.execute(args);
   }
 
-  /** What a shell is offered; see {@link Completion}. */
-  static Completion completion(CommandEnvironment environment) {
+  /** The shell completions; see {@link ShellCompletion}. */
+  static ShellCompletion completion(CommandEnvironment environment) {
     List<String> names = new ArrayList<>(MemberCommands.names(environment));
     names.addAll(OPERATORS);
     names.addAll(SERVICE.keySet());
-    return new Completion(names, typed -> commandsFor(typed, environment));
+    return new ShellCompletion(names, typed -> commandsFor(typed, environment));
   }
 
   /**
-   * The command line for what is typed: the first word tells whose commands are needed, and nobody
-   * waits until all are built.
+   * The command line for a typed text. The first word decides which commands are needed, because
+   * building all of them takes time.
    */
   static CommandLine commandsFor(String typed, CommandEnvironment environment) {
     CommandLine line = new CommandLine(new Commands());
     MemberCommands.addTo(line, environment, Optional.of(typed));
     if (line.getSubcommands().containsKey(typed)) {
-      // A member's command; nobody waits until those of the service are made.
+      // A member's command does not need the service's commands.
       return configured(line);
     }
     for (String name : OPERATORS) {
@@ -75,21 +75,21 @@ public final class Commands {
     return addService(line);
   }
 
-  /** The commands that need no contract. */
+  /** The commands that are not built from contracts. */
   public static CommandLine commandLine() {
     return addService(new CommandLine(new Commands()));
   }
 
-  /** Adds what runs a service. */
+  /** Adds the commands that run a service. */
   private static CommandLine addService(CommandLine line) {
     SERVICE.forEach((name, made) -> line.addSubcommand(name, made.get()));
     return configured(line);
   }
 
-  /** Whatever any command throws becomes a message and {@link Main#EXIT_REFUSED}. */
+  /** Turns every exception of a command into a message and {@link Main#EXIT_REFUSED}. */
   private static CommandLine configured(CommandLine line) {
     return line
-        // A word that begins with @ is meant as it is: in a command for a node, among others.
+        // A word that starts with @ is literal, for example in a command for a node.
         .setExpandAtFiles(false)
         .setExecutionExceptionHandler(
             (failure, command, parsed) ->

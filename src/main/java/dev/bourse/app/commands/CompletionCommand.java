@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
     },
     mixinStandardHelpOptions = true)
 final class CompletionCommand implements Callable<Integer> {
-  /** The shells there is one for. */
+  /** The supported shells. */
   enum Shell {
     bash,
     zsh,

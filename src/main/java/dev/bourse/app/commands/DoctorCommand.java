@@ -1,7 +1,7 @@
 package dev.bourse.app.commands;
 
 import dev.bourse.app.Config;
-import dev.bourse.app.Surroundings;
+import dev.bourse.app.EnvironmentChecks;
 import dev.bourse.core.FailureText;
 import dev.bourse.doctor.Checkup;
 import dev.bourse.doctor.Finding;
@@ -60,10 +60,10 @@ final class DoctorCommand implements Callable<Integer> {
   private static final int EXIT_UNSOUND = 3;
   private static final int EXIT_SURROUNDINGS = 4;
 
-  /** Waiting longer for a server is no use to whoever waits for the service's answer. */
+  /** The longest time-out that makes sense for a request. */
   private static final int MOST_SECONDS = 600;
 
-  /** All secrets are read as all rows are, and there may be millions. */
+  /** All secrets are read like all rows, and there may be millions. */
   private static final Duration WHOLE = Duration.ofDays(1);
 
   private static final String RESTORE =
@@ -91,7 +91,7 @@ final class DoctorCommand implements Callable<Integer> {
   private final List<Finding> findings = new ArrayList<>();
 
   @Override
-  public Integer call() throws IOException, Config.Faulty {
+  public Integer call() throws IOException, Config.InvalidConfigException {
     if (timeoutSeconds < 1 || timeoutSeconds > MOST_SECONDS) {
       throw new ParameterException(
           spec.commandLine(),
@@ -99,11 +99,11 @@ final class DoctorCommand implements Callable<Integer> {
     }
     Config config = read();
     Duration timeout = Duration.ofSeconds(timeoutSeconds);
-    Surroundings surroundings = new Surroundings(config, Clock.systemUTC(), timeout);
+    EnvironmentChecks surroundings = new EnvironmentChecks(config, Clock.systemUTC(), timeout);
     Checkup checkup = new Checkup(timeout);
-    checkup.of(surroundings.checks()).forEach(this::tell);
+    checkup.of(surroundings.checks()).forEach(this::print);
     if (surroundings.isStoreOpened()) {
-      (isQuick ? checkup : new Checkup(WHOLE)).of(surroundings.behindStore()).forEach(this::tell);
+      (isQuick ? checkup : new Checkup(WHOLE)).of(surroundings.behindStore()).forEach(this::print);
     } else {
       surroundings
           .behindStore()
@@ -114,7 +114,7 @@ final class DoctorCommand implements Callable<Integer> {
       return end(isStoreOutOfReach(surroundings) ? Main.EXIT_REFUSED : code());
     }
     try {
-      tell(examine());
+      print(examine());
     } catch (StoreRefused | StoreUnavailable | IOException e) {
       Notes notes = new Notes();
       if (e instanceof StoreInUse) {
@@ -122,49 +122,49 @@ final class DoctorCommand implements Callable<Integer> {
       } else {
         notes.fault(FailureText.of(e), "");
       }
-      tell(notes.finding("store"));
+      print(notes.finding("store"));
       end(Main.EXIT_REFUSED);
       throw e;
     }
     return end(code());
   }
 
-  /** The settings, whose faults a program has to be told, too. */
-  private Config read() throws IOException, Config.Faulty {
+  /** Reads the settings; faults are also reported in the JSON output. */
+  private Config read() throws IOException, Config.InvalidConfigException {
     Notes notes = new Notes();
     try {
       Config config = settings.read(Map.of());
       notes.see("all settings can be used");
-      tell(notes.finding("configuration"));
+      print(notes.finding("configuration"));
       return config;
-    } catch (Config.Faulty faulty) {
+    } catch (Config.InvalidConfigException faulty) {
       String.valueOf(faulty.getMessage()).lines().forEach(fault -> notes.fault(fault, ""));
       if (isJson) {
-        tell(notes.finding("configuration"));
+        print(notes.finding("configuration"));
         end(Main.EXIT_REFUSED);
       }
       throw faulty;
     }
   }
 
-  /** A store that a service is yet to make is not. */
-  private boolean isStoreOutOfReach(Surroundings surroundings) {
+  /** Whether the store cannot be opened; a store not created yet does not count. */
+  private boolean isStoreOutOfReach(EnvironmentChecks surroundings) {
     return !surroundings.isStoreOpened()
         && findings.stream()
-            .filter(finding -> finding.name().equals(Surroundings.DATABASE))
+            .filter(finding -> finding.name().equals(EnvironmentChecks.DATABASE))
             .anyMatch(finding -> finding.verdict() == Verdict.FAULT);
   }
 
-  private Finding examine() throws IOException, Config.Faulty {
+  private Finding examine() throws IOException, Config.InvalidConfigException {
     try (WholeStore store = settings.openStore(WholeStore.Purpose.READ)) {
       WholeStore.Examination found = store.examine();
       Notes notes = new Notes();
       found.seen().forEach(notes::see);
-      found.faults().forEach(fault -> notes.unsound(fault, RESTORE));
+      found.faults().forEach(fault -> notes.corrupt(fault, RESTORE));
       if (found.faults().isEmpty()) {
         notes.see(store.place() + " is sound");
       } else {
-        notes.unsound(store.place() + " is not sound", RESTORE);
+        notes.corrupt(store.place() + " is not sound", RESTORE);
       }
       return notes.finding("store");
     }
@@ -173,10 +173,10 @@ final class DoctorCommand implements Callable<Integer> {
   private void skip(String name, String why) {
     Notes notes = new Notes();
     notes.skip(why);
-    tell(notes.finding(name));
+    print(notes.finding(name));
   }
 
-  private void tell(Finding finding) {
+  private void print(Finding finding) {
     findings.add(finding);
     if (!isJson) {
       PrintWriter out = spec.commandLine().getOut();

@@ -62,7 +62,7 @@ final class ExportCommand implements Callable<Integer> {
   private String file = "";
 
   @Override
-  public Integer call() throws IOException, Config.Faulty {
+  public Integer call() throws IOException, Config.InvalidConfigException {
     boolean isStandardOutput = file.equals("-");
     try (WholeStore store = settings.openStore(WholeStore.Purpose.READ)) {
       List<TableSum> sums =
@@ -72,20 +72,20 @@ final class ExportCommand implements Callable<Integer> {
       new SumTable(isStandardOutput ? spec.commandLine().getErr() : spec.commandLine().getOut())
           .print(sums);
       StoredFiles.of(store)
-          .told(isStandardOutput ? "the export" : file)
-          .forEach(told -> spec.commandLine().getErr().println("bourse export: " + told));
+          .locations(isStandardOutput ? "the export" : file)
+          .forEach(line -> spec.commandLine().getErr().println("bourse export: " + line));
     }
     return 0;
   }
 
-  /** What is not a plain file, such as a pipe, is written to as it is. */
+  /** Writes to a target that is not a regular file, such as a pipe, directly. */
   private List<TableSum> write(WholeStore store, Path target) throws IOException {
     if (Files.exists(target) && !Files.isRegularFile(target)) {
       try (OutputStream out = Files.newOutputStream(target)) {
         return write(store, out);
       }
     }
-    // Under another name until it is whole, so that FILE never is a part of an export.
+    // Written under another name until it is complete, so that FILE never is a partial export.
     Path part = target.resolveSibling(target.getFileName() + ".part");
     Files.deleteIfExists(part);
     try (FileChannel channel =

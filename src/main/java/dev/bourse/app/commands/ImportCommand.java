@@ -53,7 +53,7 @@ final class ImportCommand implements Callable<Integer> {
   private Path file = Path.of("");
 
   @Override
-  public Integer call() throws IOException, Config.Faulty {
+  public Integer call() throws IOException, Config.InvalidConfigException {
     PrintWriter err = spec.commandLine().getErr();
     try (ExportReader reader = ExportReader.open(file);
         WholeStore store = settings.openStore(WholeStore.Purpose.FILL)) {
@@ -72,9 +72,9 @@ final class ImportCommand implements Callable<Integer> {
           .printf("%s holds the rows of %s: read back, the same%n", store.place(), file);
       Config config = settings.read(Map.of());
       StoredFiles files = StoredFiles.of(store);
-      files.told(file.toString()).forEach(told -> err.println("bourse import: " + told));
-      files.unreachable(config.blobStores()).forEach(told -> err.println("bourse import: " + told));
-      // Rows come as they are encrypted: whether serve starts is a matter of the keys given.
+      files.locations(file.toString()).forEach(line -> err.println("bourse import: " + line));
+      files.unreachable(config.blobStores()).forEach(line -> err.println("bourse import: " + line));
+      // Rows stay encrypted, so it depends on the configured keys whether serve can start.
       SecretExamination.of(store, config.secret().keyring())
           .faults()
           .forEach(fault -> err.println("bourse import: serve does not start yet: " + fault));
@@ -82,7 +82,7 @@ final class ImportCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** The sums of what is stored, in the order of the file. */
+  /** The sums of the stored rows, in the order of the file. */
   private static List<TableSum> readBack(
       WholeStore store, List<TableSum> sums, ProgressLines progress) {
     Map<String, StoredTable> tables = new HashMap<>();

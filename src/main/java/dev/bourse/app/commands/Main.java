@@ -4,7 +4,7 @@ import dev.bourse.app.Config;
 import dev.bourse.blob.s3.S3Unusable;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.core.FailureText;
-import dev.bourse.remote.Connections;
+import dev.bourse.remote.SharedHttpClient;
 import dev.bourse.store.StoreRefused;
 import dev.bourse.store.StoreUnavailable;
 import dev.bourse.store.transfer.ExportFault;
@@ -18,31 +18,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the program begins, and how a command ends that could not do its work. A JVM loads what the
- * methods of the class it begins with name, so nothing of the command line stands in them: to serve
- * takes none of it.
+ * The entry point, and the exit of commands that failed. A JVM loads the classes that the main
+ * class refers to, so this class refers to none of the command line: {@code serve} does not need
+ * it.
  */
 public final class Main {
   private static final Logger LOG = LoggerFactory.getLogger(Main.class);
 
-  /** Exit code of a command that did not do its work; what it says on standard error tells why. */
+  /** The exit code of a failed command; the reason is on standard error. */
   public static final int EXIT_REFUSED = 2;
 
-  /** Exit code of a process one of whose event loops had stopped. */
+  /** The exit code of a process with a stuck event loop. */
   static final int EXIT_STUCK = 70;
 
   private Main() {}
 
   public static void main(String[] args) {
-    if (args.length > 0 && args[0].equals(Completion.TYPED)) {
-      // Without what makes a command: a person waits for it in the middle of a word.
+    if (args.length > 0 && args[0].equals(ShellCompletion.TYPED)) {
+      // Avoids loading the commands, because a person waits for the completion.
       Commands.completion(CommandEnvironment.ofProcess())
           .candidates(List.of(args).subList(1, args.length))
           .forEach(System.out::println);
       return;
     }
     int code = plainServe(args).map(Main::serve).orElseGet(() -> Commands.execute(args));
-    Connections.close();
+    SharedHttpClient.close();
     if (code != 0) {
       System.exit(code);
     }
@@ -62,18 +62,18 @@ public final class Main {
     }
   }
 
-  /** Tells why a command did not do its work. */
+  /** Prints why a command failed. */
   static int refuse(String command, Exception failure, PrintWriter err) {
     if (!isExpected(failure)) {
-      LOG.error("a fault of the program itself", failure);
+      LOG.error("internal error", failure);
     }
     err.println("bourse " + command + ": " + FailureText.of(failure));
     return EXIT_REFUSED;
   }
 
-  /** Whether a failure is of the surroundings, so that its message says all there is to know. */
+  /** Whether a failure comes from the environment, so that its message is sufficient. */
   public static boolean isExpected(Throwable failure) {
-    return failure instanceof Config.Faulty
+    return failure instanceof Config.InvalidConfigException
         || failure instanceof ExportFault
         || failure instanceof IOException
         || failure instanceof UncheckedIOException

@@ -42,7 +42,7 @@ final class MigrateCommand implements Callable<Integer> {
   private boolean check;
 
   @Override
-  public Integer call() throws IOException, Config.Faulty {
+  public Integer call() throws IOException, Config.InvalidConfigException {
     PrintWriter out = spec.commandLine().getOut();
     WholeStore.Purpose purpose = check ? WholeStore.Purpose.LOOK : WholeStore.Purpose.MIGRATE;
     try (WholeStore store = settings.openStore(purpose)) {
@@ -51,7 +51,10 @@ final class MigrateCommand implements Callable<Integer> {
         out.printf(
             "%s %04d %s%n", check ? "pending" : "applied", migration.number(), migration.name());
       }
-      int version = store.programVersion() - (check ? migrations.size() : 0);
+      int version =
+          check && !migrations.isEmpty()
+              ? migrations.get(0).versionBefore()
+              : store.programVersion();
       out.printf(
           "%s is at version %d, this program's is %d%n",
           store.place(), version, store.programVersion());

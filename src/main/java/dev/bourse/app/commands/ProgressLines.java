@@ -4,11 +4,11 @@ import dev.bourse.store.transfer.RowProgress;
 import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 
-/** Tells on a terminal or in a log how far a table is, at most twice a second. */
+/** Prints the progress of a table on a terminal or in a log, at most twice a second. */
 final class ProgressLines implements RowProgress {
   private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** The clock is looked at every so many rows, which take a millisecond or so. */
+  /** The clock is read once per this many rows, which take a millisecond or so. */
   private static final int ROWS_BETWEEN_LOOKS = 256;
 
   private final PrintWriter err;
@@ -16,7 +16,7 @@ final class ProgressLines implements RowProgress {
   private long last = System.nanoTime();
 
   /**
-   * @param doing what is done to the rows, for the line's start
+   * @param doing the work on the rows, for the start of the line
    */
   ProgressLines(PrintWriter err, String doing) {
     this.err = err;

@@ -1,8 +1,8 @@
 package dev.bourse.app.commands;
 
 import dev.bourse.app.StoreOpening;
+import dev.bourse.backup.CorruptBackupException;
 import dev.bourse.backup.Restore;
-import dev.bourse.backup.Unsound;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -68,7 +68,7 @@ final class RestoreCommand implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     try {
       Restore backup = Restore.open(StoreOpening.EMBEDDED, folder);
-      out.println(folder + ": " + backup.told());
+      out.println(folder + ": " + backup.summary());
       backup.listLacks().forEach(lack -> err.println("bourse restore: " + lack));
       if (data == null) {
         backup.check();
@@ -89,7 +89,7 @@ final class RestoreCommand implements Callable<Integer> {
         out.printf("%s is restored; serve --data %s goes on from there%n", data, data);
       }
       return 0;
-    } catch (Unsound found) {
+    } catch (CorruptBackupException found) {
       out.println(found.getMessage());
       out.println(folder + " is not sound");
       return EXIT_UNSOUND;

@@ -9,9 +9,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code serve} is told, where that is plain: options of {@link ServeCommand} by their whole
- * names, each with a value of its own. Picocli needs a sixth of a start to read the same; it is
- * left to explain the options, and to refuse what it does not understand.
+ * The options of {@link ServeCommand}, parsed without picocli, which takes a sixth of a start, if
+ * they are plain: whole names, each with a value. Picocli explains the options and handles all
+ * other arguments.
  *
  * @param config null when none is given, as with {@code port}
  */
@@ -22,7 +22,7 @@ record ServeArguments(
     @Nullable Integer port,
     boolean isDemo) {
   /**
-   * Reads the arguments after {@code serve}; empty when one of them is anything but plain.
+   * Parses the arguments after {@code serve}; empty when one of them is not plain.
    *
    * @param arguments such as {@code --port 0}, {@code --port=0}, {@code --set key=value}
    */
@@ -58,7 +58,10 @@ record ServeArguments(
             once.containsKey("--demo")));
   }
 
-  /** Quotes, variables and a leading hyphen or at sign have a meaning of their own to picocli. */
+  /**
+   * Whether picocli would read the value literally: it treats quotes, variables and a leading
+   * hyphen or at sign specially.
+   */
   private static boolean isWord(String value) {
     return !value.isEmpty()
         && "-@".indexOf(value.charAt(0)) < 0

@@ -28,13 +28,13 @@ import picocli.CommandLine.Option;
 final class ServeCommand implements Callable<Integer> {
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
 
-  /** A clean stop takes a second or two; past this the supervisor had better see an exit. */
+  /** A clean stop takes a second or two; after this time the process exits for its supervisor. */
   private static final long STOP_SECONDS = 30;
 
-  private static final long LAST_WORD_MILLIS = 2_000;
+  private static final long LAST_LOG_MILLIS = 2_000;
 
   /**
-   * A start takes a second, but for one that has to migrate a large store, or waits for another.
+   * A start takes a second, but longer if it migrates a large store or waits for another process.
    */
   private static final long START_MINUTES = 60;
 
@@ -51,7 +51,7 @@ final class ServeCommand implements Callable<Integer> {
       description = "Creates a small world to try things in; its tokens are in demo.json.")
   private boolean demo;
 
-  private volatile String stopsBecause = "a signal told it to";
+  private volatile String stopsBecause = "signal received";
 
   /** For picocli, which fills in the options. */
   ServeCommand() {}
@@ -63,12 +63,12 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException, Config.Faulty {
-    // Nothing of the settings is in them, so another core reads them meanwhile.
+  public Integer call() throws IOException, Config.InvalidConfigException {
+    // Contracts do not depend on the settings, so another core reads them in parallel.
     Thread reading = new Thread(Contract::served, "contracts");
     reading.setDaemon(true);
     reading.start();
-    // Each would cost as much as a handshake, on a connection that is counted once.
+    // Each renegotiation would cost as much as a handshake, on a connection that is counted once.
     System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
     Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));
     Logs.configure(config.log());
@@ -76,30 +76,30 @@ final class ServeCommand implements Callable<Integer> {
     watch(vertx, config.loopTimeoutMillis());
     Bourse bourse = new Bourse(vertx, config, demo);
     ServiceManager manager = ServiceManager.ofProcess();
-    tellStart(config);
+    logStart(config);
     try {
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(vertx, bourse, manager), "stop"));
       bourse.start().await(START_MINUTES, TimeUnit.MINUTES);
     } catch (Exception e) {
       if (Main.isExpected(e)) {
-        // The message says all there is to know; where in the program it came up helps nobody.
+        // The message is sufficient; a stack trace would not help.
         LOG.error("cannot start: {}", FailureText.of(e));
       } else {
         LOG.error("cannot start: {}", e.getMessage(), e);
       }
-      stopsBecause = "it could not start";
-      // Not through the hook's wait: nothing serves yet, what is open is closed by the hook.
+      stopsBecause = "the start failed";
+      // Returns without the hook's wait: nothing is served yet, and the hook closes the open parts.
       return Main.EXIT_REFUSED;
     }
-    LOG.info("ready: requests are taken at {}", bourse.baseUrl());
+    LOG.info("ready: serving requests at {}", bourse.baseUrl());
     System.out.println("ready " + bourse.baseUrl());
     System.out.flush();
     manager.ready();
     return 0;
   }
 
-  /** What an operator wants to know first of a log: what runs, where, and on what. */
-  private void tellStart(Config config) {
+  /** Logs the facts an operator needs first: program, settings and environment. */
+  private void logStart(Config config) {
     LOG.info(
         """
         bourse {} starts as process {} on {}: data in {}, store {}, {} event loops, heap of {} MiB, \
@@ -114,10 +114,12 @@ final class ServeCommand implements Callable<Integer> {
         Runtime.getRuntime().maxMemory() >> 20,
         System.getProperty("java.version"),
         demo ? ", with the demo world" : "");
-    LOG.info("settings: {}", config.told().isEmpty() ? "all at their defaults" : config.told());
+    LOG.info(
+        "settings: {}",
+        config.settingsSummary().isEmpty() ? "all at their defaults" : config.settingsSummary());
   }
 
-  /** Has the process end when one of its event loops stops turning. */
+  /** Ends the process when one of its event loops is stuck. */
   static void watch(Vertx vertx, long limitMillis) {
     if (limitMillis > 0) {
       new Watchdog(
@@ -128,23 +130,23 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** A loop may be stuck at the very log that is to tell of it, so the end does not wait for it. */
+  /** Does not wait for the log, because the event loop may be stuck in it. */
   private static void endStuck(long limitMillis) {
-    Thread telling =
+    Thread logging =
         new Thread(
             () ->
                 LOG.error(
                     """
-                    an event loop has not turned for {} ms (event-loop-timeout); the process \
+                    an event loop has been stuck for {} ms (event-loop-timeout); the process \
                     ends with exit code {}\
                     """,
                     limitMillis,
                     Main.EXIT_STUCK),
             "last word");
-    telling.setDaemon(true);
-    telling.start();
+    logging.setDaemon(true);
+    logging.start();
     try {
-      telling.join(LAST_WORD_MILLIS);
+      logging.join(LAST_LOG_MILLIS);
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();
     }
@@ -152,9 +154,9 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private void stop(Vertx vertx, Bourse bourse, ServiceManager manager) {
-    LOG.info("stopping, as {}", stopsBecause);
+    LOG.info("stopping: {}", stopsBecause);
     long mostSeconds = STOP_SECONDS + bourse.drainMillis() / 1_000;
-    manager.stopping(mostSeconds + LAST_WORD_MILLIS / 1_000);
+    manager.stopping(mostSeconds + LAST_LOG_MILLIS / 1_000);
     try {
       bourse
           .stop()

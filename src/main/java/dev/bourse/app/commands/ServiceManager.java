@@ -11,16 +11,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells systemd that the process is ready, that it lives, and that it stops, where a unit of {@code
- * Type=notify} runs it; elsewhere nobody is told.
+ * Notifies systemd that the process is ready, alive, and stopping, in a unit of {@code
+ * Type=notify}; does nothing elsewhere.
  *
- * <p>systemd listens at a datagram socket of the file system, which Java's sockets cannot reach.
- * Its own program can, so each word is a short process of {@code systemd-notify}: one at the start,
- * one at the stop, and four in each {@code WatchdogSec}, so that one that fails ends nothing.
+ * <p>systemd listens at a Unix datagram socket, which Java's sockets do not support. So each
+ * notification is a short process of {@code systemd-notify}: one at the start, one at the stop, and
+ * four in each {@code WatchdogSec}, so that a single failure does no harm.
  *
- * <p>A word that the process lives says nothing of its event loops: {@link Watchdog} ends it when
- * they stand still. This is for what stops that as well, such as a heap in which nothing but the
- * collector runs.
+ * <p>A notification that the process lives says nothing of its event loops: {@link Watchdog} ends
+ * the process when they are stuck. This class covers failures that stop the watchdog as well, such
+ * as a full heap in which only the garbage collector runs.
  */
 final class ServiceManager {
   private static final Logger LOG = LoggerFactory.getLogger(ServiceManager.class);
@@ -28,18 +28,16 @@ final class ServiceManager {
   /** It takes some milliseconds; systemd itself waits no longer than this for the answer. */
   private static final long WORD_SECONDS = 5;
 
-  /**
-   * More often, it would cost more than it tells; a watchdog under half a second ends the process.
-   */
+  /** The shortest useful period: a watchdog of less than half a second would end the process. */
   private static final long LEAST_PERIOD_MILLIS = 100;
 
-  /** After a word that was not heard. */
+  /** The pause after a notification that failed. */
   private static final long RETRY_MILLIS = 1_000;
 
   private final List<String> program;
   private final boolean isListening;
 
-  /** 0 when nothing waits for it. */
+  /** 0 if there is no watchdog. */
   private final long periodMillis;
 
   private final ScheduledExecutorService words =
@@ -50,7 +48,7 @@ final class ServiceManager {
             return thread;
           });
 
-  /** Of this process, as its environment tells. */
+  /** The notifier of this process, from its environment. */
   static ServiceManager ofProcess() {
     return new ServiceManager(
         System.getenv(), ProcessHandle.current().pid(), List.of("systemd-notify"));
@@ -58,8 +56,8 @@ final class ServiceManager {
 
   /**
    * @param environment systemd's variables NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID, or none
-   * @param process the id of this process; a watchdog that waits for another is not served
-   * @param program what takes a word as its arguments
+   * @param process the id of this process; a watchdog for another process is ignored
+   * @param program the program that takes a notification as its arguments
    */
   ServiceManager(Map<String, String> environment, long process, List<String> program) {
     this.program = program;
@@ -70,7 +68,7 @@ final class ServiceManager {
     this.periodMillis = isAwaited ? periodMillis(environment.getOrDefault("WATCHDOG_USEC", "")) : 0;
   }
 
-  /** A quarter of what the watchdog waits. */
+  /** A quarter of the watchdog's time-out. */
   private static long periodMillis(String limitMicros) {
     if (!limitMicros.matches("[1-9]\\d{0,17}")) {
       return 0;
@@ -79,53 +77,54 @@ final class ServiceManager {
         LEAST_PERIOD_MILLIS, TimeUnit.MICROSECONDS.toMillis(Long.parseLong(limitMicros)) / 4);
   }
 
-  /** The service answers; from now on it says that it lives. */
+  /** Reports that the service answers, and starts to report that it lives. */
   void ready() {
-    tell(List.of("READY=1"));
+    notifyManager(List.of("READY=1"));
     if (periodMillis > 0) {
-      tellNext(periodMillis);
+      notifyNext(periodMillis);
     }
   }
 
-  private void tellNext(long delayMillis) {
+  private void notifyNext(long delayMillis) {
     later(
         () -> {
-          boolean isHeard = say(List.of("WATCHDOG=1"));
-          tellNext(isHeard ? periodMillis : Math.min(RETRY_MILLIS, periodMillis));
+          boolean isHeard = send(List.of("WATCHDOG=1"));
+          notifyNext(isHeard ? periodMillis : Math.min(RETRY_MILLIS, periodMillis));
         },
         delayMillis);
   }
 
-  /** Not once a stop has begun, which may be before the start is over. */
+  /** Schedules work, unless a stop has started, which can happen before the start is complete. */
   private void later(Runnable work, long delayMillis) {
     try {
       words.schedule(work, delayMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException stopping) {
-      LOG.debug("nothing more is told to systemd");
+      LOG.debug("the scheduler has stopped; no more notifications to systemd");
     }
   }
 
   /**
-   * A stop has begun, during which nobody waits for further words.
+   * Reports that a stop has started; further notifications are not needed.
    *
-   * @param mostSeconds how long it may take, whatever the unit's time-out is
+   * @param mostSeconds the longest time it may take, overriding the unit's time-out
    */
   void stopping(long mostSeconds) {
-    tell(List.of("STOPPING=1", "EXTEND_TIMEOUT_USEC=" + TimeUnit.SECONDS.toMicros(mostSeconds)));
+    notifyManager(
+        List.of("STOPPING=1", "EXTEND_TIMEOUT_USEC=" + TimeUnit.SECONDS.toMicros(mostSeconds)));
     words.shutdown();
   }
 
-  private void tell(List<String> word) {
+  private void notifyManager(List<String> word) {
     if (isListening) {
-      later(() -> say(word), 0);
+      later(() -> send(word), 0);
     }
   }
 
   /**
-   * Whether it was told. The service goes on whatever becomes of it: systemd does what it does to a
-   * silent one.
+   * Returns whether a notification succeeded. The service continues in either case; systemd handles
+   * a silent one.
    */
-  private boolean say(List<String> word) {
+  private boolean send(List<String> word) {
     List<String> command = new ArrayList<>(program);
     command.addAll(word);
     try {
@@ -136,17 +135,21 @@ final class ServiceManager {
               .start();
       if (!process.waitFor(WORD_SECONDS, TimeUnit.SECONDS)) {
         process.destroyForcibly();
-        LOG.warn("systemd was not told {}: {} did not end", word, program);
+        LOG.warn("notification {} to systemd failed: {} did not end", word, program);
       } else if (process.exitValue() != 0) {
-        LOG.warn("systemd was not told {}: {} ended with {}", word, program, process.exitValue());
+        LOG.warn(
+            "notification {} to systemd failed: {} ended with {}",
+            word,
+            program,
+            process.exitValue());
       } else {
         return true;
       }
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();
     } catch (Exception | OutOfMemoryError e) {
-      // No thread can be had either, which passes; the next word may be heard.
-      LOG.warn("systemd was not told {}: {}", word, e.toString());
+      // No thread is available, which is temporary; the next notification may succeed.
+      LOG.warn("notification {} to systemd failed: {}", word, e.toString());
     }
     return false;
   }

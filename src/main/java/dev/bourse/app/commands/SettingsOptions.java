@@ -16,9 +16,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that say which service is meant: with the same ones, commands mean the same. */
+/**
+ * The options that identify a service; commands with the same options refer to the same service.
+ */
 final class SettingsOptions {
-  /** The data folder where none is given. */
+  /** The default data folder. */
   static final String DATA = "data";
 
   @Option(
@@ -50,12 +52,13 @@ final class SettingsOptions {
   }
 
   /**
-   * Reads the settings: the file's, over them those given here, over them {@code --set}.
+   * Reads the settings: those of the file, overridden by {@code given}, overridden by {@code
+   * --set}.
    *
    * @throws IOException when the file cannot be read
-   * @throws Config.Faulty listing all that is wrong
+   * @throws Config.InvalidConfigException listing all faults
    */
-  Config read(Map<String, String> given) throws IOException, Config.Faulty {
+  Config read(Map<String, String> given) throws IOException, Config.InvalidConfigException {
     Map<String, String> values = new LinkedHashMap<>();
     List<String> faults = new ArrayList<>();
     if (config != null) {
@@ -69,7 +72,8 @@ final class SettingsOptions {
   }
 
   /** Opens the store that {@code serve} with the same options uses. */
-  WholeStore openStore(WholeStore.Purpose purpose) throws IOException, Config.Faulty {
+  WholeStore openStore(WholeStore.Purpose purpose)
+      throws IOException, Config.InvalidConfigException {
     return StoreOpening.whole(read(Map.of()), purpose);
   }
 }

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Tells whoever takes rows elsewhere where the bytes are of the files that the rows tell of. */
+/** Explains to operators who move rows where the bytes of the published files are. */
 final class StoredFiles {
-  /** How many files are in each object store, by its name. */
+  /** The number of files in each object store, by its name. */
   private final Map<String, Long> inObjects = new TreeMap<>();
 
   private long inFolder;
@@ -31,8 +31,8 @@ final class StoredFiles {
     }
   }
 
-  /** Where they are, in a sentence; empty when there are none. */
-  List<String> told(String file) {
+  /** The places of the bytes, in a sentence; empty if there are none. */
+  List<String> locations(String file) {
     List<String> places = new ArrayList<>();
     inObjects.forEach((store, count) -> places.add(count + " in " + store));
     if (inFolder > 0) {
@@ -46,9 +46,9 @@ final class StoredFiles {
   }
 
   /**
-   * The object stores that nobody would look for bytes in, in a sentence each.
+   * The object stores that serve would not read, in a sentence each.
    *
-   * @param known the names of those of the settings
+   * @param known the names of the stores in the settings
    */
   List<String> unreachable(List<String> known) {
     return inObjects.keySet().stream()

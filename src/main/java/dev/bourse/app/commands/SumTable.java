@@ -4,7 +4,7 @@ import dev.bourse.store.transfer.TableSum;
 import java.io.PrintWriter;
 import java.util.List;
 
-/** Prints what the tables of a store amount to, for people who compare. */
+/** Prints the sums of a store's tables, for comparison by people. */
 record SumTable(PrintWriter out) {
 
   void print(List<TableSum> sums) {

@@ -2,11 +2,9 @@ package dev.bourse.blob.s3;
 
 import dev.bourse.blob.Workers;
 import io.vertx.core.Future;
-import java.io.InputStream;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,13 +50,10 @@ final class EarlyPart {
    * Begins to send what is being spooled, if that is worth it and a place is free.
    *
    * @param places how many may be under way
-   * @param send sends a part and gives its tag; the stream may be opened more than once
+   * @param send sends a part and gives its tag
    */
   static @Nullable EarlyPart begin(
-      Spool spool,
-      Semaphore places,
-      Workers workers,
-      Function<Supplier<InputStream>, String> send) {
+      Spool spool, Semaphore places, Workers workers, Function<Payload, String> send) {
     if (spool.length() < LEAST_BYTES
         || !spool.isFilling(LEAST_BYTES_PER_SECOND)
         || !places.tryAcquire()) {
@@ -67,7 +62,7 @@ final class EarlyPart {
     EarlyPart part = new EarlyPart(spool);
     part.tag =
         workers
-            .longCall(() -> send.apply(() -> spool.follow(part::millisLeft)))
+            .longCall(() -> send.apply(spool.follow(part::millisLeft)))
             .onComplete(done -> places.release());
     return part;
   }

@@ -31,7 +31,7 @@ final class OpenReadings {
       throw S3Blobs.closedStore();
     }
     if (open.size() >= tools.config().openBlobs()) {
-      throw new StorageBusy(open.size() + " blobs are read, as many as may be at once");
+      throw new StorageBusy(open.size() + " blobs are being read, the most that are allowed");
     }
     S3Reading reading =
         new S3Reading(blob, tools.calls(), tools.workers(), aheadPlaces, this::forget);

@@ -1,8 +1,6 @@
 package dev.bourse.blob.s3;
 
 import io.vertx.core.Future;
-import java.io.InputStream;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Sends what is spooled as a part, early where that is worth it. Used by one step at a time. */
@@ -18,13 +16,10 @@ final class PartSender {
 
   /** From the second part on, for of the first nobody knows whether there will be one. */
   void beginEarly(S3Rows.Upload row, int number) {
-    if (early == null && row.multipart() != null) {
+    if (early == null && row.multipart() != null && tools.calls().tagsAreDigests()) {
       early =
           EarlyPart.begin(
-              spool,
-              tools.earlyPlaces(),
-              tools.workers(),
-              bytes -> send(row, number, tools.partBytes(), bytes));
+              spool, tools.earlyPlaces(), tools.workers(), payload -> send(row, number, payload));
     }
   }
 
@@ -36,21 +31,24 @@ final class PartSender {
       // What the store did not take after all its tries is the client's to send again.
       return begun
           .tag()
-          .recover(e -> EarlyPart.isGivenUp(e) ? sendSpool(row, number) : Future.failedFuture(e));
+          .recover(
+              e ->
+                  EarlyPart.isGivenUp(e) || e instanceof UploadReceipt.UnverifiedException
+                      ? sendSpool(row, number)
+                      : Future.failedFuture(e));
     }
     stop();
     return sendSpool(row, number);
   }
 
   private Future<String> sendSpool(S3Rows.Upload row, int number) {
-    long bytes = spool.length();
-    return tools.workers().longCall(() -> send(row, number, bytes, () -> spool.read(0, bytes)));
+    return tools.workers().longCall(() -> send(row, number, spool.read(0, spool.length())));
   }
 
-  private String send(S3Rows.Upload row, int number, long bytes, Supplier<InputStream> source) {
+  private String send(S3Rows.Upload row, int number, Payload payload) {
     return tools
         .calls()
-        .send(String.valueOf(row.object()), String.valueOf(row.multipart()), number, bytes, source);
+        .send(String.valueOf(row.object()), String.valueOf(row.multipart()), number, payload);
   }
 
   /** Breaks off what was begun early. */

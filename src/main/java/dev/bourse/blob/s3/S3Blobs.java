@@ -157,7 +157,7 @@ public final class S3Blobs implements BlobStore {
             checkIdle(uploadId);
             if (uploads.size() >= tools.config().openUploads()) {
               throw new StorageBusy(
-                  uploads.size() + " uploads are open, as many as may be at once");
+                  uploads.size() + " uploads are open, the most that are allowed");
             }
             uploads.put(uploadId, Optional.empty());
           }
@@ -284,10 +284,10 @@ public final class S3Blobs implements BlobStore {
               () ->
                   tools
                       .rows()
-                      .blob(key)
+                      .renew(key)
                       .compose(
-                          there ->
-                              there.isPresent()
+                          isThere ->
+                              isThere
                                   ? tools.completion().abandon(uploadId)
                                   : tools
                                       .rows()
@@ -345,7 +345,7 @@ public final class S3Blobs implements BlobStore {
   }
 
   @Override
-  public Future<Void> delete(String key) {
+  public Future<Void> delete(String key, Instant before) {
     return checked(
         () ->
             blob(key)
@@ -354,13 +354,13 @@ public final class S3Blobs implements BlobStore {
                         found.isEmpty()
                             ? Future.succeededFuture()
                             : tools
-                                .workers()
-                                .<Void>longCall(
-                                    () -> {
-                                      tools.calls().delete(found.get().object());
-                                      return null;
-                                    })
-                                .compose(deleted -> tools.rows().deleted(key))));
+                                .rows()
+                                .deleted(key, found.get(), before.toEpochMilli())
+                                .compose(
+                                    orphan ->
+                                        orphan.isEmpty()
+                                            ? Future.succeededFuture()
+                                            : tools.completion().delete(orphan.get()))));
   }
 
   @Override

@@ -4,7 +4,6 @@ import dev.bourse.blob.BlobGone;
 import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.StorageFull;
 import dev.bourse.core.ThisProcess;
-import java.io.InputStream;
 import java.net.URI;
 import java.time.Clock;
 import java.time.DateTimeException;
@@ -19,8 +18,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
@@ -46,6 +48,8 @@ import software.amazon.awssdk.services.s3.model.ListMultipartUploadsRequest;
 import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.NoSuchUploadException;
+import software.amazon.awssdk.services.s3.model.PutObjectResponse;
+import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 import software.amazon.awssdk.services.s3.presigner.S3Presigner;
 
 /**
@@ -54,6 +58,8 @@ import software.amazon.awssdk.services.s3.presigner.S3Presigner;
  * BlobGone} for what is not there, {@link StorageFull}, {@link StorageFault} for the rest.
  */
 final class S3Calls implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(S3Calls.class);
+
   /** A store that is there answers within milliseconds. */
   private static final Duration CONNECT = Duration.ofSeconds(3);
 
@@ -89,6 +95,19 @@ final class S3Calls implements AutoCloseable {
   /** What they say when the parts are not those that were listed. */
   private static final Set<String> OTHER_PARTS = Set.of("InvalidPart", "InvalidPartOrder");
 
+  /** What services say when the digest of the bytes that arrived is not the one that was sent. */
+  private static final Set<String> ALTERED = Set.of("BadDigest", "XAmzContentSHA256Mismatch");
+
+  /** Of altered bytes if they were signed; otherwise of a wrong secret key. */
+  private static final String WRONG_SIGNATURE = "SignatureDoesNotMatch";
+
+  /** What services say of credentials that they do not accept. */
+  private static final Set<String> REFUSED_CREDENTIALS =
+      Set.of(WRONG_SIGNATURE, "InvalidAccessKeyId", "InvalidToken", "ExpiredToken");
+
+  /** As often as the library repeats a request. A network that alters three copies is broken. */
+  private static final int TRIES_OF_ALTERED = 3;
+
   private static final int INSUFFICIENT_STORAGE = 507;
   private static final int NOT_FOUND = 404;
 
@@ -97,6 +116,9 @@ final class S3Calls implements AutoCloseable {
   private final S3Client client;
   private final S3Presigner presigner;
   private final CallListener listener;
+
+  /** Whether the newest tag of an object or part was the MD5 of its bytes. */
+  private volatile boolean tagsAreDigests = true;
 
   /**
    * @param listener told of all calls but those of {@link #check}
@@ -176,21 +198,69 @@ final class S3Calls implements AutoCloseable {
         .uploadId();
   }
 
-  /** Sends a part and gives the tag that the store knows it by. */
-  String send(
-      String object, String multipart, int number, long bytes, Supplier<InputStream> source) {
-    return call(
-            "send part " + number + " of " + object,
-            () ->
-                client.uploadPart(
-                    r ->
-                        r.bucket(config.bucket())
-                            .key(key(object))
-                            .uploadId(multipart)
-                            .partNumber(number)
-                            .contentLength(bytes),
-                    RequestBody.fromContentProvider(source::get, bytes, BINARY)))
-        .eTag();
+  /**
+   * Returns whether the newest tag of the store was a digest, so that bytes may be sent before
+   * their digest is known.
+   */
+  boolean tagsAreDigests() {
+    return tagsAreDigests;
+  }
+
+  /**
+   * Sends a part and returns the store's tag of it. Fails with {@link
+   * UploadReceipt.UnverifiedException} if nothing shows that the store has these bytes.
+   */
+  String send(String object, String multipart, int number, Payload payload) {
+    return taken(
+        "send part " + number + " of " + object,
+        payload,
+        md5 -> {
+          UploadPartResponse answer =
+              client.uploadPart(
+                  r ->
+                      r.bucket(config.bucket())
+                          .key(key(object))
+                          .uploadId(multipart)
+                          .partNumber(number)
+                          .contentMD5(md5)
+                          .contentLength(payload.bytes()),
+                  body(payload));
+          return UploadReceipt.of(
+              answer.eTag(), answer.serverSideEncryptionAsString(), answer.sseCustomerAlgorithm());
+        });
+  }
+
+  private static RequestBody body(Payload payload) {
+    return RequestBody.fromContentProvider(payload.stream()::get, payload.bytes(), BINARY);
+  }
+
+  /** Sends bytes until the store has them unaltered, a few times at most, and returns its tag. */
+  private String taken(
+      String what, Payload payload, Function<@Nullable String, UploadReceipt> send) {
+    for (int left = TRIES_OF_ALTERED; ; left--) {
+      try {
+        return call(
+            what,
+            bytesAreSigned(),
+            () -> verified(what, payload, send.apply(payload.header().orElse(null))));
+      } catch (UploadReceipt.AlteredException e) {
+        if (left == 1) {
+          throw e;
+        }
+        LOG.warn("{}; it is sent again", e.getMessage());
+      }
+    }
+  }
+
+  /** The library signs bytes over plain HTTP only, because TLS finds altered ones by itself. */
+  private boolean bytesAreSigned() {
+    return config.endpoint().filter(at -> "http".equalsIgnoreCase(at.getScheme())).isPresent();
+  }
+
+  private String verified(String what, Payload payload, UploadReceipt taken) {
+    tagsAreDigests = taken.isDigest();
+    taken.verify(what, payload);
+    return taken.tag();
   }
 
   /**
@@ -236,13 +306,22 @@ final class S3Calls implements AutoCloseable {
   }
 
   /** Makes an object of some bytes. */
-  void put(String object, long bytes, Supplier<InputStream> source) {
-    call(
+  void put(String object, Payload payload) {
+    taken(
         "put " + object,
-        () ->
-            client.putObject(
-                r -> r.bucket(config.bucket()).key(key(object)).contentLength(bytes),
-                RequestBody.fromContentProvider(source::get, bytes, BINARY)));
+        payload,
+        md5 -> {
+          PutObjectResponse answer =
+              client.putObject(
+                  r ->
+                      r.bucket(config.bucket())
+                          .key(key(object))
+                          .contentMD5(md5)
+                          .contentLength(payload.bytes()),
+                  body(payload));
+          return UploadReceipt.of(
+              answer.eTag(), answer.serverSideEncryptionAsString(), answer.sseCustomerAlgorithm());
+        });
   }
 
   /**
@@ -425,17 +504,27 @@ final class S3Calls implements AutoCloseable {
    * @param what an operation and behind a blank what it is done to
    */
   private <T> T call(String what, Supplier<T> call) {
+    return call(what, false, call);
+  }
+
+  /**
+   * @param signsBytes whether the signature covers bytes, which the network may alter
+   */
+  private <T> T call(String what, boolean signsBytes, Supplier<T> call) {
     long begin = System.nanoTime();
     T answer;
     try {
       answer = call.get();
     } catch (AwsServiceException e) {
-      RuntimeException told = translated(what, e);
+      RuntimeException told = translated(what, signsBytes, e);
       ended(what, outcome(told), begin);
       throw told;
     } catch (SdkException e) {
       ended(what, CallListener.Outcome.UNANSWERED, begin);
       throw new StorageFault("the object store did not " + what, e);
+    } catch (UploadReceipt.AlteredException e) {
+      ended(what, CallListener.Outcome.REFUSED, begin);
+      throw e;
     }
     ended(what, CallListener.Outcome.DONE, begin);
     return answer;
@@ -451,8 +540,24 @@ final class S3Calls implements AutoCloseable {
         : told instanceof StorageFull ? CallListener.Outcome.FULL : CallListener.Outcome.REFUSED;
   }
 
-  private static RuntimeException translated(String what, AwsServiceException e) {
+  private RuntimeException translated(String what, boolean signsBytes, AwsServiceException e) {
     String code = code(e);
+    if (ALTERED.contains(code)) {
+      return new UploadReceipt.AlteredException(
+          "the object store received altered bytes, " + code + ": " + what, e);
+    }
+    if (signsBytes && code.equals(WRONG_SIGNATURE)) {
+      return new UploadReceipt.AlteredException(
+          "the object store received altered bytes or has another secret key, %s: %s"
+              .formatted(code, what),
+          e);
+    }
+    if (REFUSED_CREDENTIALS.contains(code)) {
+      return new StorageFault(
+          "the object store did not %s: %s"
+              .formatted(what, S3Unusable.because(config, e).getMessage()),
+          e);
+    }
     if (OTHER_PARTS.contains(code)) {
       return new PartsLost("the object store has other parts: " + what);
     }

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What the database knows of one object store: uploads, their parts and pieces, and blobs. */
 final class S3Rows {
+  /** The name of no upload, as a name is not empty. */
+  private static final String NO_UPLOAD = "";
+
   private final Database database;
   private final String store;
   private final Clock clock;
@@ -476,9 +479,79 @@ final class S3Rows {
         row -> new Blob(row.text("object"), row.integer("bytes")));
   }
 
-  /** The blob's object is deleted. */
-  Future<Void> deleted(String key) {
-    return database.commit(
-        List.of(Statement.of("DELETE FROM blob WHERE store = ? AND blob_key = ?", store, key)));
+  /** A blob's row is not as it was when it was read. */
+  private static final class BlobChangedException extends RuntimeException {
+    BlobChangedException() {
+      super("the blob changed meanwhile", null, false, false);
+    }
+  }
+
+  /** Has a blob's age begin now; returns whether there is one. */
+  Future<Boolean> renew(String key) {
+    return blob(key)
+        .compose(
+            found ->
+                found.isEmpty()
+                    ? Future.succeededFuture(false)
+                    : unlessChanged(
+                        database
+                            .commit(
+                                List.of(
+                                    Statement.guarded(
+                                        BlobChangedException::new,
+                                        """
+                                        UPDATE blob SET stored_at = ?
+                                        WHERE store = ? AND blob_key = ?\
+                                        """,
+                                        clock.millis(),
+                                        store,
+                                        key)))
+                            .map(true),
+                        false));
+  }
+
+  private static <T> Future<T> unlessChanged(Future<T> commit, T otherwise) {
+    return commit.recover(
+        e ->
+            e instanceof BlobChangedException
+                ? Future.succeededFuture(otherwise)
+                : Future.failedFuture(e));
+  }
+
+  /**
+   * Takes a blob's object from its key, and lists it as a piece of no upload until it is deleted.
+   * Does nothing if the key has another object by now, or its age began again.
+   *
+   * @param before the blob stays if its age began then or later
+   * @return the object to delete
+   */
+  Future<Optional<Piece>> deleted(String key, Blob blob, long before) {
+    Piece orphan = new Piece(NO_UPLOAD, blob.object(), 0, blob.bytes());
+    return unlessChanged(
+        database
+            .commit(
+                List.of(
+                    Statement.guarded(
+                        BlobChangedException::new,
+                        """
+                        DELETE FROM blob
+                        WHERE store = ? AND blob_key = ? AND object = ? AND stored_at < ?\
+                        """,
+                        store,
+                        key,
+                        blob.object(),
+                        before),
+                    Statement.of(
+                        """
+                        INSERT INTO blob_piece (store, object, upload, start, bytes, kept, made_at)
+                        VALUES (?, ?, ?, 0, ?, 1, ?) ON CONFLICT (store, object) DO NOTHING\
+                        """,
+                        store,
+                        blob.object(),
+                        NO_UPLOAD,
+                        blob.bytes(),
+                        clock.millis())))
+            .map(Optional.of(orphan)),
+        Optional.empty());
   }
 }

@@ -38,6 +38,7 @@ public final class S3Unusable extends RuntimeException {
           "SignatureDoesNotMatch",
           "AccessDenied",
           "InvalidToken",
+          "ExpiredToken",
           "Forbidden" ->
           place + " refuses the credentials for bucket '" + config.bucket() + "': " + code;
       case "RequestTimeTooSkewed", "RequestExpired" ->

@@ -367,7 +367,7 @@ final class S3Upload implements Upload {
             named ->
                 workers.longCall(
                     () -> {
-                      calls.put(object, bytes, () -> spool.read(0, bytes));
+                      calls.put(object, spool.read(0, bytes));
                       return null;
                     }))
         .compose(

@@ -1,5 +1,7 @@
 package dev.bourse.blob.s3;
 
+import dev.bourse.blob.BlobStore;
+import dev.bourse.blob.StorageFault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -9,6 +11,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -24,10 +28,18 @@ final class Spool {
 
   private final int capacity;
 
-  // The three below are guarded by this object.
+  // The rest is guarded by this object.
   private long length;
   private long missing;
   private long begunNanos;
+
+  /**
+   * The digest of the bytes as they came, so that a disk that alters them is noticed. Not of those
+   * that were filled in, which come out of order.
+   */
+  private final MessageDigest digest = md5();
+
+  private boolean isDigested = true;
 
   /**
    * @param capacity the bytes of a part
@@ -71,6 +83,7 @@ final class Spool {
   synchronized void beginBehind(long bytes) {
     length = bytes;
     missing = bytes;
+    isDigested = bytes == 0;
     begunNanos = System.nanoTime();
   }
 
@@ -106,6 +119,7 @@ final class Spool {
         begunNanos = System.nanoTime();
       }
       length = start + taken;
+      digest.update(bytes, from, taken);
       notifyAll();
     }
     return taken;
@@ -115,19 +129,56 @@ final class Spool {
   synchronized void clear() {
     length = 0;
     missing = 0;
+    digest.reset();
+    isDigested = true;
   }
 
-  /** A stream over some of it, which may be opened again for another try. */
-  InputStream read(long from, long bytes) {
+  /** Returns some of its bytes, which are here. */
+  Payload read(long from, long bytes) {
     if (from < missing()) {
       throw new IllegalStateException("the first " + missing() + " bytes are not here");
     }
+    return new Payload(bytes, () -> stream(from, bytes), () -> md5(from, bytes), true);
+  }
+
+  private InputStream stream(long from, long bytes) {
     return new Bytes(from, from + bytes, EarlyPart.NEVER_GIVEN_UP);
   }
 
-  /** A stream over all of a part, which waits for bytes that are still to come. */
-  InputStream follow(EarlyPart.Patience patience) {
-    return new Bytes(0, capacity, patience);
+  /** Returns all bytes of a part; its stream waits for those that are still to come. */
+  Payload follow(EarlyPart.Patience patience) {
+    return new Payload(
+        capacity, () -> new Bytes(0, capacity, patience), () -> md5(0, capacity), false);
+  }
+
+  private static MessageDigest md5() {
+    try {
+      return MessageDigest.getInstance("MD5");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has MD5", e);
+    }
+  }
+
+  private byte[] md5(long from, long bytes) {
+    synchronized (this) {
+      if (isDigested && from == 0 && bytes == length) {
+        try {
+          return ((MessageDigest) digest.clone()).digest();
+        } catch (CloneNotSupportedException e) {
+          throw new IllegalStateException("the platform's MD5 can be cloned", e);
+        }
+      }
+    }
+    MessageDigest behind = md5();
+    byte[] piece = new byte[BlobStore.BLOCK_BYTES];
+    try (InputStream source = stream(from, bytes)) {
+      for (int read = source.read(piece); read >= 0; read = source.read(piece)) {
+        behind.update(piece, 0, read);
+      }
+    } catch (IOException e) {
+      throw new StorageFault("cannot read the spool", e);
+    }
+    return behind.digest();
   }
 
   /** Wakes up streams that wait, for one of them is given up. */

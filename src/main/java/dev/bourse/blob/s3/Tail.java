@@ -144,9 +144,7 @@ final class Tail {
         .workers()
         .longCall(
             () -> {
-              tools
-                  .calls()
-                  .put(piece.object(), piece.bytes(), () -> spool.read(from, piece.bytes()));
+              tools.calls().put(piece.object(), spool.read(from, piece.bytes()));
               return null;
             });
   }

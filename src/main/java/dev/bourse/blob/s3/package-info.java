@@ -44,8 +44,16 @@
  * part at most is unrecorded at any time.
  *
  * <p>The protocol, its signatures and its retries are the AWS SDK's, used synchronously on bounded
- * pools of threads: no second Netty, and nothing that blocks on an event loop. Checksums are sent
- * only where the protocol demands them, since other makers' services refuse the newer defaults.
+ * pools of threads: no second Netty, and nothing that blocks on an event loop. The library's newer
+ * checksums are sent only where the protocol demands them, since other makers' services refuse
+ * them.
+ *
+ * <p>Bytes are verified by their MD5 instead, which every service knows. Bytes that are whole
+ * before they are sent carry it as {@code Content-MD5}, and the tag that the store answers is
+ * compared with it wherever a tag is a digest. A part that is sent while its bytes come is compared
+ * by its tag alone. Where the store says by its answer that a tag is no digest, as with keys of
+ * KMS, a part is sent only once it is spooled, with {@code Content-MD5}. Altered bytes are sent
+ * again, three times at most.
  *
  * <p>Under it is the client of the JDK. Measured on two cores that the store shared, 512 MiB in
  * parts of 16 MiB, in MB/s: 305 up and 2,400 down, against 305 and 2,290 of Apache's, which would

@@ -5,15 +5,15 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is kept of one sign-in.
+ * A stored sign-in.
  *
- * @param url the service's address; null in what is kept by that address
- * @param clientId as what this command line signed in
+ * @param url the service's address; null if the account is stored under that address
+ * @param clientId the client id of the sign-in
  * @param tokenEndpoint where tokens are renewed
- * @param revocationEndpoint where they are given back
+ * @param revocationEndpoint where tokens are revoked
  * @param accessToken null when nobody is signed in
- * @param expiresAt until when the access token is good
- * @param refreshToken good once; null when there is none
+ * @param expiresAt when the access token expires
+ * @param refreshToken can be used once; null when there is none
  */
 record Account(
     @Nullable String url,
@@ -57,12 +57,12 @@ record Account(
     return accessToken != null;
   }
 
-  /** The same without its tokens. */
+  /** The account without its tokens. */
   Account signedOut() {
     return new Account(url, clientId, tokenEndpoint, revocationEndpoint, null, Instant.EPOCH, null);
   }
 
-  /** The same with what a token endpoint answered. */
+  /** The account with the tokens of a token endpoint's answer. */
   Account with(JsonObject tokens, Instant now) {
     String renewed = tokens.getString("refresh_token", refreshToken);
     return new Account(
@@ -75,7 +75,7 @@ record Account(
         renewed);
   }
 
-  /** Without its tokens: whatever prints this must not print them. */
+  /** Omits the tokens, so that they cannot be printed by accident. */
   @Override
   public String toString() {
     return "Account[clientId=" + clientId + ", isSignedIn=" + isSignedIn() + ']';

@@ -6,11 +6,11 @@ import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 
-/** Signing in and out. */
+/** The commands to sign in and out. */
 public final class AccountCommands {
   private AccountCommands() {}
 
-  /** {@code login} and {@code logout}, each made when it is needed. */
+  /** {@code login} and {@code logout}, each created on demand. */
   public static Map<String, Supplier<CommandLine>> all(CommandEnvironment environment) {
     Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();
     all.put("login", () -> new CommandLine(new LoginCommand(environment)));

@@ -19,16 +19,17 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Signing in with the browser of this machine (RFC 8252): the service's page asks, and sends the
- * browser to a port of this machine with a code. Only who holds the verifier of PKCE redeems it.
+ * Sign-in with the browser of this machine (RFC 8252): the service's page asks for consent and
+ * redirects the browser to a local port with a code. Only the holder of the PKCE verifier can
+ * redeem the code.
  */
 final class BrowserLogin {
-  /** As long as a device code lasts: to sign in may take a mail. */
+  /** The lifetime of a device code; signing in may involve a mail. */
   private static final Duration LIMIT = Duration.ofMinutes(10);
 
   private static final Duration ANSWER = Duration.ofSeconds(30);
 
-  /** 256 bits of random, in base 62. */
+  /** 256 random bits in base 62. */
   private static final int STATE_LENGTH = 43;
 
   private static final int VERIFIER_LENGTH = 64;
@@ -40,7 +41,7 @@ final class BrowserLogin {
   private final Optional<CommandEnvironment.Browser> browser;
 
   /**
-   * @param scope what is asked for, separated by spaces
+   * @param scope the requested scopes, separated by spaces
    * @param browser shows the page; without one the person opens it
    */
   BrowserLogin(
@@ -57,10 +58,10 @@ final class BrowserLogin {
   }
 
   /**
-   * Signs in, for what is kept as this profile; empty where the service does not know this way for
-   * the command line, as those do not that are older than it.
+   * Signs in for a profile; empty if the service does not support this for the command line, as
+   * older services do not.
    */
-  Optional<Account> run(Profile profile) throws Refused {
+  Optional<Account> run(SignInProfile profile) throws Refused {
     ServerMetadata metadata = ServerMetadata.discover(service);
     String state = Ids.base62(environment.random(), STATE_LENGTH);
     String verifier = Ids.base62(environment.random(), VERIFIER_LENGTH);
@@ -96,8 +97,8 @@ final class BrowserLogin {
   }
 
   /**
-   * Whether the page asks, or leads to the sign-in. The person should not find out in the browser
-   * that it does not, while a terminal waits.
+   * Whether the page asks for consent or leads to the sign-in. An error should appear in the
+   * terminal rather than in the browser, while the terminal waits.
    */
   private boolean isKnown(String page) throws Refused {
     Service.Request request = Service.Request.of("GET", page, Map.of("Accept", "text/html"));
@@ -111,7 +112,10 @@ final class BrowserLogin {
     return status < 400;
   }
 
-  /** A person who opens the page by hand needs the whole address, and no program is given it. */
+  /**
+   * Prints the whole address for a person who opens the page by hand; it is not passed to a
+   * program.
+   */
   private void show(String page, LoopbackAnswer loopback) {
     out.printf(
         "%s%n%n    %s%n%nWaiting for you to allow it there, for %d minutes at most.%n",
@@ -134,11 +138,11 @@ final class BrowserLogin {
   }
 
   private static String code(ServerMetadata metadata, Map<String, String> answer) throws Refused {
-    // RFC 9207: the answer of another server is not brought here.
+    // RFC 9207: rejects the answer of another server.
     if (!metadata.issuer().equals(answer.get("iss"))) {
       throw new Refused(
           ExitCode.REFUSED,
-          "the answer is not of %s but of %s; nothing is stored"
+          "the answer is from %2$s instead of %1$s; nothing is stored"
               .formatted(metadata.issuer(), Text.shown(answer.getOrDefault("iss", "nobody"))));
     }
     String error = answer.getOrDefault("error", "");
@@ -157,7 +161,7 @@ final class BrowserLogin {
 
   private JsonObject redeem(ServerMetadata metadata, String redirect, String code, String verifier)
       throws Refused {
-    // Not tried again when its answer is lost: a second use would end the sign-in.
+    // Not retried if the answer is lost, because a second use of the code would end the sign-in.
     ServerMetadata.Reply reply =
         ServerMetadata.ask(
             service,

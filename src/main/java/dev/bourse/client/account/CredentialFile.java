@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** {@code credentials.json}: the accounts by profile, and which signed in last. */
+/** {@code credentials.json}: the accounts by profile, and the profile of the last sign-in. */
 final class CredentialFile {
   private static final String FILE = "credentials.json";
   private static final String CURRENT = "current";
@@ -21,14 +21,14 @@ final class CredentialFile {
     this.folder = new ConfigFolder(environment);
   }
 
-  /** What to do to an account while nobody else does. */
+  /** A change of an account under the file's lock. */
   @FunctionalInterface
   interface Step {
     /**
-     * What becomes of it.
+     * Returns the changed account.
      *
      * @param account as stored now; empty for none
-     * @return what is to be stored; null to leave it as it is
+     * @return the account to store; null to leave it unchanged
      */
     @Nullable Account take(Optional<Account> account) throws Refused;
   }
@@ -37,19 +37,19 @@ final class CredentialFile {
     return folder.file(FILE);
   }
 
-  /** The profile that signed in last. */
-  Optional<Profile> current() throws Refused {
+  /** The profile of the last sign-in. */
+  Optional<SignInProfile> current() throws Refused {
     JsonObject content = folder.read(FILE);
     return Optional.ofNullable(content.getString(CURRENT)).map(name -> profile(content, name));
   }
 
-  /** A profile by its name; empty when nothing is kept of it. */
-  Optional<Profile> findProfile(String name) throws Refused {
+  /** A profile by its name; empty if there is none. */
+  Optional<SignInProfile> findProfile(String name) throws Refused {
     JsonObject content = folder.read(FILE);
     return find(content, name).map(account -> profile(content, name));
   }
 
-  /** The names of those that have one. */
+  /** The names of the named profiles. */
   List<String> profileNames() throws Refused {
     JsonObject content = folder.read(FILE);
     return content.getJsonObject(SERVICES, new JsonObject()).fieldNames().stream()
@@ -58,12 +58,12 @@ final class CredentialFile {
         .toList();
   }
 
-  /** What is kept by a service's address does not tell that address once more. */
-  private static Profile profile(JsonObject content, String name) {
-    return new Profile(name, find(content, name).map(Account::url).orElse(name));
+  /** An account stored under a service's address does not repeat the address. */
+  private static SignInProfile profile(JsonObject content, String name) {
+    return new SignInProfile(name, find(content, name).map(Account::url).orElse(name));
   }
 
-  Optional<Account> find(Profile profile) throws Refused {
+  Optional<Account> find(SignInProfile profile) throws Refused {
     return find(folder.read(FILE), profile.name());
   }
 
@@ -73,8 +73,8 @@ final class CredentialFile {
         .map(Account::of);
   }
 
-  /** Reads and stores an account in one step that no other command comes between. */
-  void update(Profile profile, Step step) throws Refused {
+  /** Reads and stores an account under the file's lock. */
+  void update(SignInProfile profile, Step step) throws Refused {
     folder.locked(
         FILE,
         () -> {

@@ -11,18 +11,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
-/** Signing in without a browser at hand (RFC 8628): shows a code and waits for the permission. */
+/** Sign-in without a browser at hand (RFC 8628): shows a code and waits for consent. */
 final class DeviceLogin {
-  /** RFC 8628, section 3.2: where the service names none. */
+  /** RFC 8628, section 3.2: the default interval. */
   private static final long INTERVAL_SECONDS = 5;
 
   /** RFC 8628, section 3.5. */
   private static final long SLOWER_SECONDS = 5;
 
-  /** Polled no less often than this, whatever the service says or however long it is away. */
+  /** The longest interval between polls, even if the service asks for more or is unreachable. */
   private static final long SELDOM_SECONDS = 60;
 
-  /** However long the code lasts, nobody waits longer than this. */
+  /** The longest wait, even if the code lasts longer. */
   private static final long MAX_SECONDS = 3_600;
 
   private final Service service;
@@ -31,7 +31,7 @@ final class DeviceLogin {
   private final String scope;
 
   /**
-   * @param scope what is asked for, separated by spaces
+   * @param scope the requested scopes, separated by spaces
    */
   DeviceLogin(Service service, CommandEnvironment environment, PrintWriter out, String scope) {
     this.scope = scope;
@@ -40,8 +40,8 @@ final class DeviceLogin {
     this.out = out;
   }
 
-  /** Signs in, for what is kept as this profile. */
-  Account run(Profile profile) throws Refused {
+  /** Signs in for a profile. */
+  Account run(SignInProfile profile) throws Refused {
     ServerMetadata metadata = ServerMetadata.discover(service);
     ServerMetadata.Reply begun =
         ServerMetadata.ask(
@@ -83,7 +83,7 @@ final class DeviceLogin {
 
   private JsonObject poll(ServerMetadata metadata, JsonObject begun) throws Refused {
     Instant end = environment.clock().instant().plusSeconds(lifeSeconds(begun));
-    // A service that names no sensible one must not keep the terminal waiting.
+    // An absurd interval in the answer must not keep the terminal waiting.
     long interval =
         Math.min(SELDOM_SECONDS, Math.max(1, begun.getLong("interval", INTERVAL_SECONDS)));
     while (true) {
@@ -113,7 +113,7 @@ final class DeviceLogin {
       }
       if (reply.isDone()) {
         if (reply.body().getString("access_token") == null) {
-          throw reply.refused("the service gave no token");
+          throw reply.refused("the service issued no token");
         }
         return reply.body();
       }
@@ -121,7 +121,7 @@ final class DeviceLogin {
     }
   }
 
-  /** The seconds to the next try; throws where there is none. */
+  /** The seconds until the next poll; throws when polling is over. */
   private static long next(ServerMetadata.Reply reply, long interval) throws Refused {
     return switch (reply.error()) {
       case "authorization_pending" -> interval;

@@ -16,9 +16,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clusters and nodes of one sign-in, as commands saw them last: what a shell offers when a name
- * is completed, which never asks the service. They may be out of date, and nothing but that is
- * decided by them; so what cannot be read is no name, and what cannot be written is not told.
+ * The clusters and nodes of one sign-in as commands saw them last, for shell completion, which
+ * never calls the service. They may be out of date, and serve for nothing else; so an unreadable
+ * file counts as empty, and a failed write is ignored.
  */
 public final class KnownNames {
   private static final String FILE = "names.json";
@@ -29,30 +29,33 @@ public final class KnownNames {
   private static final String NAME = "name";
   private static final String ADDRESS = "address";
 
-  /** The sign-ins; of more, those go whose names were learnt first. */
+  /** The maximum number of sign-ins; beyond it the least recently updated is dropped. */
   private static final int MOST_PROFILES = 8;
 
-  /** More than a person chooses from by Tab; with those of nodes they bound the file to 1.6 MB. */
+  /**
+   * More clusters than a person chooses from by Tab; together with the maximum of nodes it bounds
+   * the file to 1.6 MB.
+   */
   private static final int MOST_CLUSTERS = 200;
 
   private static final int MOST_NODES = 300;
 
-  /** Above all that is ever written. */
+  /** More than is ever written. */
   private static final long MOST_BYTES = 2_000_000;
 
-  /** Names and addresses; nothing in them that a shell would act upon. */
+  /** Names and addresses without characters that are special to a shell. */
   private static final Pattern WORD = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,127}");
 
   private final ConfigFolder folder;
   private final String profile;
 
-  KnownNames(ConfigFolder folder, Profile profile) {
+  KnownNames(ConfigFolder folder, SignInProfile profile) {
     this.folder = folder;
     this.profile = profile.name();
   }
 
   /**
-   * A node that was held.
+   * A node the cluster held.
    *
    * @param name such as {@code acme-train-0}
    * @param address its public IP
@@ -78,7 +81,7 @@ public final class KnownNames {
    */
   public List<String> clusters(Optional<String> kind) {
     List<String> names = new ArrayList<>();
-    clusters(mine(read()))
+    clusters(entryOfProfile(read()))
         .forEach(
             (name, of) -> {
               if (kind.isEmpty() || kind.get().equals(of)) {
@@ -94,21 +97,21 @@ public final class KnownNames {
    * @param cluster empty for all
    */
   public List<Node> nodes(Optional<String> cluster) {
-    return nodes(mine(read())).stream()
+    return nodes(entryOfProfile(read())).stream()
         .filter(node -> cluster.isEmpty() || cluster.get().equals(node.cluster()))
         .toList();
   }
 
-  /** All clusters that there are, as the answer to who one is tells them. */
+  /** Replaces all clusters by those in the answer of whoami. */
   public void learnWhoami(JsonObject answer) {
     change(
         kept -> {
           Map<String, String> clusters = new LinkedHashMap<>();
           for (Object one : answer.getJsonArray(CLUSTERS, new JsonArray())) {
-            JsonObject told = (JsonObject) one;
-            String name = told.getString(NAME);
+            JsonObject entry = (JsonObject) one;
+            String name = entry.getString(NAME);
             if (isWord(name) && clusters.size() < MOST_CLUSTERS) {
-              clusters.put(name, told.getString("kind"));
+              clusters.put(name, entry.getString("kind"));
             }
           }
           List<Node> nodes = new ArrayList<>(nodes(kept));
@@ -117,7 +120,7 @@ public final class KnownNames {
         });
   }
 
-  /** All nodes that a VM cluster holds. */
+  /** Replaces all nodes of a VM cluster. */
   public void learnNodes(String cluster, List<Node> held) {
     if (!isWord(cluster)) {
       return;
@@ -157,8 +160,8 @@ public final class KnownNames {
 
   private static List<Node> nodes(JsonObject kept) {
     List<Node> nodes = new ArrayList<>();
-    if (kept.getValue(NODES) instanceof JsonArray told) {
-      for (Object one : told) {
+    if (kept.getValue(NODES) instanceof JsonArray entry) {
+      for (Object one : entry) {
         if (one instanceof JsonObject node
             && node.getValue(CLUSTER) instanceof String cluster
             && node.getValue(NAME) instanceof String name
@@ -175,7 +178,7 @@ public final class KnownNames {
     return of.getValue(field) instanceof JsonObject object ? object : new JsonObject();
   }
 
-  private JsonObject mine(JsonObject content) {
+  private JsonObject entryOfProfile(JsonObject content) {
     return object(object(content, PROFILES), profile);
   }
 
@@ -190,15 +193,16 @@ public final class KnownNames {
     }
   }
 
-  /** What becomes of what is kept of this sign-in. */
+  /** A change of this sign-in's names. */
   @FunctionalInterface
   private interface Change {
     JsonObject of(JsonObject kept);
   }
 
   private void change(Change change) {
-    // Most commands learn what is known already; and another that learns now knows as much.
-    JsonObject before = mine(read());
+    // Most commands see the same names again, so an unchanged file is not written; a concurrent
+    // command's update is equally good.
+    JsonObject before = entryOfProfile(read());
     if (change.of(before).equals(before)) {
       return;
     }
@@ -209,7 +213,7 @@ public final class KnownNames {
       JsonObject content = read();
       JsonObject profiles = object(content, PROFILES).copy();
       JsonObject changed = change.of(object(profiles, profile));
-      // At the end, as the one that learnt last.
+      // Appended, because the order is that of the last updates.
       profiles.remove(profile);
       profiles.put(profile, changed);
       JsonObject kept = new JsonObject();
@@ -218,7 +222,7 @@ public final class KnownNames {
           .forEach(entry -> kept.put(entry.getKey(), entry.getValue()));
       folder.write(FILE, new JsonObject().put(PROFILES, kept));
     } catch (IOException | Refused e) {
-      // The command has done its work all the same; another learns the names.
+      // The names are optional: the command itself has succeeded.
       return;
     }
   }

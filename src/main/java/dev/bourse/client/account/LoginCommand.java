@@ -35,7 +35,7 @@ import picocli.CommandLine.Option;
     },
     mixinStandardHelpOptions = true)
 final class LoginCommand extends MemberCommand {
-  /** What the commands need, but for org:write: whoever has that can admit people. */
+  /** The scopes that the commands need, except org:write, because its holder can admit people. */
   private static final String EVERY_SCOPE =
       "capacity:read capacity:write bid:read bid:write billing:read org:read"
           + " checkpoints:read checkpoints:write";
@@ -69,7 +69,7 @@ final class LoginCommand extends MemberCommand {
 
   @Override
   protected void run() throws Refused {
-    Profile profile = profileToBe();
+    SignInProfile profile = profileToBe();
     Service service = new Service(profile.url(), Credential.NONE);
     String url = service.baseUrl();
     if (isPlainElsewhere(url)) {
@@ -81,11 +81,11 @@ final class LoginCommand extends MemberCommand {
     Account account = signIn(profile, service);
     credentials.update(profile, stored -> account);
     out().println("Signed in at " + url + who(account.accessToken()) + ".");
-    // The earlier sign-in is of no use any more, except to somebody who copied it.
+    // The previous sign-in is no longer needed, and a copy of it should become useless.
     known.ifPresent(old -> giveBack(service, old));
   }
 
-  private Account signIn(Profile profile, Service service) throws Refused {
+  private Account signIn(SignInProfile profile, Service service) throws Refused {
     if (isByCode && isShownOnly) {
       throw new Refused(ExitCode.USAGE, "--device opens no browser; leave out --no-browser");
     }
@@ -107,7 +107,7 @@ final class LoginCommand extends MemberCommand {
     try {
       LogoutCommand.revoke(service, old);
     } catch (Refused e) {
-      // It expires by itself; the new sign-in, which was asked for, has succeeded.
+      // The token expires in any case, and the requested new sign-in has succeeded.
       return;
     }
   }
@@ -118,7 +118,7 @@ final class LoginCommand extends MemberCommand {
         && !List.of("localhost", "127.0.0.1", "[::1]").contains(String.valueOf(host));
   }
 
-  /** Who the token says has signed in: for people to read; nothing is decided by it. */
+  /** The member in the token, for display only. */
   private static String who(@Nullable String token) {
     List<String> parts = token == null ? List.of() : List.of(token.split("\\.", -1));
     if (parts.size() != 3) {

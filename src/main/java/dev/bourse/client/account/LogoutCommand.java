@@ -26,7 +26,7 @@ final class LogoutCommand extends MemberCommand {
 
   @Override
   protected void run() throws Refused {
-    Profile profile = profile();
+    SignInProfile profile = profile();
     Service service = service();
     boolean[] was = new boolean[1];
     credentials()
@@ -57,7 +57,7 @@ final class LogoutCommand extends MemberCommand {
                 : "Nobody was signed in at " + service.baseUrl() + ".");
   }
 
-  /** Ends a sign-in at the service (RFC 7009). */
+  /** Revokes a sign-in at the service (RFC 7009). */
   static void revoke(Service service, Account account) throws Refused {
     String token = account.refreshToken() != null ? account.refreshToken() : account.accessToken();
     if (token == null) {

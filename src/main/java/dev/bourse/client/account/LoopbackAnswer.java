@@ -25,27 +25,26 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The address of this machine to which the browser brings the service's answer (RFC 8252, section
- * 7.3): one answer, of the sign-in that waits. Every page that the person has open, and every
- * program of this machine, can send a request here; one without the state of this sign-in is turned
- * away, and neither ends the wait nor is believed.
+ * A loopback server that receives the service's answer from the browser (RFC 8252, section 7.3),
+ * once, for one sign-in. Every page open in the browser, and every program on this machine, can
+ * send requests to it; requests without the state of this sign-in are rejected and have no effect.
  */
 final class LoopbackAnswer implements AutoCloseable {
   private static final String PATH = "/callback";
 
-  /** Connections that wait to be taken; a browser opens two or three. */
+  /** Pending connections; a browser opens two or three. */
   private static final int BACKLOG = 8;
 
-  /** So that a connection on which nothing comes does not keep the browser out. */
+  /** Several threads, so that an idle connection does not block the browser. */
   private static final int THREADS = 4;
 
-  /** Where the browser begins, followed by a word that is told to it alone. */
+  /** The start of the path for the browser, followed by a secret word. */
   private static final String DOOR = "/begin/";
 
   /**
-   * Seconds a request may take to come whole: a browser on this machine needs none, and threads
-   * that wait for the rest of another's are free again. The JDK's server knows no such limit by
-   * itself, and reads this property when the first server is made.
+   * Seconds in which a request has to arrive completely; a local browser needs much less, and
+   * incomplete requests of others must not block the threads. The JDK's server has no such limit by
+   * default, and reads this property when the first server is created.
    */
   private static final String REQUEST_LIMIT = "sun.net.httpserver.maxReqTime";
 
@@ -64,11 +63,11 @@ final class LoopbackAnswer implements AutoCloseable {
   private final ExecutorService threads;
   private final String state;
   private final AtomicReference<@Nullable Map<String, String>> answer = new AtomicReference<>();
-  private final AtomicReference<@Nullable Door> door = new AtomicReference<>();
+  private final AtomicReference<@Nullable EntryPoint> door = new AtomicReference<>();
   private final AtomicInteger entries = new AtomicInteger();
 
-  /** An address of this machine that leads to a page. */
-  private record Door(String path, String page) {}
+  /** A local path that redirects to a page. */
+  private record EntryPoint(String path, String page) {}
 
   private LoopbackAnswer(HttpServer server, String state) {
     this.server = server;
@@ -84,9 +83,9 @@ final class LoopbackAnswer implements AutoCloseable {
   }
 
   /**
-   * Opens a port that is free, of the loopback interface alone.
+   * Opens a free port on the loopback interface.
    *
-   * @param state a secret that the answer carries back
+   * @param state a secret that the answer has to carry
    */
   static LoopbackAnswer open(String state) throws Refused {
     if (System.getProperty(REQUEST_LIMIT) == null) {
@@ -108,26 +107,27 @@ final class LoopbackAnswer implements AutoCloseable {
     }
   }
 
-  /** Where the answer is to be sent. */
+  /** The redirect address for the answer. */
   String address() {
     return "http://127.0.0.1:" + server.getAddress().getPort() + PATH;
   }
 
   /**
-   * An address that sends one visitor on to a page. What a program is started with can be read by
-   * everybody on this machine; so a browser is started with this, which tells nothing once it has
-   * been there. A second visitor ends the wait: one of the two was not the browser.
+   * Registers a local address that redirects one visitor to a page, and returns it. The browser is
+   * started with this address, because command lines are visible to all users of the machine: after
+   * the first visit it reveals nothing. A second visit ends the sign-in, because one of the two
+   * visitors was not the browser.
    *
    * @param word a secret of letters and digits
    */
   String door(String word, String page) {
     String path = DOOR + word;
-    door.set(new Door(path, page));
+    door.set(new EntryPoint(path, page));
     return "http://127.0.0.1:" + server.getAddress().getPort() + path;
   }
 
   /**
-   * Waits for the answer; empty when none came in time.
+   * Waits for the answer; empty on time-out.
    *
    * @throws Refused when the browser's address was opened twice
    */
@@ -142,7 +142,7 @@ final class LoopbackAnswer implements AutoCloseable {
     if (entries.get() > 1) {
       throw new Refused(
           ExitCode.REFUSED,
-          "the address that your browser was given was opened twice, perhaps by another user of"
+          "the sign-in address was opened twice, perhaps by another user of"
               + " this machine; nothing is stored; run bourse login again, or with --device");
     }
     return Optional.ofNullable(answer.get());
@@ -150,7 +150,7 @@ final class LoopbackAnswer implements AutoCloseable {
 
   private void take(HttpExchange exchange) throws IOException {
     try (exchange) {
-      Door known = door.get();
+      EntryPoint known = door.get();
       if (known != null && isAt(exchange, known)) {
         enter(exchange, known.page());
         return;
@@ -163,8 +163,8 @@ final class LoopbackAnswer implements AutoCloseable {
         show(exchange, 405, "Only a browser that follows an answer is expected here.");
         return;
       }
-      Map<String, String> told = parameters(exchange.getRequestURI().getRawQuery());
-      if (!Secrets.same(state, told.getOrDefault("state", ""))) {
+      Map<String, String> received = parameters(exchange.getRequestURI().getRawQuery());
+      if (!Secrets.same(state, received.getOrDefault("state", ""))) {
         show(exchange, 400, "This is no answer to the sign-in that waits here.");
         return;
       }
@@ -175,15 +175,15 @@ final class LoopbackAnswer implements AutoCloseable {
       show(
           exchange,
           200,
-          told.containsKey("code")
+          received.containsKey("code")
               ? "Go back to your terminal, which ends the sign-in. You may close this page."
               : "The sign-in was not allowed. You may close this page.");
-      // Last, for then the command goes on and ends this server.
-      answer.compareAndSet(null, told);
+      // Set last, because the command then continues and closes this server.
+      answer.compareAndSet(null, received);
     }
   }
 
-  private static boolean isAt(HttpExchange exchange, Door door) {
+  private static boolean isAt(HttpExchange exchange, EntryPoint door) {
     return Secrets.same(door.path(), String.valueOf(exchange.getRequestURI().getPath()));
   }
 
@@ -200,7 +200,7 @@ final class LoopbackAnswer implements AutoCloseable {
     show(exchange, 302, "The sign-in is elsewhere.");
   }
 
-  /** The parameters of a query; none when it cannot be read or tells one twice. */
+  /** The parameters of a query; empty when it is malformed or repeats one. */
   private static Map<String, String> parameters(@Nullable String query) {
     Map<String, String> parameters = new HashMap<>();
     for (String pair : (query == null ? "" : query).split("&", -1)) {
@@ -221,7 +221,7 @@ final class LoopbackAnswer implements AutoCloseable {
     byte[] page = PAGE.formatted(text).getBytes(StandardCharsets.UTF_8);
     exchange.getResponseHeaders().set("Content-Type", "text/html; charset=utf-8");
     exchange.getResponseHeaders().set("Content-Security-Policy", "default-src 'none'");
-    // The address holds the code.
+    // The address contains the code.
     exchange.getResponseHeaders().set("Referrer-Policy", "no-referrer");
     exchange.getResponseHeaders().set("Cache-Control", "no-store");
     exchange.getResponseHeaders().set("Connection", "close");

@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** What the members' commands share: where the service is, and how they end. */
+/** The common part of members' commands: service options and exit codes. */
 public abstract class MemberCommand implements Callable<Integer> {
   private final CommandEnvironment environment;
 
@@ -24,14 +24,14 @@ public abstract class MemberCommand implements Callable<Integer> {
 
   protected MemberCommand(CommandEnvironment environment) {
     this.environment = environment;
-    // Set by picocli before anything is called.
+    // Picocli replaces it before the call.
     this.spec = CommandSpec.create();
   }
 
   /** Runs the command; a refusal ends it with its message and exit code. */
   protected abstract void run() throws Refused;
 
-  /** What a command that has run ends with; another command's, where it is a frame for that. */
+  /** The exit code after a successful run; commands that run another program return its code. */
   protected int exitCode() {
     return ExitCode.OK.code();
   }
@@ -74,13 +74,13 @@ public abstract class MemberCommand implements Callable<Integer> {
     return new CredentialFile(environment);
   }
 
-  /** The sign-in meant. */
-  final Profile profile() throws Refused {
+  /** The selected sign-in. */
+  final SignInProfile profile() throws Refused {
     return options.profile(environment, credentials());
   }
 
-  /** The sign-in to be made. */
-  final Profile profileToBe() throws Refused {
+  /** The profile for a new sign-in. */
+  final SignInProfile profileToBe() throws Refused {
     return options.profileToBe(environment, credentials());
   }
 
@@ -89,7 +89,7 @@ public abstract class MemberCommand implements Callable<Integer> {
     return new KnownNames(folder(), profile());
   }
 
-  /** What is offered for a name that is completed; nothing where it is not known who asks. */
+  /** The completions of a name; empty if the profile is unknown. */
   protected final List<String> offered(Function<KnownNames, List<String>> names) {
     try {
       return names.apply(known());
@@ -98,7 +98,7 @@ public abstract class MemberCommand implements Callable<Integer> {
     }
   }
 
-  /** The service without anybody's token. */
+  /** The service without a token. */
   protected final Service service() throws Refused {
     return new Service(profile().url(), Credential.NONE);
   }

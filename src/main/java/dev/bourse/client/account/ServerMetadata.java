@@ -12,9 +12,9 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * The metadata of a service's authorization server: where tokens are issued (RFC 8414).
+ * The metadata of a service's authorization server (RFC 8414).
  *
- * @param issuer what it calls itself
+ * @param issuer its identifier
  */
 record ServerMetadata(
     String issuer,
@@ -22,69 +22,70 @@ record ServerMetadata(
     String deviceEndpoint,
     String tokenEndpoint,
     String revocationEndpoint) {
-  /** Every service knows this command line by this id, so that it need not register. */
+  /** The command line's client id, known to every service without registration. */
   static final String CLIENT_ID = "bourse-cli";
 
   static final String DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
   static final String REFRESH_GRANT = "refresh_token";
 
-  /** An answer of one of its endpoints. */
+  /** An answer of an endpoint. */
   record Reply(int status, JsonObject body) {
     boolean isDone() {
       return status < 300;
     }
 
-    /** The error code of RFC 6749; empty when it told none. */
+    /** The error code of RFC 6749; empty when there is none. */
     String error() {
       return body.getValue("error") instanceof String error ? error : "";
     }
 
     /** The answer as a refusal. */
     Refused refused(String what) {
-      String told =
+      String metadata =
           body.getValue("error_description") instanceof String description
               ? error() + ": " + description
               : error().isEmpty() ? "status " + status : error();
       return new Refused(
           status >= 500 || status == 429 ? ExitCode.UNAVAILABLE : ExitCode.REFUSED,
-          what + ": " + Text.plain(told));
+          what + ": " + Text.plain(metadata));
     }
   }
 
   /**
-   * Asks a service where its endpoints are. All must be its own: what is sent there is secret.
+   * Reads a service's metadata. All endpoints must belong to the service, because they receive
+   * secrets.
    *
-   * @throws Refused when it has none, or tells of another service
+   * @throws Refused when there is no metadata, or it names another service
    */
   static ServerMetadata discover(Service service) throws Refused {
     String url = service.baseUrl();
-    JsonObject told;
+    JsonObject metadata;
     try {
-      told = service.read(url + "/.well-known/oauth-authorization-server");
+      metadata = service.read(url + "/.well-known/oauth-authorization-server");
     } catch (Refused e) {
       throw e.status() == 404
           ? new Refused(ExitCode.REFUSED, url + " has no sign-in for members")
           : e;
     }
-    String issuer = told.getString("issuer", "");
+    String issuer = metadata.getString("issuer", "");
     if (!issuer.equals(url)) {
       throw new Refused(
           ExitCode.REFUSED,
           "%s calls itself %s; give that to --url".formatted(url, Text.plain(issuer)));
     }
-    if (!told.getJsonArray("grant_types_supported", new JsonArray()).contains(DEVICE_GRANT)) {
+    if (!metadata.getJsonArray("grant_types_supported", new JsonArray()).contains(DEVICE_GRANT)) {
       throw new Refused(ExitCode.REFUSED, url + " does not support sign-in from a command line");
     }
     return new ServerMetadata(
         issuer,
-        endpoint(told, issuer, "authorization_endpoint"),
-        endpoint(told, issuer, "device_authorization_endpoint"),
-        endpoint(told, issuer, "token_endpoint"),
-        endpoint(told, issuer, "revocation_endpoint"));
+        endpoint(metadata, issuer, "authorization_endpoint"),
+        endpoint(metadata, issuer, "device_authorization_endpoint"),
+        endpoint(metadata, issuer, "token_endpoint"),
+        endpoint(metadata, issuer, "revocation_endpoint"));
   }
 
-  private static String endpoint(JsonObject told, String issuer, String field) throws Refused {
-    String endpoint = told.getString(field, "");
+  private static String endpoint(JsonObject metadata, String issuer, String field) throws Refused {
+    String endpoint = metadata.getString(field, "");
     if (!endpoint.startsWith(issuer + '/')) {
       throw new Refused(
           ExitCode.REFUSED,
@@ -93,8 +94,8 @@ record ServerMetadata(
     return endpoint;
   }
 
-  /** An account here to which no tokens belong yet. */
-  Account account(Profile profile) {
+  /** An account without tokens. */
+  Account account(SignInProfile profile) {
     return new Account(
         profile.isNamed() ? profile.url() : null,
         CLIENT_ID,

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Which service is meant, and whose sign-in there. */
+/** The options that select the service and the sign-in. */
 final class ServiceOptions {
   private static final String BY_DEFAULT = "http://localhost:8080";
 
@@ -45,13 +45,14 @@ final class ServiceOptions {
   @Mixin private CertificateOptions certificate = new CertificateOptions();
 
   /**
-   * The sign-in meant.
+   * The selected sign-in.
    *
-   * @throws Refused when it is at another service than the one given: its token is for that alone
+   * @throws Refused when it belongs to another service than the given one, because its token must
+   *     only be sent to its own
    */
-  Profile profile(CommandEnvironment environment, CredentialFile credentials) throws Refused {
-    Profile meant = profileToBe(environment, credentials);
-    Optional<Profile> kept =
+  SignInProfile profile(CommandEnvironment environment, CredentialFile credentials) throws Refused {
+    SignInProfile meant = profileToBe(environment, credentials);
+    Optional<SignInProfile> kept =
         meant.isNamed() ? credentials.findProfile(meant.name()) : Optional.empty();
     if (kept.isPresent() && !kept.get().url().equals(meant.url())) {
       throw new Refused(
@@ -63,27 +64,26 @@ final class ServiceOptions {
   }
 
   /**
-   * The same for who signs in, which may replace what is kept by the name. Has the certificate that
-   * is given shown there.
+   * The profile for a new sign-in, which may replace a stored one of the same name. Also sets the
+   * client certificate for the service.
    */
-  Profile profileToBe(CommandEnvironment environment, CredentialFile credentials) throws Refused {
+  SignInProfile profileToBe(CommandEnvironment environment, CredentialFile credentials)
+      throws Refused {
     certificate.show(environment.variables());
     String name = first(profile, environment.variables().get("BOURSE_PROFILE"));
     if (name != null) {
-      return named(name, credentials);
+      return namedProfile(name, credentials);
     }
     String given = first(url, environment.variables().get("BOURSE_URL"));
     if (given != null) {
-      return Profile.at(address(given));
+      return SignInProfile.at(address(given));
     }
-    Optional<Profile> current = credentials.current();
-    return current.isPresent() ? current.get() : Profile.at(BY_DEFAULT);
+    Optional<SignInProfile> current = credentials.current();
+    return current.isPresent() ? current.get() : SignInProfile.at(BY_DEFAULT);
   }
 
-  /**
-   * A profile is at the service it was made for; one that is made now, at the one that is given.
-   */
-  private Profile named(String name, CredentialFile credentials) throws Refused {
+  /** A stored profile keeps its service; a new one belongs to the given service. */
+  private SignInProfile namedProfile(String name, CredentialFile credentials) throws Refused {
     if (!PROFILE_NAME.matcher(name).matches()) {
       throw new Refused(
           ExitCode.USAGE,
@@ -91,9 +91,9 @@ final class ServiceOptions {
               .formatted(Text.plain(name)));
     }
     if (url != null) {
-      return new Profile(name, address(url));
+      return new SignInProfile(name, address(url));
     }
-    Optional<Profile> known = credentials.findProfile(name);
+    Optional<SignInProfile> known = credentials.findProfile(name);
     if (known.isEmpty()) {
       String names = String.join(", ", credentials.profileNames());
       throw new Refused(
@@ -133,7 +133,7 @@ final class ServiceOptions {
     return refused;
   }
 
-  /** The service with a token, where one may be given by hand. */
+  /** The options with an explicit token. */
   static final class WithToken {
     @Option(
         names = "--token-file",
@@ -145,14 +145,15 @@ final class ServiceOptions {
             """)
     private @Nullable Path tokenFile;
 
-    Service service(Profile profile, CommandEnvironment environment, CredentialFile credentials)
+    Service service(
+        SignInProfile profile, CommandEnvironment environment, CredentialFile credentials)
         throws Refused {
       return new Service(profile.url(), credential(profile, environment, credentials));
     }
 
-    /** The same for whoever has signed in, and without a token for whoever has not. */
+    /** The service with the token of the sign-in, or without one if nobody is signed in. */
     Service serviceForAnybody(
-        Profile profile, CommandEnvironment environment, CredentialFile credentials)
+        SignInProfile profile, CommandEnvironment environment, CredentialFile credentials)
         throws Refused {
       boolean isGiven =
           tokenFile != null || !environment.variables().getOrDefault("BOURSE_TOKEN", "").isBlank();
@@ -164,18 +165,18 @@ final class ServiceOptions {
     }
 
     private Credential credential(
-        Profile profile, CommandEnvironment environment, CredentialFile credentials)
+        SignInProfile profile, CommandEnvironment environment, CredentialFile credentials)
         throws Refused {
       if (tokenFile != null) {
-        return given(read(tokenFile), "--token-file");
+        return parseToken(read(tokenFile), "--token-file");
       }
       String variable = environment.variables().getOrDefault("BOURSE_TOKEN", "").strip();
       return variable.isEmpty()
           ? new StoredCredential(credentials, profile, environment)
-          : given(variable, "BOURSE_TOKEN");
+          : parseToken(variable, "BOURSE_TOKEN");
     }
 
-    private static Credential given(String token, String where) throws Refused {
+    private static Credential parseToken(String token, String where) throws Refused {
       if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
         throw new Refused(
             ExitCode.USAGE, where + " holds no token: expected one line without spaces");

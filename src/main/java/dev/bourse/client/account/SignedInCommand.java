@@ -5,7 +5,7 @@ import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import picocli.CommandLine.Mixin;
 
-/** A command for whoever has signed in, or has a token. */
+/** A command that needs a sign-in or a token. */
 public abstract class SignedInCommand extends MemberCommand {
   @Mixin private final ServiceOptions.WithToken token = new ServiceOptions.WithToken();
 
@@ -18,7 +18,10 @@ public abstract class SignedInCommand extends MemberCommand {
     return token.service(profile(), environment(), credentials());
   }
 
-  /** The same, and without a token for whoever has not signed in: what is public needs none. */
+  /**
+   * The service with the caller's token, or without one if nobody is signed in, for public
+   * operations.
+   */
   protected final Service signedInOrAnybody() throws Refused {
     return token.serviceForAnybody(profile(), environment(), credentials());
   }

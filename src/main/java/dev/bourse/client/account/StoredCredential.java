@@ -11,17 +11,21 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The token {@code bourse login} stored, renewed when it runs out. */
+/** The token stored by {@code bourse login}, which is renewed before it expires. */
 final class StoredCredential implements Credential {
-  /** A token this near its end is renewed before it is shown: clocks differ, requests take time. */
+  /**
+   * The remaining lifetime below which a token is renewed, because clocks differ and requests take
+   * time.
+   */
   private static final Duration MARGIN = Duration.ofSeconds(30);
 
   private final CredentialFile credentials;
-  private final Profile profile;
+  private final SignInProfile profile;
   private final CommandEnvironment environment;
   private final Service service;
 
-  StoredCredential(CredentialFile credentials, Profile profile, CommandEnvironment environment) {
+  StoredCredential(
+      CredentialFile credentials, SignInProfile profile, CommandEnvironment environment) {
     this.credentials = credentials;
     this.profile = profile;
     this.environment = environment;
@@ -30,7 +34,7 @@ final class StoredCredential implements Credential {
 
   @Override
   public String token() throws Refused {
-    Account account = credentials.find(profile).filter(this::isHere).orElse(null);
+    Account account = credentials.find(profile).filter(this::isOfProfile).orElse(null);
     if (account == null || account.accessToken() == null) {
       throw new Refused(
           ExitCode.USAGE,
@@ -40,8 +44,8 @@ final class StoredCredential implements Credential {
     return isFresh(account) ? token : renewed(token);
   }
 
-  /** Another login may have taken the profile to another service since the command began. */
-  private boolean isHere(Account account) {
+  /** Another login may have moved the profile to another service since the command started. */
+  private boolean isOfProfile(Account account) {
     return account.url() == null || account.url().equals(profile.url());
   }
 
@@ -60,8 +64,8 @@ final class StoredCredential implements Credential {
   }
 
   /**
-   * A token other than this one. A refresh token is good once, and its second use would end the
-   * sign-in, so one command at a time renews; the others find what it stored.
+   * Returns a token other than {@code old}. A refresh token can be used once, and a second use
+   * would end the sign-in, so one command at a time renews, and the others read the result.
    */
   private String renewed(String old) throws Refused {
     String[] token = new String[1];
@@ -69,7 +73,7 @@ final class StoredCredential implements Credential {
     credentials.update(
         profile,
         found -> {
-          Account account = found.filter(this::isHere).orElse(null);
+          Account account = found.filter(this::isOfProfile).orElse(null);
           if (account == null || account.accessToken() == null) {
             isOver[0] = true;
             return null;
@@ -91,12 +95,12 @@ final class StoredCredential implements Credential {
     return got;
   }
 
-  /** Renews an account; empty when the service says it is over. */
+  /** Renews an account; empty when the service reports that it has ended. */
   private Optional<Account> refresh(Account account) throws Refused {
     if (account.refreshToken() == null) {
       return Optional.empty();
     }
-    // This is not tried again when its answer is lost: a second use would look like a theft.
+    // Not retried if the answer is lost, because a second use would look like a theft.
     ServerMetadata.Reply reply =
         ServerMetadata.ask(
             service,

@@ -1,13 +1,13 @@
 /**
- * {@code bourse login} and {@code logout}, and whose sign-in a command uses.
+ * {@code bourse login} and {@code logout}, and the selection of a sign-in.
  *
- * <p>Signing in is OAuth's code flow with the browser of the same machine ({@link
- * dev.bourse.client.account.BrowserLogin}), or where there is none its device flow ({@link
- * dev.bourse.client.account.DeviceLogin}); what comes of it is kept in a file of the person's own
- * ({@link dev.bourse.client.account.CredentialFile}), by the service's address or by a name given
- * to it ({@link dev.bourse.client.account.Profile}), and renewed under a lock, for a refresh token
- * is good once and two commands may run at a time. Beside it lie the names that commands saw, which
- * a shell offers ({@link dev.bourse.client.account.KnownNames}).
+ * <p>Signing in uses OAuth's code flow with the browser of the same machine ({@link
+ * dev.bourse.client.account.BrowserLogin}), or without a browser its device flow ({@link
+ * dev.bourse.client.account.DeviceLogin}). The result is stored in a private file ({@link
+ * dev.bourse.client.account.CredentialFile}), under the service's address or a given name ({@link
+ * dev.bourse.client.account.SignInProfile}), and renewed under a lock, because a refresh token can
+ * be used once and two commands may run at a time. Beside it are the names that commands saw, for
+ * shell completion ({@link dev.bourse.client.account.KnownNames}).
  */
 @NullMarked
 package dev.bourse.client.account;

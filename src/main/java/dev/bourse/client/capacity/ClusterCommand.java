@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Option;
 
-/** A command about one VM cluster. */
+/** A command on one VM cluster. */
 public abstract class ClusterCommand extends SignedInCommand {
   static final String CAPACITY = "/api/vm/capacity";
   static final String VM = "vm";
@@ -34,7 +34,7 @@ public abstract class ClusterCommand extends SignedInCommand {
     super(environment);
   }
 
-  /** The command, with names that are known where they are completed. */
+  /** The command line, with completion of known names. */
   public final CommandLine commandLine() {
     CommandLine line = new CommandLine(this);
     CommandSpec command = line.getCommandSpec();
@@ -57,15 +57,15 @@ public abstract class ClusterCommand extends SignedInCommand {
   }
 
   /**
-   * What is offered for what is not an option, once the line is parsed up to there.
+   * The completions of a positional argument, for the line parsed so far.
    *
-   * @param nodes those known of the cluster meant
+   * @param nodes the known nodes of the selected cluster
    */
   protected List<String> offeredArguments(List<KnownNames.Node> nodes) {
     return List.of();
   }
 
-  /** The cluster that was named; empty when none was. */
+  /** The named cluster; empty when none was named. */
   protected final Optional<String> clusterNamed() {
     String variable = environment().variables().getOrDefault("BOURSE_CLUSTER", "");
     return cluster != null
@@ -73,21 +73,21 @@ public abstract class ClusterCommand extends SignedInCommand {
         : Optional.of(variable).filter(name -> !name.isBlank());
   }
 
-  /** An address about the cluster meant, which goes without its name where none was named. */
+  /** A path of the selected cluster, without the cluster's name if none was given. */
   protected final String about(String path) {
     return clusterNamed()
         .map(name -> path + (path.contains("?") ? '&' : '?') + "cluster=" + Service.encoded(name))
         .orElse(path);
   }
 
-  /** Its capacity, as the service tells it now. */
+  /** The selected cluster's current capacity. */
   protected final JsonObject capacity(Service service) throws Refused {
     JsonObject capacity = service.call("GET", about(CAPACITY), null);
     learn(capacity);
     return capacity;
   }
 
-  /** Keeps the names of what a cluster holds, for a shell to offer. */
+  /** Stores the names of a cluster's nodes for shell completion. */
   final void learn(JsonObject capacity) throws Refused {
     String name = capacity.getString("cluster");
     known()
@@ -98,12 +98,12 @@ public abstract class ClusterCommand extends SignedInCommand {
                 .toList());
   }
 
-  /** The capacity of a cluster that was told by its name. */
+  /** The capacity of a named cluster. */
   protected static JsonObject capacity(Service service, String cluster) throws Refused {
     return service.call("GET", CAPACITY + "?cluster=" + Service.encoded(cluster), null);
   }
 
-  /** How the nodes held for a cluster are known when they are logged in to. */
+  /** The host keys of a cluster's nodes. */
   protected static JsonObject hostKeys(Service service, String cluster) throws Refused {
     String path = CAPACITY + "/host-keys?cluster=" + Service.encoded(cluster);
     return service.call("GET", path, null);

@@ -1,40 +1,39 @@
 package dev.bourse.client.capacity;
 
-import dev.bourse.client.account.MemberCaller;
+import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.command.AnswerFormat;
-import dev.bourse.core.Text;
-import dev.bourse.remote.ExitCode;
+import dev.bourse.command.ConfirmPrompt;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
-import java.util.Locale;
-import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A command that declares: it says what would happen, asks, and does it. */
+/** A command that declares: it previews the effect, asks, and writes. */
 abstract class DeclarationCommand extends ClusterCommand {
-  private static final String PREVIEW = CAPACITY + "/preview";
+  static final String PREVIEW = CAPACITY + "/preview";
 
   @Option(names = "--dry-run", description = "Say what would happen, and write nothing.")
   private boolean isDryRun;
 
   @Option(
-      names = {"-y", "--yes"},
-      description = "Do it without asking.")
+      names = {"-y", ConfirmPrompt.YES},
+      description = ConfirmPrompt.YES_HELP)
   private boolean isSure;
 
-  @Mixin private final MemberCaller.FormatOptions format = new MemberCaller.FormatOptions();
+  @Mixin
+  private final MemberCommandContext.FormatOptions format =
+      new MemberCommandContext.FormatOptions();
 
   DeclarationCommand(CommandEnvironment environment) {
     super(environment);
   }
 
-  /** What is to be declared, but for the version; from what stands. */
+  /** The new declaration without its version, based on the present capacity. */
   abstract JsonObject declaration(JsonObject capacity) throws Refused;
 
-  /** What follows once it is declared. */
+  /** Runs after the declaration was written. */
   void after(Service service, JsonObject capacity) throws Refused {}
 
   @Override
@@ -45,20 +44,25 @@ abstract class DeclarationCommand extends ClusterCommand {
         declaration(capacity)
             .put("cluster", capacity.getString("cluster"))
             .put("expected_version", capacity.getLong("version"));
-    JsonObject preview = service.call("POST", PREVIEW, declaration);
-    DeclaredChange change = new DeclaredChange(capacity, declaration, preview);
-    requireAccepted(change);
+    DeclaredChange change = change(service, capacity, declaration);
     if (isDryRun && format.get().form() != AnswerFormat.Form.table) {
-      out().print(format.get().print(preview));
+      out().print(format.get().print(change.preview()));
       return;
     }
-    change.lines().forEach(line -> (isDryRun ? out() : err()).println(line));
-    err().flush();
+    if (isDryRun || isSure) {
+      change.lines().forEach(line -> (isDryRun ? out() : err()).println(line));
+      err().flush();
+    } else {
+      new ConfirmPrompt(environment().answer()::line, ", or --dry-run to see what it would do")
+          .require(
+              err(),
+              change.question(),
+              () -> change(service, capacity(service), declaration).question());
+    }
     if (isDryRun) {
       return;
     }
-    requireWanted();
-    JsonObject declared = new Declaring(service, environment()).make(declaration);
+    JsonObject declared = new DeclarationWriter(service, environment()).make(declaration);
     if (format.get().form() == AnswerFormat.Form.table) {
       out().print("declared, version " + declared.getLong("version") + '\n');
       out().flush();
@@ -68,39 +72,13 @@ abstract class DeclarationCommand extends ClusterCommand {
     after(service, declared);
   }
 
-  private static void requireAccepted(DeclaredChange change) throws Refused {
-    Optional<JsonObject> refusal = change.refusal();
-    if (refusal.isEmpty()) {
-      return;
-    }
-    String error = refusal.get().getString("error");
-    String detail = Text.plain(error + ": " + refusal.get().getString("detail"));
-    throw new Refused(
-        ExitCode.REFUSED,
-        switch (error) {
-          case "no-ssh-keys" ->
-              detail + "\nRegister one first: bourse keys add ~/.ssh/id_ed25519.pub";
-          case "bid-too-low", "price-above-maximum" -> detail + "\nSee bourse market feed";
-          case "token-limit" -> detail + "\nSee bourse whoami for the limits of this token";
-          default -> detail;
-        });
-  }
-
-  private void requireWanted() throws Refused {
-    if (isSure) {
-      return;
-    }
-    err().print("Declare it? [y/N] ");
-    err().flush();
-    Optional<String> answer = environment().answer().line();
-    if (answer.isEmpty()) {
-      err().println();
-      throw new Refused(
-          ExitCode.USAGE,
-          "nobody is there to be asked: --yes does it without, --dry-run says what it would do");
-    }
-    if (!answer.get().strip().toLowerCase(Locale.ROOT).matches("y|yes")) {
-      throw new Refused(ExitCode.REFUSED, "nothing was declared");
-    }
+  /** The change from the present capacity to the declaration. */
+  private DeclaredChange change(Service service, JsonObject capacity, JsonObject declaration)
+      throws Refused {
+    JsonObject preview = service.call("POST", PREVIEW, declaration);
+    DeclaredChange change =
+        new DeclaredChange(capacity, declaration, preview, environment().clock().instant());
+    change.requireAccepted();
+    return change;
   }
 }

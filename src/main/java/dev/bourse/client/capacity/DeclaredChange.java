@@ -1,45 +1,119 @@
 package dev.bourse.client.capacity;
 
+import dev.bourse.command.Question;
 import dev.bourse.core.Text;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A declaration beside what stands, in words: what it would cost and what would be lost. Pure.
+ * Describes the cost and the losses of a declaration compared to the present state. Pure.
  *
- * @param capacity as it is
- * @param declaration what is to be declared
- * @param preview what the service says that would do
+ * @param capacity the present capacity
+ * @param declaration the new declaration
+ * @param preview the service's preview of it
+ * @param now by the clock of the user's machine
  */
-record DeclaredChange(JsonObject capacity, JsonObject declaration, JsonObject preview) {
+record DeclaredChange(
+    JsonObject capacity, JsonObject declaration, JsonObject preview, Instant now) {
 
-  /** Why the service would refuse it; empty when it would not. */
-  Optional<JsonObject> refusal() {
-    return Optional.ofNullable(preview.getJsonObject("would_refuse"));
+  /**
+   * Returns if the service would accept the declaration.
+   *
+   * @throws Refused with the service's reason and the next step
+   */
+  void requireAccepted() throws Refused {
+    JsonObject refusal = preview.getJsonObject("would_refuse");
+    if (refusal == null) {
+      return;
+    }
+    String error = refusal.getString("error");
+    if (error.equals("version-mismatch")) {
+      throw DeclarationWriter.concurrentWrite(capacity);
+    }
+    String detail = Text.plain(error + ": " + refusal.getString("detail"));
+    throw new Refused(
+        ExitCode.REFUSED,
+        switch (error) {
+          case "no-ssh-keys" ->
+              detail + "\nRegister one first: bourse keys add ~/.ssh/id_ed25519.pub";
+          case "bid-too-low", "price-above-maximum" -> detail + "\nSee bourse market feed";
+          case "token-limit" -> detail + "\nSee bourse whoami for the limits of this token";
+          default -> detail;
+        });
   }
 
-  /** Whether nodes go by it that hold somebody's data. */
-  boolean losesNodes() {
-    return !victims().isEmpty();
+  private List<JsonObject> nodes(String field) {
+    return preview.getJsonArray(field, new JsonArray()).stream()
+        .map(JsonObject.class::cast)
+        .toList();
   }
 
-  private List<String> victims() {
-    return texts("victims");
+  /** The nodes lost for one reason: the write, the tick or a notice. */
+  private List<JsonObject> losses(String by) {
+    return nodes("losses").stream().filter(node -> by.equals(node.getString("by"))).toList();
   }
 
-  private List<String> texts(String field) {
-    List<String> texts = new ArrayList<>();
-    preview.getJsonArray(field, new JsonArray()).forEach(text -> texts.add(Text.plain(text + "")));
-    return texts;
+  private static String addresses(List<JsonObject> nodes) {
+    return nodes.stream()
+        .map(node -> node.getString("public_ip"))
+        .map(address -> address == null ? "one without an address yet" : Text.plain(address))
+        .collect(Collectors.joining(", "));
   }
 
-  /** What a person should know before it is made, a line each. */
+  /** The question to ask before the declaration is made. */
+  Question question() {
+    Set<String> losses = new TreeSet<>();
+    nodes("losses")
+        .forEach(node -> losses.add(node.getString("by") + ' ' + key(node, losses.size())));
+    nodes("unprotected").forEach(node -> losses.add("unprotected " + key(node, losses.size())));
+    if (!end().isEmpty()) {
+      keptNodes().forEach(node -> losses.add("end " + key(node, losses.size())));
+    }
+    return new Question(lines(), losses);
+  }
+
+  /** Identifies a node; by its place if it has no address yet. */
+  private static String key(JsonObject node, int place) {
+    String address = node.getString("public_ip");
+    return address == null ? "node " + place : address;
+  }
+
+  /** The nodes that the cluster holds right after the write. */
+  private List<JsonObject> keptNodes() {
+    JsonObject state = preview.getJsonObject("state");
+    return state == null
+        ? List.of()
+        : state.getJsonArray("allocations", new JsonArray()).stream()
+            .map(JsonObject.class::cast)
+            .filter(node -> !"reclaiming".equals(node.getString("state")))
+            .toList();
+  }
+
+  private List<String> end() {
+    Object perHour = preview.getValue("cost_per_hour");
+    return new TermsEnd(
+            declaration,
+            capacity.getJsonObject("declared"),
+            perHour == null ? BigDecimal.ZERO : new BigDecimal(perHour.toString()),
+            now)
+        .lines(keptNodes().size());
+  }
+
+  /** The effects to show before the declaration is made, a line each. */
   List<String> lines() {
     List<String> lines = new ArrayList<>();
     int gpus = declaration.getInteger("max_gpus");
@@ -59,17 +133,66 @@ record DeclaredChange(JsonObject capacity, JsonObject declaration, JsonObject pr
                         + " a GPU-hour"));
     if (gpus > 0) {
       lines.add(cost(gpus));
-      tellMarket(lines);
+      addMarket(lines);
     }
-    if (losesNodes()) {
-      lines.add(
-          "loses %s and all data on %s: %s"
-              .formatted(
-                  count(victims().size(), "node"),
-                  victims().size() == 1 ? "it" : "them",
-                  String.join(", ", victims())));
-    }
+    addProtection(lines);
+    addLosses(lines);
+    lines.addAll(end());
     return lines;
+  }
+
+  private void addProtection(List<String> lines) {
+    List<JsonObject> nodes = nodes("unprotected");
+    if (nodes.isEmpty()) {
+      return;
+    }
+    long minutes =
+        nodes.stream()
+            .map(node -> node.getString("protected_until"))
+            .filter(Objects::nonNull)
+            .mapToLong(end -> Duration.between(now, Instant.parse(end)).toMinutes())
+            .max()
+            .orElse(0);
+    lines.add(
+        "ends %s of %s: rivals can take %s from the next tick on: %s"
+            .formatted(
+                minutes > 0 ? count((int) minutes, "minute") + " of protection" : "the protection",
+                count(nodes.size(), "node"),
+                nodes.size() == 1 ? "it" : "them",
+                addresses(nodes)));
+  }
+
+  private void addLosses(List<String> lines) {
+    List<JsonObject> taken = losses("write");
+    if (!taken.isEmpty()) {
+      lines.add("loses " + loss(taken));
+    }
+    List<JsonObject> outbid = losses("tick");
+    if (!outbid.isEmpty()) {
+      lines.add(
+          "at today's bids loses at %s %s"
+              .formatted(outbid.get(0).getString("reclaim_at"), loss(outbid)));
+    }
+    List<JsonObject> noticed = losses("notice");
+    if (!noticed.isEmpty()) {
+      String ends =
+          noticed.stream()
+              .map(node -> node.getString("reclaim_at"))
+              .filter(Objects::nonNull)
+              .sorted()
+              .findFirst()
+              .map(end -> ", the first goes at " + end)
+              .orElse("");
+      lines.add(
+          "%s under notice because rivals bid more%s: %s"
+              .formatted(count(noticed.size(), "node"), ends, addresses(noticed)));
+    }
+  }
+
+  private static String loss(List<JsonObject> nodes) {
+    return "%s and all data on %s: %s"
+        .formatted(
+            count(nodes.size(), "node"), nodes.size() == 1 ? "it" : "them", addresses(nodes));
   }
 
   private String cost(int gpus) {
@@ -84,7 +207,7 @@ record DeclaredChange(JsonObject capacity, JsonObject declaration, JsonObject pr
                 : ", " + dollars(new BigDecimal(worst.toString())) + " in all");
   }
 
-  private void tellMarket(List<String> lines) {
+  private void addMarket(List<String> lines) {
     Object now = preview.getValue("cost_per_hour");
     int won = preview.getInteger("nodes_won", 0);
     int unfilled = preview.getInteger("nodes_unfilled", 0);
@@ -104,10 +227,6 @@ record DeclaredChange(JsonObject capacity, JsonObject declaration, JsonObject pr
     } else if ("size".equals(preview.getString("minimum_missed"))) {
       lines.add("its minimum is more than there is to win, whatever the price");
     }
-    List<String> noticed = texts("noticed");
-    if (!noticed.isEmpty()) {
-      lines.add("under notice, for rivals bid more: " + String.join(", ", noticed));
-    }
   }
 
   private @Nullable String after(String field) {
@@ -116,8 +235,14 @@ record DeclaredChange(JsonObject capacity, JsonObject declaration, JsonObject pr
     return declared == null ? null : declared.getString(field);
   }
 
+  /** The declared price; the present one if the declaration leaves it out. */
   private BigDecimal price() {
-    return new BigDecimal(declaration.getValue("max_price_per_gpu_hour").toString());
+    Object price = declaration.getValue("max_price_per_gpu_hour");
+    JsonObject declared = capacity.getJsonObject("declared");
+    if (price == null && declared != null) {
+      price = declared.getValue("max_price_per_gpu_hour");
+    }
+    return price == null ? BigDecimal.ZERO : new BigDecimal(price.toString());
   }
 
   private String nodes(int gpus) {

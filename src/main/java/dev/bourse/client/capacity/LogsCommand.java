@@ -1,6 +1,6 @@
 package dev.bourse.client.capacity;
 
-import dev.bourse.client.account.MemberCaller;
+import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.command.AnswerFormat;
 import dev.bourse.remote.ExitCode;
@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
             + " all clusters.",
     mixinStandardHelpOptions = true)
 final class LogsCommand extends ClusterCommand {
-  /** As deep as the service reads; the audit trail has the rest. */
+  /** The most entries that the service returns; the audit trail has the rest. */
   private static final int MOST = 400;
 
   @Option(
@@ -34,7 +34,9 @@ final class LogsCommand extends ClusterCommand {
       defaultValue = "30")
   private int lines = 30;
 
-  @Mixin private final MemberCaller.FormatOptions format = new MemberCaller.FormatOptions();
+  @Mixin
+  private final MemberCommandContext.FormatOptions format =
+      new MemberCommandContext.FormatOptions();
 
   LogsCommand(CommandEnvironment environment) {
     super(environment);

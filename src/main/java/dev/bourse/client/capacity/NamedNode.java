@@ -8,37 +8,37 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A held node with a name that people can type: its cluster's and its slot's. A slot keeps its
- * number for as long as its node is held.
+ * A held node with a name that people can type: its cluster and its slot. A slot keeps its number
+ * while its node is held.
  *
  * @param name such as {@code acme-train-0}
- * @param told what the capacity says of it
+ * @param facts the node's entry in the capacity
  */
-public record NamedNode(String name, JsonObject told) {
+public record NamedNode(String name, JsonObject facts) {
 
   /** All nodes of a capacity, in the order of their slots. */
   public static List<NamedNode> all(JsonObject capacity) {
     String cluster = capacity.getString("cluster");
     List<NamedNode> nodes = new ArrayList<>();
     for (Object allocation : capacity.getJsonArray("allocations")) {
-      JsonObject told = (JsonObject) allocation;
-      nodes.add(new NamedNode(cluster + '-' + told.getInteger("slot"), told));
+      JsonObject facts = (JsonObject) allocation;
+      nodes.add(new NamedNode(cluster + '-' + facts.getInteger("slot"), facts));
     }
     nodes.sort((one, other) -> Integer.compare(one.slot(), other.slot()));
     return nodes;
   }
 
-  /** Those that can be reached, by the state they are in. */
+  /** The nodes in a state in which they can be reached. */
   public static List<NamedNode> active(JsonObject capacity) {
     return all(capacity).stream().filter(NamedNode::isActive).toList();
   }
 
   /**
-   * The active node meant: by its name, its slot or its address; without any, the only one.
+   * Finds an active node by its name, slot or address; without any of these, the only one.
    *
    * @throws Refused when there is no such node, or several and none was named
    */
-  public static NamedNode meant(JsonObject capacity, @Nullable String typed) throws Refused {
+  public static NamedNode find(JsonObject capacity, @Nullable String typed) throws Refused {
     List<NamedNode> active = active(capacity);
     List<NamedNode> meant =
         active.stream().filter(node -> typed == null || node.isCalled(typed)).toList();
@@ -62,19 +62,19 @@ public record NamedNode(String name, JsonObject told) {
   private boolean isCalled(String typed) {
     return typed.equals(name)
         || typed.equals(String.valueOf(slot()))
-        || typed.equals(told.getString("public_ip"));
+        || typed.equals(facts.getString("public_ip"));
   }
 
   private boolean isActive() {
-    return "active".equals(told.getString("state")) && told.getString("public_ip") != null;
+    return "active".equals(facts.getString("state")) && facts.getString("public_ip") != null;
   }
 
   private int slot() {
-    return told.getInteger("slot");
+    return facts.getInteger("slot");
   }
 
-  /** Where it is reached; null while it is not known. */
+  /** The node's address; null until it is known. */
   public @Nullable String address() {
-    return told.getString("public_ip");
+    return facts.getString("public_ip");
   }
 }

@@ -1,6 +1,6 @@
 package dev.bourse.client.capacity;
 
-import dev.bourse.client.account.MemberCaller;
+import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.Refused;
 import dev.bourse.remote.Service;
@@ -33,7 +33,9 @@ final class QuoteCommand extends ClusterCommand {
   @Option(names = "--pool", paramLabel = "NAME", description = "The pool to bid in.")
   private @Nullable String pool;
 
-  @Mixin private final MemberCaller.FormatOptions format = new MemberCaller.FormatOptions();
+  @Mixin
+  private final MemberCommandContext.FormatOptions format =
+      new MemberCommandContext.FormatOptions();
 
   QuoteCommand(CommandEnvironment environment) {
     super(environment);

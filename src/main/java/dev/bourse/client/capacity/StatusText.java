@@ -9,16 +9,17 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Capacity as people read it. Pure. */
+/** Formats capacity as text. Pure. */
 final class StatusText {
-  /** Clears a terminal and goes to its first line. */
+  /** Clears a terminal and moves to its first line. */
   static final String CLEAR = "\u001b[H\u001b[2J";
 
   private StatusText() {}
 
-  /** Clusters in a table, their nodes in another, and what stands in their way. */
+  /** A table of clusters, a table of their nodes, and remarks. */
   static String of(List<JsonObject> states) {
     List<JsonObject> clusters = new ArrayList<>();
     List<JsonObject> nodes = new ArrayList<>();
@@ -62,7 +63,7 @@ final class StatusText {
         .put("version", state.getLong("version"));
   }
 
-  /** What a GPU-hour costs now: the clearing price, but never more than the ceiling. */
+  /** The present price of a GPU-hour: the clearing price, but at most the ceiling. */
   private static @Nullable BigDecimal price(JsonObject state) {
     JsonObject declared = state.getJsonObject("declared");
     Object clearing = state.getJsonObject("pool").getValue("clearing_price_per_gpu_hour");
@@ -78,16 +79,18 @@ final class StatusText {
   }
 
   private static JsonObject node(NamedNode node) {
-    JsonObject told = node.told();
+    JsonObject facts = node.facts();
+    String health = facts.getJsonObject("health", new JsonObject()).getString("state");
     return new JsonObject()
         .put("node", node.name())
-        .put("address", told.getString("public_ip"))
+        .put("address", facts.getString("public_ip"))
         .put(
             "state",
-            Boolean.TRUE.equals(told.getBoolean("swap")) ? "swapping" : told.getString("state"))
-        .put("granted_at", told.getString("granted_at"))
-        .put("protected_until", told.getString("protected_until"))
-        .put("reclaim_at", told.getString("reclaim_at"));
+            Boolean.TRUE.equals(facts.getBoolean("swap")) ? "swapping" : facts.getString("state"))
+        .put("health", "unknown".equals(health) ? null : health)
+        .put("granted_at", facts.getString("granted_at"))
+        .put("protected_until", facts.getString("protected_until"))
+        .put("reclaim_at", facts.getString("reclaim_at"));
   }
 
   private static void remarks(JsonObject state, List<String> remarks) {
@@ -109,7 +112,24 @@ final class StatusText {
     if (declared != null && Boolean.TRUE.equals(declared.getBoolean("capacity_unavailable"))) {
       remarks.add(name + ": there is no capacity at any price; the market goes on trying");
     }
+    boolean isSwapped = declared != null && Boolean.TRUE.equals(declared.getBoolean("auto_swap"));
     for (JsonObject node : nodes(state)) {
+      JsonObject health = node.getJsonObject("health", new JsonObject());
+      String condition = health.getString("state");
+      if ("failed".equals(condition) || "degraded".equals(condition)) {
+        remarks.add(
+            "%s: %s is %s since %s: %s%s"
+                .formatted(
+                    name,
+                    Table.cell(node.getValue("public_ip")),
+                    condition,
+                    Table.cell(health.getValue("since")),
+                    Table.cell(
+                        health.getJsonArray("reasons").stream()
+                            .map(String::valueOf)
+                            .collect(Collectors.joining("; "))),
+                    isSwapped ? "" : "; to replace it: bourse nodes swap"));
+      }
       if (node.getString("reclaim_at") != null) {
         remarks.add(
             "%s: %s will be taken back at %s (%s) unless it wins a seat before; a higher ceiling may keep it: bourse up --max-price USD"
@@ -122,13 +142,13 @@ final class StatusText {
     }
   }
 
-  /** An event in a line, with the time it was told. */
-  static String line(EventStream.Event event, Instant now) {
-    return now.truncatedTo(ChronoUnit.SECONDS) + "  " + told(event);
+  /** An event in a line, with its time. */
+  static String line(ClusterEventStream.Event event, Instant now) {
+    return now.truncatedTo(ChronoUnit.SECONDS) + "  " + describe(event);
   }
 
   /** An event in words. */
-  static String told(EventStream.Event event) {
+  static String describe(ClusterEventStream.Event event) {
     JsonObject data = event.data();
     String node = Table.cell(data.getValue("public_ip"));
     return switch (event.kind()) {

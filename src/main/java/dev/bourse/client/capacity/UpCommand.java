@@ -30,7 +30,7 @@ import picocli.CommandLine.Option;
 final class UpCommand extends DeclarationCommand {
   private static final String NONE = "none";
 
-  /** A tick comes every ten seconds, so that looking more often shows nothing new. */
+  /** A tick comes every ten seconds, so more frequent reads would show nothing new. */
   private static final Duration LOOK = Duration.ofSeconds(2);
 
   @Option(
@@ -62,6 +62,12 @@ final class UpCommand extends DeclarationCommand {
       paramLabel = "N",
       description = "Fewer GPUs than this are worth nothing: as many at once or no node; or none.")
   private @Nullable String minGpus;
+
+  @Option(
+      names = "--auto-swap",
+      negatable = true,
+      description = "Swap nodes whose health is failed without a request; --no-auto-swap: do not.")
+  private @Nullable Boolean autoSwap;
 
   @Option(
       names = "--release",
@@ -115,7 +121,11 @@ final class UpCommand extends DeclarationCommand {
           "until",
           isNone(until)
               ? null
-              : Times.rfc3339(Lease.end(until, environment().clock().instant()).toEpochMilli()));
+              : Times.rfc3339(
+                  UntilOption.end(until, environment().clock().instant()).toEpochMilli()));
+    }
+    if (autoSwap != null) {
+      declaration.put("auto_swap", autoSwap);
     }
     if (release != null) {
       declaration.put("release", new JsonArray(release));
@@ -148,7 +158,7 @@ final class UpCommand extends DeclarationCommand {
     if (wait == null) {
       return;
     }
-    Instant end = Lease.end(wait, environment().clock().instant());
+    Instant end = UntilOption.end(wait, environment().clock().instant());
     int wanted = capacity.getJsonObject("declared").getInteger("max_gpus");
     JsonObject now = capacity;
     while (activeGpus(now) < wanted) {
@@ -165,7 +175,7 @@ final class UpCommand extends DeclarationCommand {
     err().println("every node is active");
   }
 
-  /** The capacity after a while; as it was known when the service cannot tell just then. */
+  /** Reads the capacity after a while; returns the known one if the service cannot be read. */
   private JsonObject later(Service service, JsonObject known, Instant end) throws Refused {
     environment().await(LOOK);
     try {
@@ -180,7 +190,9 @@ final class UpCommand extends DeclarationCommand {
     }
   }
 
-  /** Fails when less is declared than was: nodes that nobody wants any more are never active. */
+  /**
+   * Fails when less is declared than before, because the missing nodes will never become active.
+   */
   private static void requireDeclared(int wanted, JsonObject now) throws Refused {
     JsonObject declared = now.getJsonObject("declared");
     if (declared == null || declared.getInteger("max_gpus") < wanted) {

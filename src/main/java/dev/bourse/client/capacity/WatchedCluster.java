@@ -6,20 +6,20 @@ import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a table that is drawn anew shows of a cluster: its state, and the last that happened. */
+/** The text of a redrawn table: a cluster's state and its latest events. */
 final class WatchedCluster {
-  /** As many as fit under the nodes of a usual terminal. */
+  /** As many as fit below the nodes on a usual terminal. */
   private static final int EVENTS = 8;
 
   private final Deque<String> happened = new ArrayDeque<>();
   private @Nullable JsonObject state;
 
-  void take(EventStream.Event event) {
+  void take(ClusterEventStream.Event event) {
     if (event.kind().equals("capacity")) {
       state = event.data();
       return;
     }
-    happened.addLast(StatusText.told(event));
+    happened.addLast(StatusText.describe(event));
     if (happened.size() > EVENTS) {
       happened.removeFirst();
     }

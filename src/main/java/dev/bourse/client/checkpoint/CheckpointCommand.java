@@ -20,14 +20,14 @@ import picocli.CommandLine.Option;
     exitCodeList = {
       " 0:done",
       " 1:refused; the same command will be refused again",
-      " 2:the command line is wrong",
+      " 2:the command line is wrong, or no terminal to confirm on; add --yes",
       " 3:the service cannot be reached or cannot serve now; try again",
       " 4:the downloaded bytes are not those that were published"
     })
 public final class CheckpointCommand {
   private CheckpointCommand() {}
 
-  /** The command and those below it. */
+  /** The command and its subcommands. */
   public static CommandLine create(CommandEnvironment environment) {
     return new CommandLine(new CheckpointCommand())
         .addSubcommand(new PushCommand(environment))
@@ -38,13 +38,13 @@ public final class CheckpointCommand {
         .addSubcommand(new ShowCommand(environment));
   }
 
-  /** How answers are printed. */
+  /** Output formats. */
   enum Output {
     table,
     json
   }
 
-  /** How many files are moved at once. */
+  /** The option for the number of parallel transfers. */
   static final class Width {
     private static final int MOST = 16;
 
@@ -64,14 +64,14 @@ public final class CheckpointCommand {
     }
   }
 
-  /** What its commands share. */
+  /** The common part of its subcommands. */
   abstract static class Subcommand extends SignedInCommand {
     Subcommand(CommandEnvironment environment) {
       super(environment);
     }
 
-    /** Tells what a publication for everybody waits for. */
-    final void tellReview(PublicationOptions publication) {
+    /** Prints that a publication for everybody awaits a review. */
+    final void printReviewNote(PublicationOptions publication) {
       if (publication.isPublic()) {
         err()
             .println(
@@ -80,8 +80,8 @@ public final class CheckpointCommand {
       }
     }
 
-    /** Tells what was published. */
-    final void told(JsonObject item) {
+    /** Prints the published item. */
+    final void printItem(JsonObject item) {
       Integer files = item.getInteger("files");
       out()
           .printf(

@@ -6,10 +6,10 @@ import dev.bourse.remote.Service;
 import io.vertx.core.json.JsonObject;
 
 /**
- * An item, where the caller may read it.
+ * An item with the path under which the caller can read it.
  *
  * @param path on the organization's list, else on the public feed
- * @param facts what the service says of it
+ * @param facts the service's answer about the item
  */
 record FoundItem(String path, JsonObject facts) {
   static FoundItem of(Service service, String id) throws Refused {

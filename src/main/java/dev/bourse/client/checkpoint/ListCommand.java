@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 final class ListCommand extends CheckpointCommand.Subcommand {
   private static final int PAGE = 100;
 
-  /** Enough for whoever reads it, and few enough requests for a budget. */
+  /** Enough for a reader, and few enough requests for a budget. */
   private static final int MAX_ITEMS = 10_000;
 
   private static final List<String> COLUMNS =
@@ -87,7 +87,7 @@ final class ListCommand extends CheckpointCommand.Subcommand {
       rows.add(row);
     }
     out().print(Table.rows(rows));
-    // The line on standard error follows the list, also when both go to one terminal.
+    // Keeps the message on standard error after the list when both go to one terminal.
     out().flush();
     if (rows.isEmpty()) {
       err().println("none");

@@ -8,9 +8,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** What is said of whatever is published. */
+/** The options of a publication. */
 final class PublicationOptions {
-  /** As many of the same name may stand before the one that is replaced; more are not looked at. */
+  /** The most items of the same name that are searched for the replaced one. */
   private static final int LOOKED_AT = 100;
 
   @Option(
@@ -41,7 +41,7 @@ final class PublicationOptions {
       defaultValue = "true")
   private String replace = "true";
 
-  /** Whether they can be meant for one item only. */
+  /** Whether the options apply to a single item only. */
   boolean isOneItem() {
     return title != null || !(replace.equals("true") || replace.equals("false"));
   }
@@ -61,7 +61,7 @@ final class PublicationOptions {
         .findFirst();
   }
 
-  /** Whether the item has these bytes already and nothing else is said of it. */
+  /** Whether the item has these bytes and this description already. */
   boolean changesNothing(JsonObject item, long bytes, String sha256) {
     return title == null
         && description == null
@@ -76,18 +76,18 @@ final class PublicationOptions {
   }
 
   /**
-   * What is announced of it.
+   * The announcement of a publication.
    *
    * @param name of the file or the folder
    * @param replaced the item that it replaces
    */
   JsonObject of(String name, Optional<JsonObject> replaced) {
-    String known = replaced.map(item -> item.getString("title")).orElse(name);
-    String told = replaced.map(item -> item.getString("description", "")).orElse("");
+    String knownTitle = replaced.map(item -> item.getString("title")).orElse(name);
+    String knownDescription = replaced.map(item -> item.getString("description", "")).orElse("");
     JsonObject publication =
         new JsonObject()
-            .put("title", title == null ? known : title)
-            .put("description", description == null ? told : description)
+            .put("title", title == null ? knownTitle : title)
+            .put("description", description == null ? knownDescription : description)
             .put("filename", name)
             .put("visibility", isPublic ? "public" : "org");
     return switch (replace) {

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
     },
     mixinStandardHelpOptions = true)
 final class PublishCommand extends CheckpointCommand.Subcommand {
-  /** As many names of what was left out as a reader wants to see. */
+  /** The number of skipped names that are printed. */
   private static final int SHOWN = 5;
 
   @Parameters(paramLabel = "DIR", description = "The folder.")
@@ -49,15 +49,15 @@ final class PublishCommand extends CheckpointCommand.Subcommand {
   protected void run() throws Refused {
     Service service = signedIn();
     LocalFolder found = LocalFolder.look(folder, withHidden);
-    tellLeftOut(found.leftOut());
-    told(
+    printLeftOut(found.leftOut());
+    printItem(
         new SetUpload(service, environment(), folder(), err(), width.get())
             .publish(
                 found, publication.of(found.name(), publication.replaced(service, found.name()))));
-    tellReview(publication);
+    printReviewNote(publication);
   }
 
-  private void tellLeftOut(List<String> names) {
+  private void printLeftOut(List<String> names) {
     if (names.isEmpty()) {
       return;
     }

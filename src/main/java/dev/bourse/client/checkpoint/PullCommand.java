@@ -68,7 +68,10 @@ final class PullCommand extends CheckpointCommand.Subcommand {
     out().printf("%s  %s%n", target, Sizes.bytes(item.getLong("bytes")));
   }
 
-  /** Somebody else chose the item's name: it must not lead to another folder or hide the file. */
+  /**
+   * A local file for an item's name, which a stranger chose: it must not lead to another folder or
+   * hide the file.
+   */
   private static Path named(String filename) throws Refused {
     boolean isPlain =
         !filename.isEmpty()

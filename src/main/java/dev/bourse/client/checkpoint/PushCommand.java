@@ -60,16 +60,16 @@ final class PushCommand extends CheckpointCommand.Subcommand {
       LocalFile file = LocalFile.look(given);
       Optional<JsonObject> replaced = publication.replaced(service, file.name());
       if (replaced.isPresent() && isThere(file, replaced.get())) {
-        told(replaced.get());
+        printItem(replaced.get());
         err().println(file.name() + ": the organization has these bytes already; nothing is sent");
         continue;
       }
-      told(sending.publish(file, announced(file, replaced)));
-      tellReview(publication);
+      printItem(sending.publish(file, announced(file, replaced)));
+      printReviewNote(publication);
     }
   }
 
-  /** Its digest is made only where the length says that it may be the same. */
+  /** Computes the digest only if the lengths are equal. */
   private boolean isThere(LocalFile file, JsonObject item) throws Refused {
     return contentType == null
         && Long.valueOf(file.size()).equals(item.getLong("bytes"))

@@ -59,7 +59,7 @@ final class ShowCommand extends CheckpointCommand.Subcommand {
             new JsonObject()
                 .put("bytes", file.bytes())
                 .put("sha256", file.sha256())
-                // Last, where a table does not cut it.
+                // The last column, where a table does not truncate it.
                 .put("path", file.path()));
       }
     }

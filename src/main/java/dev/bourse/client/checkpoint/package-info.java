@@ -1,4 +1,4 @@
-/** {@code bourse checkpoint}: files and folders sent and fetched by hand or by scripts. */
+/** {@code bourse checkpoint}: sends and fetches files and folders. */
 @NullMarked
 package dev.bourse.client.checkpoint;
 

@@ -1,6 +1,6 @@
 package dev.bourse.client.ssh;
 
-import dev.bourse.client.account.MemberCaller;
+import dev.bourse.client.account.MemberCommandContext;
 import dev.bourse.client.account.SignedInCommand;
 import dev.bourse.client.transfer.CommandEnvironment;
 import dev.bourse.remote.ExitCode;
@@ -28,11 +28,11 @@ import picocli.CommandLine.Parameters;
     },
     mixinStandardHelpOptions = true)
 final class AddKeyCommand extends SignedInCommand {
-  /** As ssh itself looks for them. */
+  /** The files that ssh itself uses. */
   private static final List<String> USUAL =
       List.of("id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub", "id_ed25519_sk.pub");
 
-  /** More than any public key, and little enough to read whatever was named by mistake. */
+  /** More than any public key, and small enough to read a file named by mistake. */
   private static final int MOST_BYTES = 16_384;
 
   @Parameters(
@@ -53,7 +53,9 @@ final class AddKeyCommand extends SignedInCommand {
       description = "Only for nodes of this cluster. Default: for those of all.")
   private @Nullable String cluster;
 
-  @Mixin private final MemberCaller.FormatOptions format = new MemberCaller.FormatOptions();
+  @Mixin
+  private final MemberCommandContext.FormatOptions format =
+      new MemberCommandContext.FormatOptions();
 
   AddKeyCommand(CommandEnvironment environment) {
     super(environment);
@@ -97,8 +99,7 @@ final class AddKeyCommand extends SignedInCommand {
       if (text.startsWith("-----BEGIN")) {
         throw new Refused(
             ExitCode.USAGE,
-            "%s is a private key, which is nobody's but yours; the public one is %s.pub"
-                .formatted(file, file));
+            "%s is a private key; keep it secret; the public key is %s.pub".formatted(file, file));
       }
       return text;
     } catch (IOException e) {

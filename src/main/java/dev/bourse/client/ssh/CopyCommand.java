@@ -47,11 +47,11 @@ final class CopyCommand extends NodeCommand {
       int colon = place.indexOf(':');
       boolean isRemote = colon > 0 && place.lastIndexOf('/', colon) < 0;
       if (isRemote) {
-        NamedNode node = NamedNode.meant(reach.capacity(), place.substring(0, colon));
+        NamedNode node = NamedNode.find(reach.capacity(), place.substring(0, colon));
         named.add(node.name());
         copied.add(node.name() + place.substring(colon));
       } else {
-        // What begins with a dash is a file all the same.
+        // A name that starts with a dash is still a file.
         copied.add(place.startsWith("-") ? "./" + place : place);
       }
     }
@@ -59,7 +59,7 @@ final class CopyCommand extends NodeCommand {
       throw new Refused(
           ExitCode.USAGE,
           named.isEmpty()
-              ? "no place is on a node: write NODE:PATH for it"
+              ? "neither side is on a node; write NODE:PATH for one"
               : "one node at a time; these are " + String.join(", ", named));
     }
     List<String> scp = open("scp", reach.host(named.iterator().next()));

@@ -15,7 +15,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** A command that reaches a cluster's nodes over ssh. */
+/** A command that connects to a cluster's nodes over ssh. */
 abstract class NodeCommand extends ClusterCommand {
   @Option(
       names = {"-i", "--identity"},
@@ -29,13 +29,14 @@ abstract class NodeCommand extends ClusterCommand {
     super(environment);
   }
 
-  /** A cluster, and how its active nodes are reached. */
+  /** A cluster's capacity, and the ssh hosts of its active nodes. */
   record Reach(JsonObject capacity, Map<String, SshHost> hosts) {
     SshHost host(String node) throws Refused {
       SshHost host = hosts.get(node);
       if (host == null) {
-        // Granted between the two answers, or taken back.
-        throw new Refused(ExitCode.UNAVAILABLE, node + " came or went just now; try again");
+        // The node was granted or released between the two answers.
+        throw new Refused(
+            ExitCode.UNAVAILABLE, node + " was granted or released just now; try again");
       }
       return host;
     }
@@ -45,7 +46,7 @@ abstract class NodeCommand extends ClusterCommand {
     return new SshFiles(folder());
   }
 
-  /** Asks the service, and keeps what it told in the files. */
+  /** Reads the capacity and host keys from the service, and stores them in the files. */
   final Reach reach() throws Refused {
     Service service = signedIn();
     JsonObject capacity = capacity(service);
@@ -60,7 +61,7 @@ abstract class NodeCommand extends ClusterCommand {
     return identity == null ? null : identity.toAbsolutePath().normalize();
   }
 
-  /** Has the command end with the exit code of another. */
+  /** Sets the exit code of another program as the command's. */
   final void endWith(int exitCode) {
     code = exitCode;
   }
@@ -70,7 +71,7 @@ abstract class NodeCommand extends ClusterCommand {
     return code;
   }
 
-  /** An OpenSSH command to a node, up to where what to do there follows. */
+  /** The start of an OpenSSH command line for a node, up to the remote part. */
   final List<String> open(String program, SshHost host, String... options) {
     List<String> command = new ArrayList<>(List.of(program));
     command.addAll(host.options(files().knownHosts()));
@@ -78,7 +79,7 @@ abstract class NodeCommand extends ClusterCommand {
     return command;
   }
 
-  /** Runs a program in the place of this one; with its terminal. */
+  /** Runs a program with this process's terminal, and returns its exit code. */
   static int run(List<String> command) throws Refused {
     try {
       return new ProcessBuilder(command).inheritIO().start().waitFor();

@@ -64,7 +64,7 @@ final class RunCommand extends NodeCommand {
           "cluster %s has no active node; bourse status shows what it waits for"
               .formatted(reach.capacity().getString("cluster")));
     }
-    // All are found before any is reached: whoever is told to try again must not have begun.
+    // Looks up all hosts before connecting to any, so that a failed look-up has no side effects.
     List<SshHost> hosts = new ArrayList<>();
     for (NamedNode node : nodes) {
       hosts.add(reach.host(node.name()));
@@ -110,7 +110,7 @@ final class RunCommand extends NodeCommand {
   }
 
   private int runOn(SshHost host, String prefix) throws Refused {
-    // Nobody can answer for several nodes at once, so nobody is asked.
+    // Disables prompts, because nobody can answer for several nodes at once.
     List<String> ssh = open("ssh", host, "-n", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20");
     ssh.add(host.name());
     ssh.addAll(command);
@@ -139,12 +139,12 @@ final class RunCommand extends NodeCommand {
         new BufferedReader(new InputStreamReader(lines, StandardCharsets.UTF_8))) {
       String line;
       while ((line = reader.readLine()) != null) {
-        // One call a line, so that lines of several nodes do not mix.
+        // One call per line, so that lines of several nodes do not mix.
         to.print(prefix + Text.plain(line) + '\n');
         to.flush();
       }
     } catch (IOException e) {
-      // The process was ended under it; its exit code tells.
+      // The process ended; its exit code is reported.
       return;
     }
   }

@@ -35,7 +35,7 @@ final class SshCommand extends NodeCommand {
     super(environment);
   }
 
-  /** A node for the first word; what follows is a command. */
+  /** Completes a node for the first word; the rest is the remote command. */
   @Override
   protected List<String> offeredArguments(List<KnownNames.Node> nodes) {
     return words.size() > 1 ? List.of() : nodes.stream().map(KnownNames.Node::name).toList();
@@ -52,7 +52,7 @@ final class SshCommand extends NodeCommand {
             ? words
             : words.stream().skip(1).dropWhile(word -> word.equals(DASHES)).toList();
     Reach reach = reach();
-    NamedNode meant = NamedNode.meant(reach.capacity(), node);
+    NamedNode meant = NamedNode.find(reach.capacity(), node);
     List<String> ssh = open("ssh", reach.host(meant.name()));
     ssh.add(meant.name());
     ssh.addAll(command);

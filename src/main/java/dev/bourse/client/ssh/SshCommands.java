@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 
-/** The commands that reach nodes. */
+/** The commands that connect to nodes. */
 public final class SshCommands {
   private SshCommands() {}
 
   /**
-   * Adds {@code add}, for a public key that is in a file.
+   * Adds {@code add}, which registers a public key from a file.
    *
    * @return the same command line
    */
@@ -20,9 +20,9 @@ public final class SshCommands {
   }
 
   /**
-   * {@code ssh}, {@code ssh-config}, {@code run} and {@code cp}, each made when it is needed. What
-   * follows the first word of {@code ssh} and {@code run} is of the command that runs on the node,
-   * dashes and all.
+   * {@code ssh}, {@code ssh-config}, {@code run} and {@code cp}, each created on demand. The words
+   * after the first one of {@code ssh} and {@code run} belong to the remote command, dashes
+   * included.
    */
   public static Map<String, Supplier<CommandLine>> all(CommandEnvironment environment) {
     Map<String, Supplier<CommandLine>> all = new LinkedHashMap<>();

@@ -57,7 +57,7 @@ final class SshConfigCommand extends NodeCommand {
         return;
       }
       Files.createDirectories(config.getParent());
-      // Whole or not at all: nobody should lose a configuration to a full disk.
+      // Replaced atomically, so that a full disk cannot destroy the configuration.
       Path next =
           Files.createTempFile(
               config.getParent(),

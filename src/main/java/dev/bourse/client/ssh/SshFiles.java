@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Files from which OpenSSH knows the nodes of clusters: a configuration with a host for each, and
- * their host keys. What is known of one cluster is replaced as a whole, that of others stays.
+ * OpenSSH files about the nodes of clusters: a configuration with a host for each node, and their
+ * host keys. The entries of one cluster are replaced as a whole; those of others stay.
  */
 final class SshFiles {
   private static final String HOSTS = "ssh-hosts.json";
@@ -27,7 +27,7 @@ final class SshFiles {
     this.folder = folder;
   }
 
-  /** The configuration, to be included in one's own. */
+  /** The configuration, for an Include directive in the user's own. */
   Path config() {
     return folder.file(CONFIG);
   }
@@ -37,11 +37,11 @@ final class SshFiles {
   }
 
   /**
-   * Replaces what is known of a cluster.
+   * Replaces the entries of a cluster.
    *
    * @param capacity the cluster's
-   * @param hostKeys what the service tells of its nodes' host keys
-   * @param identity the file of the private key to log in with; null for those that ssh finds
+   * @param hostKeys the service's answer on its nodes' host keys
+   * @param identity the file of the private key to log in with; null for ssh's default
    * @return its nodes that can be reached, by their names
    */
   Map<String, SshHost> replace(JsonObject capacity, JsonObject hostKeys, @Nullable Path identity)

@@ -14,16 +14,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node as OpenSSH has to know it. Nothing in it can steer ssh: whatever the service told is
- * checked before it is written.
+ * A node's ssh settings. Values from the service are validated before they are written, so that
+ * they cannot inject ssh options.
  *
- * @param name what people call it
+ * @param name the name for people
  * @param address its IP
  * @param port of its ssh server
- * @param user whom tenants log in as
- * @param hostKey the key it was granted with, as a public key line; null for a machine that is not
- *     real
- * @param identity the file of the private key to log in with; null for those that ssh finds itself
+ * @param user the login name for tenants
+ * @param hostKey the key it was granted with, as a public key line; null for a simulated machine
+ * @param identity the file of the private key to log in with; null for ssh's default
  */
 record SshHost(
     String name,
@@ -42,8 +41,8 @@ record SshHost(
   /**
    * A node of a cluster.
    *
-   * @param user the cluster's
-   * @param key what the service tells of its host key
+   * @param user the cluster's login name
+   * @param key the service's answer on its host key
    * @param identity the file of a private key, absolute
    */
   static SshHost of(NamedNode node, String user, JsonObject key, @Nullable Path identity)
@@ -71,8 +70,7 @@ record SshHost(
   private static Refused unusable(String what, String text) {
     return new Refused(
         ExitCode.UNAVAILABLE,
-        "the service told a %s that cannot be given to ssh: '%s'"
-            .formatted(what, Text.plain(text)));
+        "the service sent a %s that is not safe for ssh: '%s'".formatted(what, Text.plain(text)));
   }
 
   static SshHost of(JsonObject json) {
@@ -95,14 +93,14 @@ record SshHost(
         .put("identity", identity == null ? null : identity.toString());
   }
 
-  /** What ssh has to be told, by ssh_config(5). */
+  /** The settings, by ssh_config(5). */
   private Map<String, String> settings(Path knownHosts) {
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("HostName", address);
     settings.put("Port", String.valueOf(port));
     settings.put("User", user);
     if (hostKey != null) {
-      // Its pinned key and no other: a machine that shows another is not the node.
+      // Only the pinned key is accepted: a machine with another key is not the node.
       settings.put("UserKnownHostsFile", quoted(knownHosts));
       settings.put("GlobalKnownHostsFile", "/dev/null");
       settings.put("StrictHostKeyChecking", "yes");
@@ -118,7 +116,7 @@ record SshHost(
     return '"' + path.toString() + '"';
   }
 
-  /** The same as options of ssh and scp. */
+  /** The settings as options of ssh and scp. */
   List<String> options(Path knownHosts) {
     List<String> options = new ArrayList<>();
     settings(knownHosts)
@@ -130,7 +128,7 @@ record SshHost(
     return options;
   }
 
-  /** The same as a block of a configuration. */
+  /** The settings as a block of a configuration. */
   String configuration(Path knownHosts) {
     StringBuilder block = new StringBuilder("\nHost ").append(name).append('\n');
     settings(knownHosts)
@@ -139,7 +137,7 @@ record SshHost(
     return block.toString();
   }
 
-  /** Its line of a file of known hosts; empty without a host key. */
+  /** The node's line of a known-hosts file; empty without a host key. */
   String knownHost() {
     if (hostKey == null) {
       return "";

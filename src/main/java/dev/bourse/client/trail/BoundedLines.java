@@ -8,16 +8,16 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** The lines of a text of any length, each of bounded length. */
+/** Reads the lines, each of bounded length, of a text of any length. */
 final class BoundedLines {
-  /** Far more than a row that the service records, and little enough to read anything. */
+  /** Far more than any row of the service, and small enough to read arbitrary files. */
   static final int MAX_BYTES = 4 << 20;
 
-  /** A line that is no text, or too long to be one of a trail. */
-  static final class Unreadable extends IOException {
+  /** A line that is not text, or too long for a trail. */
+  static final class UnreadableLineException extends IOException {
     private static final long serialVersionUID = 1;
 
-    Unreadable(long line, String what) {
+    UnreadableLineException(long line, String what) {
       super(line + ": " + what);
     }
   }
@@ -30,12 +30,12 @@ final class BoundedLines {
     this.bytes = bytes;
   }
 
-  /** The number of the line read last, from 1; 0 before the first. */
+  /** The number of the last line read, from 1; 0 before the first. */
   long number() {
     return number;
   }
 
-  /** The next line without its end; null behind the last. */
+  /** The next line without its line break; null after the last. */
   @Nullable String next() throws IOException {
     line.reset();
     int each = bytes.read();
@@ -45,7 +45,7 @@ final class BoundedLines {
     number++;
     while (each >= 0 && each != '\n') {
       if (line.size() == MAX_BYTES) {
-        throw new Unreadable(number, "a line of over " + (MAX_BYTES >> 20) + " MiB");
+        throw new UnreadableLineException(number, "a line of over " + (MAX_BYTES >> 20) + " MiB");
       }
       line.write(each);
       each = bytes.read();
@@ -57,7 +57,7 @@ final class BoundedLines {
           .toString()
           .stripTrailing();
     } catch (CharacterCodingException e) {
-      throw new Unreadable(number, "it is not UTF-8");
+      throw new UnreadableLineException(number, "it is not UTF-8");
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.bourse.client.trail;
 
 import picocli.CommandLine;
 
-/** The commands about a trail that are no operation. */
+/** The trail's commands that are not operations. */
 public final class TrailCommands {
   private TrailCommands() {}
 
@@ -12,6 +12,6 @@ public final class TrailCommands {
    * @return the same command line
    */
   public static CommandLine addTo(CommandLine trail) {
-    return trail.addSubcommand(new VerifyCommand());
+    return trail.addSubcommand(new TrailVerifyCommand());
   }
 }

@@ -1,7 +1,6 @@
 /**
- * What whoever keeps an audit trail that was streamed to them does with it on their own machine,
- * without the service: {@code bourse trail verify}. The proof itself is the service's, {@link
- * dev.bourse.audit.TrailProof}.
+ * Verifies streamed audit trails on the recipient's own machine, without the service: {@code bourse
+ * trail verify}. The proof is shared with the service, {@link dev.bourse.audit.TrailProof}.
  */
 @NullMarked
 package dev.bourse.client.trail;

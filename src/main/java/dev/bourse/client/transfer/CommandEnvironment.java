@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.remote.ExitCode;
 import dev.bourse.remote.Refused;
-import java.io.Console;
+import dev.bourse.remote.Terminal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,15 +14,15 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * What commands use of the process and the machine that they run on.
+ * The process and machine of a command.
  *
  * @param variables the environment variables of the process
- * @param hasTerminal whether a person sees what is written to standard error
+ * @param hasTerminal whether standard error is a terminal
  * @param clock for expiries, rates and waits
- * @param random a cryptographic source: for what secrets are made of, and the spread of tries
- * @param pause how they wait
- * @param answer what a person types in reply to a question
- * @param browser of the desktop that the person sits at; empty where there is none
+ * @param random a cryptographic source, for secrets and the jitter of retries
+ * @param pause waits
+ * @param answer reads a person's reply to a question
+ * @param browser of the person's desktop; empty when there is none
  */
 public record CommandEnvironment(
     Map<String, String> variables,
@@ -42,14 +42,14 @@ public record CommandEnvironment(
   /** A line that a person types. */
   @FunctionalInterface
   public interface Answer {
-    /** The line; empty where nobody is there to type one. */
+    /** The line; empty when there is no terminal. */
     Optional<String> line();
   }
 
   /** A browser. */
   @FunctionalInterface
   public interface Browser {
-    /** Has it show a page, and does not wait; nobody is told whether it does. */
+    /** Shows a page without waiting; failures are not reported. */
     void show(String url);
   }
 
@@ -76,7 +76,7 @@ public record CommandEnvironment(
     return Path.of(variables.getOrDefault("HOME", System.getProperty("user.home", ".")));
   }
 
-  /** Those of this process. */
+  /** The environment of this process. */
   public static CommandEnvironment ofProcess() {
     Map<String, String> variables = System.getenv();
     return new CommandEnvironment(
@@ -85,46 +85,24 @@ public record CommandEnvironment(
         Clock.systemUTC(),
         new SecureRandom(),
         over -> Thread.sleep(over.toMillis()),
-        CommandEnvironment::typed,
+        Terminal::line,
         DesktopBrowser.of(variables, System.getProperty("os.name", "")));
   }
 
-  private static Optional<String> typed() {
-    return Optional.ofNullable(System.console())
-        .filter(CommandEnvironment::isTerminal)
-        .map(Console::readLine);
-  }
-
-  /**
-   * Java only says whether standard input and output are a terminal; Linux says it of standard
-   * error.
-   */
+  /** Java only detects a terminal on standard input and output; Linux does for standard error. */
   private static boolean seesTerminal(Map<String, String> variables) {
     if (variables.getOrDefault("TERM", "dumb").equals("dumb")) {
       return false;
     }
     Path standardError = Path.of("/proc/self/fd/2");
     if (!Files.exists(standardError)) {
-      return Optional.ofNullable(System.console())
-          .map(CommandEnvironment::isTerminal)
-          .orElse(false);
+      return Terminal.isThere();
     }
     try {
       String target = standardError.toRealPath().toString();
       return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
     } catch (IOException e) {
       return false;
-    }
-  }
-
-  /**
-   * Before JDK 22 there was a console where there was a terminal; since then it has to be asked.
-   */
-  private static boolean isTerminal(Console console) {
-    try {
-      return Boolean.TRUE.equals(Console.class.getMethod("isTerminal").invoke(console));
-    } catch (ReflectiveOperationException e) {
-      return true;
     }
   }
 }

@@ -22,11 +22,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The person's folder, {@code $XDG_CONFIG_HOME/bourse} or {@code ~/.config/bourse}. Nobody else can
- * read it. Its files are replaced whole, so a crash leaves the old one or the new one.
+ * The user's folder, {@code $XDG_CONFIG_HOME/bourse} or {@code ~/.config/bourse}, readable by its
+ * owner alone. Its files are replaced atomically, so a crash leaves the old one or the new one.
  */
 public final class ConfigFolder {
-  /** Longer than whoever has the lock may wait for an answer. */
+  /** Longer than the holder of a lock may wait for an answer. */
   private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(90);
 
   private static final Duration LOCK_POLL = Duration.ofMillis(50);
@@ -53,7 +53,7 @@ public final class ConfigFolder {
 
   private static Path folder(CommandEnvironment environment) {
     String xdg = environment.variables().getOrDefault("XDG_CONFIG_HOME", "");
-    // The specification says that a relative path is ignored.
+    // The specification ignores relative paths.
     Path base = xdg.startsWith("/") ? Path.of(xdg) : environment.home().resolve(".config");
     return base.resolve("bourse");
   }
@@ -62,7 +62,7 @@ public final class ConfigFolder {
     return folder.resolve(name);
   }
 
-  /** What a file holds; empty when it is not there. */
+  /** The content of a file; empty if it does not exist. */
   public JsonObject read(String name) throws Refused {
     Path file = file(name);
     try {
@@ -74,15 +74,15 @@ public final class ConfigFolder {
     }
   }
 
-  /** Replaces a file; when this returns it is on disk. */
+  /** Replaces a file durably. */
   public void write(String name, JsonObject content) throws Refused {
     write(name, content.encodePrettily() + "\n");
   }
 
-  /** Replaces a file by a text; when this returns it is on disk. */
+  /** Replaces a file with a text, durably. */
   public void write(String name, String content) throws Refused {
     Path file = file(name);
-    // Of this process alone: another may be writing the same.
+    // Private to this process, because another may be writing the same file.
     Path next = file.resolveSibling(file.getFileName() + "." + ProcessHandle.current().pid());
     try {
       createFolder(file);
@@ -114,7 +114,7 @@ public final class ConfigFolder {
     Files.createDirectories(file.toAbsolutePath().resolveSibling("."), OWNER_ONLY_FOLDER);
   }
 
-  /** Does work while no other command does work under this name; waits for one that does. */
+  /** Does work under a lock of this name; waits while another command holds it. */
   public <T> T locked(String name, Work<T> work) throws Refused {
     long deadline = environment.clock().millis() + LOCK_TIMEOUT.toMillis();
     try (FileChannel channel = lockFile(name)) {
@@ -136,7 +136,7 @@ public final class ConfigFolder {
   /**
    * Takes a lock until it is closed, or until the process ends.
    *
-   * @return null when another command has it
+   * @return null when another command holds it
    */
   public @Nullable FileChannel tryLock(String name) throws Refused {
     try {
@@ -151,7 +151,7 @@ public final class ConfigFolder {
     }
   }
 
-  /** Beside the file, which is replaced and so cannot carry a lock itself. */
+  /** The lock is a separate file, because the file itself is replaced. */
   private FileChannel lockFile(String name) throws IOException {
     Path lock = file(name + ".lock");
     createFolder(lock);
@@ -163,7 +163,7 @@ public final class ConfigFolder {
     try {
       return channel.tryLock();
     } catch (OverlappingFileLockException e) {
-      // Another command of this very process has it.
+      // Another command in this process holds it.
       return null;
     }
   }

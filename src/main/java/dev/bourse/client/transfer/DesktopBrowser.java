@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** The browser of the desktop that the person sits at. */
+/** The browser of the person's desktop. */
 final class DesktopBrowser implements CommandEnvironment.Browser {
   private final List<String> opener;
 
@@ -16,10 +16,9 @@ final class DesktopBrowser implements CommandEnvironment.Browser {
   }
 
   /**
-   * The browser of this machine; empty where the person sits at another one, or there is no
-   * display.
+   * The browser of this machine; empty in a remote session or without a display.
    *
-   * @param system as Java names the operating system
+   * @param system Java's name of the operating system
    */
   static Optional<CommandEnvironment.Browser> of(Map<String, String> variables, String system) {
     if (isSet(variables, "SSH_CONNECTION")) {
@@ -46,13 +45,13 @@ final class DesktopBrowser implements CommandEnvironment.Browser {
     List<String> command = new ArrayList<>(opener);
     command.add(url);
     try {
-      // What a browser prints is not for the person who types.
+      // Discards the browser's output.
       new ProcessBuilder(command)
           .redirectOutput(ProcessBuilder.Redirect.DISCARD)
           .redirectError(ProcessBuilder.Redirect.DISCARD)
           .start();
     } catch (IOException e) {
-      // There is none. The address is on the terminal too.
+      // There is no such program. The terminal shows the address too.
       return;
     }
   }

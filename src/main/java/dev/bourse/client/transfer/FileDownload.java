@@ -26,16 +26,19 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Downloads a file beside its place, from where it is renamed when its digest is right. */
+/**
+ * Downloads a file under a temporary name beside its target, and renames it when its digest is
+ * right.
+ */
 public final class FileDownload {
   private static final Duration HEAD = Duration.ofSeconds(60);
   private static final int PIECE = 1 << 16;
   private static final int TEMPORARY_REDIRECT = 307;
 
-  /** So many digits of a digest are in the name of what is not whole yet. */
+  /** The number of the digest's digits in the name of an incomplete file. */
   private static final int NAMING_DIGITS = 16;
 
-  /** What file systems take, and items may be called. */
+  /** The longest name in bytes, for file systems and items. */
   private static final int MAX_NAME_BYTES = 255;
 
   private final Service service;
@@ -49,30 +52,30 @@ public final class FileDownload {
   }
 
   /**
-   * What is to be fetched.
+   * A file to download.
    *
    * @param address of the bytes, under the service's own
    * @param size in bytes
    */
-  record Wanted(String address, String sha256, long size) {}
+  record DownloadSource(String address, String sha256, long size) {}
 
   /**
-   * Fetches an item's bytes.
+   * Downloads an item's bytes.
    *
    * @param path of the item, on the organization's list or on the public feed
-   * @param facts what the service says of the item
+   * @param facts the service's answer about the item
    */
   public void fetch(String path, JsonObject facts, Path target) throws Refused {
     requireBytes(facts);
-    Wanted wanted =
-        new Wanted(path + "/content", facts.getString("sha256"), facts.getLong("bytes"));
+    DownloadSource wanted =
+        new DownloadSource(path + "/content", facts.getString("sha256"), facts.getLong("bytes"));
     try (Progress progress =
         new Progress(err, environment, target.getFileName().toString(), 0, wanted.size())) {
       fetch(wanted, target, progress);
     }
   }
 
-  /** Fails for an item whose bytes never came. */
+  /** Fails for an item without bytes. */
   static void requireBytes(JsonObject facts) throws Refused {
     if (facts.getString("sha256") == null || facts.getString("status").equals("pending")) {
       throw new Refused(
@@ -81,8 +84,8 @@ public final class FileDownload {
   }
 
   /**
-   * Where bytes are until they are whole. The digest is in the name, so that it is no name of
-   * somebody's own file, nor of another file that is fetched at the same time.
+   * The temporary file. The digest in its name distinguishes it from the user's files and from
+   * other downloads.
    */
   static Path part(Path target, String sha256) {
     String name = target.getFileName().toString();
@@ -92,8 +95,8 @@ public final class FileDownload {
     return target.resolveSibling(hasRoom ? name + '.' + ending : ending);
   }
 
-  /** Fetches bytes of a known digest; what is at the target is replaced. */
-  void fetch(Wanted wanted, Path target, Transfer progress) throws Refused {
+  /** Downloads bytes with a known digest, and replaces the target. */
+  void fetch(DownloadSource wanted, Path target, Transfer progress) throws Refused {
     Path part = part(target, wanted.sha256());
     try (FileChannel file =
         FileChannel.open(
@@ -101,7 +104,7 @@ public final class FileDownload {
             StandardOpenOption.CREATE,
             StandardOpenOption.READ,
             StandardOpenOption.WRITE,
-            // A symbolic link must not lead the bytes to another file.
+            // A symbolic link must not redirect the bytes to another file.
             LinkOption.NOFOLLOW_LINKS)) {
       if (!isOurs(file)) {
         throw new Refused(ExitCode.REFUSED, "another command is writing " + part);
@@ -121,7 +124,7 @@ public final class FileDownload {
         Files.deleteIfExists(part);
         throw new Refused(
             ExitCode.NOT_WHOLE,
-            "the bytes are not those that were published: sha256 %s, expected %s; nothing is kept"
+            "the bytes differ from the published ones: sha256 %s, expected %s; nothing is kept"
                 .formatted(found, wanted.sha256()));
       }
       file.force(true);
@@ -135,7 +138,7 @@ public final class FileDownload {
     return new Refused(ExitCode.USAGE, "cannot write " + part + ": " + IoWords.of(e));
   }
 
-  /** Where the bytes go. Its failures are not the connection's: no other try meets less of them. */
+  /** The temporary file. Its failures are not retried, unlike the connection's. */
   private record Part(Path path, FileChannel file) {
     void truncate(long size) throws Refused {
       try {
@@ -164,8 +167,8 @@ public final class FileDownload {
     }
   }
 
-  /** Fetches what is missing; the digest of all. */
-  private String receive(Wanted wanted, Path part, FileChannel file, Transfer progress)
+  /** Downloads the missing bytes; returns the digest of all. */
+  private String receive(DownloadSource wanted, Path part, FileChannel file, Transfer progress)
       throws Refused, IOException {
     PrefixDigest arrived = new PrefixDigest().read(part, file, file.size());
     if (arrived.length() > 0) {
@@ -178,8 +181,7 @@ public final class FileDownload {
       PrefixDigest from = arrived;
       PrefixDigest[] now = {from};
       try {
-        StallWatchdog.over(
-            progress, () -> piece(wanted, from, new Part(part, file), progress, now));
+        StallWatchdog.run(progress, () -> piece(wanted, from, new Part(part, file), progress, now));
       } catch (Refused e) {
         retries.after(e);
       } finally {
@@ -190,9 +192,9 @@ public final class FileDownload {
     return arrived.sha256();
   }
 
-  /** One request: appends what comes to the file and to the digest. */
+  /** Makes one request, and appends the received bytes to the file and the digest. */
   private boolean piece(
-      Wanted wanted, PrefixDigest from, Part part, Transfer progress, PrefixDigest[] now)
+      DownloadSource wanted, PrefixDigest from, Part part, Transfer progress, PrefixDigest[] now)
       throws Refused {
     HttpResponse<InputStream> answer = ask(wanted, from.length());
     try (InputStream body = answer.body()) {
@@ -212,13 +214,13 @@ public final class FileDownload {
     }
   }
 
-  /** Asks for the bytes from an offset on, where the service has them or leads to. */
-  private HttpResponse<InputStream> ask(Wanted wanted, long from) throws Refused {
+  /** Requests the bytes from an offset on, from the service or the address it redirects to. */
+  private HttpResponse<InputStream> ask(DownloadSource wanted, long from) throws Refused {
     Map<String, String> range = from > 0 ? Map.of("Range", "bytes=" + from + '-') : Map.of();
     Map<String, String> headers = new HashMap<>(range);
     String tag = '"' + wanted.sha256() + '"';
     if (from > 0) {
-      // Should the item have been replaced, all of it comes, and not the end of another file.
+      // If the item was replaced, the answer is the whole new file rather than its end.
       headers.put("If-Range", tag);
     }
     HttpResponse<InputStream> answer =
@@ -227,33 +229,35 @@ public final class FileDownload {
             BodyHandlers.ofInputStream(),
             HEAD);
     if (answer.statusCode() == TEMPORARY_REDIRECT) {
-      return elsewhere(answer, range);
+      return followRedirect(answer, range);
     }
     if (answer.statusCode() < 300 && !answer.headers().firstValue("etag").orElse("").equals(tag)) {
       close(answer);
       throw new Refused(
-          ExitCode.REFUSED, "the item was replaced meanwhile; the same command fetches the new");
+          ExitCode.REFUSED,
+          "the item was replaced meanwhile; run the same command to fetch the new one");
     }
     return answer;
   }
 
   /**
-   * Asks where the service leads to, an object store, which is not shown the token. Its tags are
-   * its own; the digest of all bytes tells whether they are those that were meant.
+   * Requests the bytes from an object store that the service redirects to, without the token. Its
+   * entity tags are unrelated; the digest of all bytes reveals a change.
    */
-  private HttpResponse<InputStream> elsewhere(
+  private HttpResponse<InputStream> followRedirect(
       HttpResponse<InputStream> answer, Map<String, String> range) throws Refused {
     close(answer);
     String location = answer.headers().firstValue("location").orElse("");
     if (!location.startsWith("https://") && !location.startsWith("http://")) {
       throw new Refused(
-          ExitCode.REFUSED, "the service leads to no address: " + Text.plain(location));
+          ExitCode.REFUSED,
+          "the service redirected to an invalid address: " + Text.plain(location));
     }
     HttpResponse<InputStream> found =
         service.open(Request.of("GET", location, range), BodyHandlers.ofInputStream(), HEAD);
     if (found.statusCode() >= 300) {
       close(found);
-      // The next try is led anew: this address may have run out.
+      // The next attempt gets a new redirect, because this address may have expired.
       throw new Refused(
           ExitCode.UNAVAILABLE, "the store of the bytes answers with status " + found.statusCode());
     }
@@ -281,7 +285,7 @@ public final class FileDownload {
     byte[] piece = new byte[PIECE];
     for (int count = body.read(piece); count >= 0; count = body.read(piece)) {
       if (digested.length() + count > size) {
-        throw new Refused(ExitCode.REFUSED, "more bytes came than were published");
+        throw new Refused(ExitCode.REFUSED, "received more bytes than were published");
       }
       part.write(ByteBuffer.wrap(piece, 0, count), digested.length());
       digested.add(piece, 0, count);

@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** A range of a file that is sent as a body, and digested as it is read where that is wanted. */
+/** A range of a file that is sent as a body, and optionally digested as it is read. */
 final class FileRange {
   private final Path file;
   private final long start;
@@ -29,28 +29,28 @@ final class FileRange {
   }
 
   /**
-   * A range that begins where a digest ends, which goes on over it.
+   * A range that starts at the end of a digest and extends it.
    *
-   * @param before the digest of what goes before the range; it stays as it is
+   * @param before the digest of the bytes before the range; not modified
    * @param end where the range ends
    */
   static FileRange digested(Path file, PrefixDigest before, long end, Transfer progress) {
     return new FileRange(file, before.length(), before, end, progress);
   }
 
-  /** A range of a file whose digest is known already. */
+  /** A range of a file with a known digest. */
   static FileRange plain(Path file, long start, long end, Transfer progress) {
     return new FileRange(file, start, null, end, progress);
   }
 
-  /** The range as a body of known length; it can be sent more than once. */
+  /** The range as a body of known length; it can be sent repeatedly. */
   BodyPublisher body() {
     return end == start
         ? BodyPublishers.noBody()
         : BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(this::open), end - start);
   }
 
-  /** The digest up to where the last body has been read. */
+  /** The digest up to the point that the last body was read to. */
   PrefixDigest sent() {
     PrefixDigest known = sent;
     if (known == null) {

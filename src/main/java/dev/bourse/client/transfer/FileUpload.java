@@ -13,20 +13,20 @@ import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Publishes a file: announces it, sends its bytes as the service asks for them, and commits it. */
+/** Publishes a file: announces it, sends its bytes at the service's request, and commits it. */
 public final class FileUpload {
-  /** Up to here a file goes in one request, unless the service wants it otherwise. */
+  /** The longest file sent in one request, unless the service decides otherwise. */
   static final long MAX_DIRECT_BYTES = 32L << 20;
 
   public static final String FAMILY = "/api/checkpoints";
 
   /**
-   * How long a request with bytes may take. {@link StallWatchdog} ends one that stalls; the service
+   * The time limit of a request with bytes. {@link StallWatchdog} ends stalled ones; the service
    * accepts bodies as slow as 512 bytes a second, so this must not end them earlier.
    */
   static final Duration TRANSFER = Duration.ofDays(1);
 
-  /** A service that was started anew digests what it has first, two seconds for each GiB. */
+  /** After a restart the service first digests the bytes it has, two seconds for each GiB. */
   private static final Duration COMMIT = Duration.ofMinutes(10);
 
   private final Service service;
@@ -43,9 +43,9 @@ public final class FileUpload {
   }
 
   /**
-   * Publishes.
+   * Publishes a file.
    *
-   * @param publication what is announced, but for the bytes' number and digest
+   * @param publication the announcement without the number and digest of the bytes
    * @return the item
    */
   public JsonObject publish(LocalFile file, JsonObject publication) throws Refused {
@@ -56,13 +56,13 @@ public final class FileUpload {
       } else {
         announced.put("upload", "resumable");
       }
-      Begun begun = resumed(place, file, announced);
+      OngoingUpload begun = resumed(place, file, announced);
       if (begun == null) {
         JsonObject answer = service.call("POST", FAMILY, announced);
         if ("direct".equals(answer.getString("upload"))) {
           return direct(file, announced, answer.getString("id"));
         }
-        begun = new Begun(place, file, state(file, announced, answer), new PrefixDigest());
+        begun = new OngoingUpload(place, file, state(file, announced, answer), new PrefixDigest());
         place.write(begun.state.toJson());
       }
       return resumable(begun);
@@ -95,10 +95,10 @@ public final class FileUpload {
                 outgoing.body());
         try {
           return service.answer(
-              StallWatchdog.over(
+              StallWatchdog.run(
                   progress, () -> service.let(request, BodyHandlers.ofString(), TRANSFER)));
         } catch (Refused e) {
-          JsonObject landed = landed(e, id, announced.getString("sha256"), retries);
+          JsonObject landed = committedItem(e, id, announced.getString("sha256"), retries);
           if (landed != null) {
             return landed;
           }
@@ -108,8 +108,8 @@ public final class FileUpload {
     }
   }
 
-  /** The item, when the refusal means that an earlier try, whose answer was lost, did it. */
-  private @Nullable JsonObject landed(
+  /** The item, if the refusal means that an earlier attempt with a lost answer succeeded. */
+  private @Nullable JsonObject committedItem(
       Refused refused, String id, String sha256, RetryPolicy retries) throws Refused {
     boolean isOver =
         refused.reason().equals("not-pending") || refused.is("gone") || refused.status() == 404;
@@ -138,17 +138,17 @@ public final class FileUpload {
     return new Progress(err, environment, file.name(), start, file.size());
   }
 
-  /** A resumable upload at work: what of the file has been sent, and its digest. */
-  private static final class Begun {
+  /** A resumable upload in progress: the sent part of the file, and its digest. */
+  private static final class OngoingUpload {
     private final UploadStates.Place place;
     private final LocalFile file;
     private UploadState state;
     private PrefixDigest sent;
 
-    /** The digest a commit was tried with; null before any. */
+    /** The digest of an attempted commit; null before the first. */
     private @Nullable String committed;
 
-    Begun(UploadStates.Place place, LocalFile file, UploadState state, PrefixDigest sent) {
+    OngoingUpload(UploadStates.Place place, LocalFile file, UploadState state, PrefixDigest sent) {
       this.place = place;
       this.file = file;
       this.state = state;
@@ -160,17 +160,17 @@ public final class FileUpload {
       place.write(state.toJson());
     }
 
-    /** The service has so many bytes, whatever was sent. */
-    void standsAt(long kept, FileRange outgoing) throws Refused {
+    /** Records how many bytes the service has. */
+    void recordOffset(long kept, FileRange outgoing) throws Refused {
       PrefixDigest ahead = outgoing.sent();
       if (kept == ahead.length()) {
         sent = ahead;
       } else {
-        standsAt(kept);
+        recordOffset(kept);
       }
     }
 
-    void standsAt(long kept) throws Refused {
+    void recordOffset(long kept) throws Refused {
       if (kept < sent.length()) {
         sent = new PrefixDigest();
       }
@@ -178,9 +178,9 @@ public final class FileUpload {
     }
   }
 
-  /** The upload that an earlier command began and could not end; null for none that is of use. */
-  private @Nullable Begun resumed(UploadStates.Place place, LocalFile file, JsonObject announced)
-      throws Refused {
+  /** The unfinished upload of an earlier command; null if there is none that can be resumed. */
+  private @Nullable OngoingUpload resumed(
+      UploadStates.Place place, LocalFile file, JsonObject announced) throws Refused {
     JsonObject stored = place.read();
     if (stored.isEmpty()) {
       return null;
@@ -189,11 +189,11 @@ public final class FileUpload {
     boolean isSame = state.isOf(file) && state.announced().equals(announced);
     boolean isWhole = isSame;
     if (isSame && environment.clock().instant().isBefore(state.expiresAt())) {
-      // What was sent must still be what the file begins with.
+      // The file must still start with the bytes that were sent.
       PrefixDigest sent = new PrefixDigest().read(file.path(), state.hashedBytes());
       isWhole = sent.sha256().equals(state.sha256());
       if (isWhole) {
-        Begun begun = new Begun(place, file, state, sent);
+        OngoingUpload begun = new OngoingUpload(place, file, state, sent);
         if (isThere(begun)) {
           return begun;
         }
@@ -209,9 +209,9 @@ public final class FileUpload {
     return null;
   }
 
-  private boolean isThere(Begun begun) throws Refused {
+  private boolean isThere(OngoingUpload begun) throws Refused {
     try {
-      begun.standsAt(session(begun).kept());
+      begun.recordOffset(session(begun).readReceivedBytes());
       err.printf(
           "%s: resuming at %s%n",
           begun.file.name(), Sizes.part(begun.sent.length(), begun.file.size()));
@@ -224,11 +224,11 @@ public final class FileUpload {
     }
   }
 
-  private UploadSession session(Begun begun) {
+  private UploadSession session(OngoingUpload begun) {
     return new UploadSession(service, begun.state.sessionUrl(), begun.file.size());
   }
 
-  private JsonObject resumable(Begun begun) throws Refused {
+  private JsonObject resumable(OngoingUpload begun) throws Refused {
     try (Progress progress = progress(begun.file, begun.sent.length());
         ResumeHint note = new ResumeHint(progress, begun.file.name(), begun.file.size())) {
       RetryPolicy retries = new RetryPolicy(environment, progress);
@@ -237,7 +237,7 @@ public final class FileUpload {
         begun.file.requireUnchanged();
         try {
           if (isLost) {
-            begun.standsAt(session(begun).kept());
+            begun.recordOffset(session(begun).readReceivedBytes());
             isLost = false;
           }
           if (begun.sent.length() < begun.file.size()) {
@@ -249,9 +249,9 @@ public final class FileUpload {
           }
         } catch (Refused e) {
           String committed = begun.committed;
-          // A commit that was carried out ends the session, so that it is this which is refused.
+          // A commit that succeeded ends the session, so that the next attempt is refused.
           JsonObject landed =
-              committed == null ? null : landed(e, begun.state.id(), committed, retries);
+              committed == null ? null : committedItem(e, begun.state.id(), committed, retries);
           if (landed != null) {
             begun.place.forget();
             return landed;
@@ -263,7 +263,7 @@ public final class FileUpload {
     }
   }
 
-  private void afterFailure(Refused e, Begun begun, RetryPolicy retries, Progress progress)
+  private void afterFailure(Refused e, OngoingUpload begun, RetryPolicy retries, Progress progress)
       throws Refused {
     if (e.reason().equals("object-missing")) {
       retries.after(new Refused(ExitCode.UNAVAILABLE, "the service does not have all bytes"));
@@ -278,19 +278,19 @@ public final class FileUpload {
     progress.at(begun.sent.length());
   }
 
-  /** Sends the next stretch and notes how far it came. */
-  private void send(Begun begun, Progress progress) throws Refused {
+  /** Sends the next part and records how far it got. */
+  private void send(OngoingUpload begun, Progress progress) throws Refused {
     UploadSession session = session(begun);
     FileRange outgoing =
         FileRange.digested(
             begun.file.path(), begun.sent, session.endOf(begun.sent.length()), progress);
     long kept = session.send(begun.sent.length(), outgoing, progress);
-    begun.standsAt(kept, outgoing);
+    begun.recordOffset(kept, outgoing);
     progress.at(kept);
     begun.store();
   }
 
-  private JsonObject commit(Begun begun) throws Refused {
+  private JsonObject commit(OngoingUpload begun) throws Refused {
     String sha256 = begun.sent.sha256();
     begun.committed = sha256;
     Request request =

@@ -20,32 +20,31 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The digests of a folder's files, remembered in {@code digests/} beside the credentials for as
- * long as neither size, times nor inode of a file change. Where a file system does not keep all of
- * them, every file is read each time: a digest that no longer holds would announce bytes that were.
+ * A cache of the digests of a folder's files, in {@code digests/} beside the credentials. An entry
+ * is valid while the file's size, times and inode are unchanged. On file systems that lack one of
+ * these, every file is read each time, because a stale digest would announce wrong bytes.
  */
 final class FolderDigests {
   private static final String PLACE = "digests/";
 
-  /** A folder that was not looked at for so long is not coming back. */
+  /** A folder that was not used for this long is forgotten. */
   private static final Duration KEPT = Duration.ofDays(90);
 
-  /** A kill between two writes costs the digests of as long. */
+  /** The interval of writes; a killed process loses the digests since the last one. */
   private static final long WRITE_MILLIS = 2_000;
 
-  /**
-   * The coarsest time of last change that file systems keep (FAT's): within it, it tells nothing.
-   */
+  /** The coarsest resolution of change times (FAT's): within it, a change may be invisible. */
   private static final long COARSEST_MILLIS = 2_000;
 
   private final ConfigFolder folder;
   private final Clock clock;
   private final String name;
-  private final Map<String, Known> known = new ConcurrentHashMap<>();
+  private final Map<String, CachedDigest> known = new ConcurrentHashMap<>();
   private long writtenAt;
 
-  /** A file's digest, and what the file was like then. */
-  private record Known(long size, long modifiedMillis, LocalFile.Stamp stamp, String sha256) {
+  /** A file's digest, and the file's attributes at the time. */
+  private record CachedDigest(
+      long size, long modifiedMillis, LocalFile.Stamp stamp, String sha256) {
     boolean isOf(LocalFile file) {
       return size == file.size()
           && modifiedMillis == file.modifiedMillis()
@@ -61,14 +60,14 @@ final class FolderDigests {
           .put("sha256", sha256);
     }
 
-    /** Null for one that was written down by a release that kept less. */
-    static @Nullable Known of(JsonObject json) {
+    /** Null for an entry of an earlier release with fewer attributes. */
+    static @Nullable CachedDigest of(JsonObject json) {
       String sha256 = json.getString("sha256");
       Long inode = json.getLong("inode");
       Instant changedAt = json.getInstant("changed_at");
       return sha256 == null || inode == null || changedAt == null
           ? null
-          : new Known(
+          : new CachedDigest(
               json.getLong("bytes", -1L),
               json.getLong("modified_ms", -1L),
               new LocalFile.Stamp(inode, changedAt),
@@ -77,10 +76,10 @@ final class FolderDigests {
   }
 
   /**
-   * Of one folder.
+   * The cache of one folder.
    *
-   * @param place where what is remembered lies
-   * @param path the folder's
+   * @param place the folder of the cache
+   * @param path the digested folder
    */
   FolderDigests(ConfigFolder place, Clock clock, Path path) throws Refused {
     this.folder = place;
@@ -90,26 +89,26 @@ final class FolderDigests {
     this.writtenAt = clock.millis();
     JsonObject files = place.read(name).getJsonObject("files", new JsonObject());
     for (String file : files.fieldNames()) {
-      Known digest = Known.of(files.getJsonObject(file));
+      CachedDigest digest = CachedDigest.of(files.getJsonObject(file));
       if (digest != null) {
         known.put(file, digest);
       }
     }
   }
 
-  /** Whether a file's digest is remembered. */
+  /** Whether a file's digest is cached. */
   boolean knows(String path, LocalFile file) {
-    Known digest = known.get(path);
+    CachedDigest digest = known.get(path);
     return digest != null && digest.isOf(file);
   }
 
   /**
-   * A file's SHA-256, as 64 hexadecimal digits: as it is remembered, else as it is now.
+   * A file's SHA-256, as 64 hexadecimal digits: cached, or computed now.
    *
    * @param path of the file in the folder
    */
   String sha256(String path, LocalFile file, Transfer progress) throws Refused {
-    Known digest = known.get(path);
+    CachedDigest digest = known.get(path);
     if (digest != null && digest.isOf(file)) {
       return digest.sha256();
     }
@@ -118,7 +117,7 @@ final class FolderDigests {
     file.requireUnchanged();
     String sha256 = computed.sha256();
     LocalFile.Stamp stamp = file.stamp();
-    // A change at the same tick of the file's clock would not show.
+    // A later change within the same tick of the file's clock would be invisible.
     if (stamp != null
         && began - file.modifiedMillis() > COARSEST_MILLIS
         && began - stamp.changedAt().toEpochMilli() > COARSEST_MILLIS) {
@@ -128,11 +127,11 @@ final class FolderDigests {
     return sha256;
   }
 
-  /** A file is known to have this digest. */
+  /** Stores a file's digest. */
   void remember(String path, LocalFile file, String sha256) {
     LocalFile.Stamp stamp = file.stamp();
     if (stamp != null) {
-      known.put(path, new Known(file.size(), file.modifiedMillis(), stamp, sha256));
+      known.put(path, new CachedDigest(file.size(), file.modifiedMillis(), stamp, sha256));
     }
   }
 
@@ -141,7 +140,7 @@ final class FolderDigests {
     write();
   }
 
-  /** Forgets the files that are no more. */
+  /** Drops the entries of files that no longer exist. */
   void keepOnly(Set<String> paths) {
     known.keySet().retainAll(paths);
   }
@@ -159,7 +158,7 @@ final class FolderDigests {
     writtenAt = clock.millis();
   }
 
-  /** Deletes what is remembered of folders that nobody came back to. */
+  /** Deletes the caches of unused folders. */
   void sweep() throws Refused {
     Path place = folder.file(PLACE);
     if (!Files.isDirectory(place)) {

@@ -15,19 +15,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file to be sent, as it was when it was looked at.
+ * A file to send, with its attributes when it was examined.
  *
  * @param path absolute, its links followed
  * @param name without folders
  * @param size in bytes
- * @param modifiedMillis when it was last written, as whoever wrote it says
- * @param stamp null where the file system keeps none
+ * @param modifiedMillis its modification time, which its writer can set
+ * @param stamp null if the file system has none
  */
 public record LocalFile(
     Path path, String name, long size, long modifiedMillis, @Nullable Stamp stamp) {
   private static final String BYTES = "application/octet-stream";
 
-  /** Those that the platform does not know and members publish. */
+  /** Types of published files that the platform does not know. */
   private static final Map<String, String> TYPES =
       Map.of(
           ".md", "text/markdown",
@@ -39,10 +39,10 @@ public record LocalFile(
           ".log", "text/plain");
 
   /**
-   * What nobody who writes a file can set as it was before: an archive can give each file it
-   * unpacks the same time.
+   * Attributes that a writer cannot restore; the modification time can be set, for example by
+   * unpacking an archive.
    *
-   * @param changedAt when the file system last changed anything of it
+   * @param changedAt the last change of the file's metadata or content
    */
   record Stamp(long inode, Instant changedAt) {
     private static @Nullable Stamp of(Path path) throws IOException {
@@ -82,17 +82,17 @@ public record LocalFile(
     }
   }
 
-  /** Fails when the file is no longer the one that was looked at. */
+  /** Fails if the file has changed since it was examined. */
   void requireUnchanged() throws Refused {
     LocalFile now = look(path);
     if (now.size != size || now.modifiedMillis != modifiedMillis) {
       throw new Refused(
           ExitCode.REFUSED,
-          path + " changed while it was sent; run the same command again to send it anew");
+          path + " changed while it was sent; run the same command again to send the new version");
     }
   }
 
-  /** The media type of its name. */
+  /** The media type for its name. */
   public String contentType() {
     int dot = name.lastIndexOf('.');
     String ending = dot < 0 ? "" : name.substring(dot).toLowerCase(Locale.ROOT);
@@ -101,7 +101,7 @@ public record LocalFile(
       String known = URLConnection.guessContentTypeFromName(name);
       guessed = known == null ? BYTES : known;
     }
-    // Services take neither: browsers look for further files in them.
+    // Services refuse these types, in which browsers look for embedded files.
     return guessed.startsWith("multipart/") || guessed.startsWith("message/") ? BYTES : guessed;
   }
 }

@@ -13,19 +13,19 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * A folder to be published, as it was when it was looked at.
+ * A folder to publish, with its files when it was examined.
  *
  * @param path absolute, its links followed
- * @param name its own, without what it lies in
+ * @param name its own, without its parent folders
  * @param files sorted by path
- * @param leftOut hidden files and folders that are not among them
+ * @param leftOut hidden files and folders that are not included
  */
 public record LocalFolder(Path path, String name, List<Member> files, List<String> leftOut) {
-  /** What a set may have at most: told before the digests of more are computed. */
+  /** The most files of a set, checked before digests are computed. */
   private static final int MAX_FILES = 4_096;
 
   /**
-   * A file of it.
+   * A file of the folder.
    *
    * @param path from the folder to the file, with {@code /} between
    */
@@ -37,10 +37,10 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
   }
 
   /**
-   * Looks at all files under a folder. A symbolic link to a file counts as that file; one that
-   * leads to a folder or nowhere is refused, as is what is neither file nor folder.
+   * Examines all files under a folder. A symbolic link to a file counts as that file; a link to a
+   * folder or to nothing is refused, as are other special files.
    *
-   * @param withHidden whether names that begin with a dot are taken in
+   * @param withHidden whether to include names that start with a dot
    */
   public static LocalFolder look(Path given, boolean withHidden) throws Refused {
     Path named = given.toAbsolutePath().normalize().getFileName();
@@ -62,7 +62,7 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
     }
   }
 
-  /** Bytes of all its files. */
+  /** The size of all files in bytes. */
   public long size() {
     return files.stream().mapToLong(member -> member.file().size()).sum();
   }
@@ -96,8 +96,8 @@ public record LocalFolder(Path path, String name, List<Member> files, List<Strin
         throw new Refused(
             ExitCode.USAGE,
             entry
-                + " is a symbolic link that leads to no file; replace it by what it stands for, or"
-                + " take it away");
+                + " is a symbolic link without a target file; replace it with the file, or remove"
+                + " the link");
       }
       if (files.size() == MAX_FILES) {
         throw new Refused(

@@ -14,26 +14,29 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Does the same to several things, some at a time. */
+/** Runs the same work on several items, some at a time. */
 final class Parallel {
-  /** How long others are waited for that may tell more than that there is nothing any more. */
+  /**
+   * After a refusal that an item is gone, the time to wait for a more informative refusal of
+   * another.
+   */
   private static final long TELLING_MILLIS = 2_000;
 
-  /** Longer than a transfer takes to end once it is interrupted. */
+  /** Longer than an interrupted transfer takes to end. */
   private static final long END_SECONDS = 10;
 
   private Parallel() {}
 
-  /** What is done to one. */
+  /** The work on one item. */
   @FunctionalInterface
   interface Work<T> {
     void on(T thing) throws Refused;
   }
 
   /**
-   * Does it to all; the first refusal ends what is under way, and nothing is begun after it.
+   * Runs the work on all items; the first refusal interrupts the others and prevents further ones.
    *
-   * @param width how many at a time
+   * @param width the number of concurrent items
    */
   static <T> void each(int width, List<T> things, Work<T> work) throws Refused {
     ExecutorService threads = Executors.newFixedThreadPool(width, Parallel::thread);
@@ -79,7 +82,10 @@ final class Parallel {
     }
   }
 
-  /** What one of several did wrong ends it for the others, which are then told that it is gone. */
+  /**
+   * A failure of one item ends the session, so that the others only see that it is gone: returns
+   * the refusal that explains more.
+   */
   private static Refused mostTelling(Refused gone, CompletionService<Boolean> done, int others)
       throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TELLING_MILLIS);
@@ -102,7 +108,7 @@ final class Parallel {
     return thread;
   }
 
-  /** What is under way ends before whoever called goes on, so that nothing runs beside that. */
+  /** Waits for interrupted work before the caller continues, so that nothing runs beside it. */
   private static void end(ExecutorService threads) {
     threads.shutdownNow();
     try {

@@ -12,17 +12,17 @@ import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 
-/** The digest of a file's first bytes, to which further bytes can be added. */
+/** The digest of a file's first bytes, which can be extended. */
 final class PrefixDigest {
   private static final int PIECE = 1 << 20;
 
-  /** How often whoever reads long files is told: several times a second. */
+  /** The bytes between two reports of progress: several reports a second. */
   private static final long SHOWN = 64L << 20;
 
   private final MessageDigest digest;
   private long length;
 
-  /** Of nothing yet. */
+  /** The digest of no bytes. */
   PrefixDigest() {
     this(Digests.newSha256(), 0);
   }
@@ -41,7 +41,7 @@ final class PrefixDigest {
     length += count;
   }
 
-  /** A copy, to which other bytes can be added than to this one. */
+  /** An independent copy. */
   PrefixDigest copy() {
     try {
       return new PrefixDigest((MessageDigest) digest.clone(), length);
@@ -56,7 +56,7 @@ final class PrefixDigest {
   }
 
   /**
-   * Goes on with a file's bytes up to an offset, or to its end where that comes first.
+   * Extends the digest to an offset of the file, or to the file's end if that comes first.
    *
    * @return this
    */
@@ -68,7 +68,7 @@ final class PrefixDigest {
     }
   }
 
-  /** The same, told how far it is. */
+  /** Like {@link #read(Path, long)}, with reports of progress. */
   PrefixDigest read(Path file, long end, Transfer progress) throws Refused {
     while (length < end) {
       long before = length;
@@ -82,7 +82,10 @@ final class PrefixDigest {
     return this;
   }
 
-  /** The same for an open file: opening it again and closing that would release its lock. */
+  /**
+   * Like {@link #read(Path, long)}, for an open file: opening and closing it again would release
+   * its lock.
+   */
   PrefixDigest read(Path file, FileChannel channel, long end) throws Refused {
     ByteBuffer piece = ByteBuffer.allocate(PIECE);
     try {

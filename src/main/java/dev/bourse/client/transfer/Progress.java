@@ -9,9 +9,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Shows how far a transfer is: on a terminal as a bar that is drawn anew, elsewhere as a line from
- * time to time, without control characters. Several files whose transfers run at once are its parts
- * and shown as one.
+ * Shows the progress of a transfer: on a terminal as a redrawn bar, elsewhere as occasional lines
+ * without control characters. Concurrent transfers of several files are shown as one.
  */
 final class Progress implements Transfer, AutoCloseable {
   private static final Duration REDRAW = Duration.ofMillis(100);
@@ -19,7 +18,7 @@ final class Progress implements Transfer, AutoCloseable {
   private static final int NAME_WIDTH = 15;
   private static final int BAR_WIDTH = 12;
 
-  /** A transfer that takes longer than this is shown without the time that is left. */
+  /** The longest remaining time that is shown. */
   private static final long LONGEST_SECONDS = Duration.ofHours(100).toSeconds();
 
   /** Returns to the start of the line and erases it. */
@@ -39,7 +38,7 @@ final class Progress implements Transfer, AutoCloseable {
 
   /**
    * @param name of the file
-   * @param start the bytes that are there already
+   * @param start the bytes present already
    * @param total all its bytes
    */
   Progress(PrintWriter err, CommandEnvironment environment, String name, long start, long total) {
@@ -56,7 +55,7 @@ final class Progress implements Transfer, AutoCloseable {
     this.meter = new TransferRate(now, start);
   }
 
-  /** The transfer of one file of several. */
+  /** The progress of one file of several. */
   Transfer part() {
     return new Part();
   }
@@ -132,7 +131,7 @@ final class Progress implements Transfer, AutoCloseable {
     err.flush();
   }
 
-  /** One of several files: what is still here may move elsewhere. */
+  /** One of several files; it may stall while others progress. */
   private final class Part implements Transfer {
     private final AtomicLong moved = new AtomicLong();
     private long seenHere;
@@ -184,7 +183,7 @@ final class Progress implements Transfer, AutoCloseable {
     }
   }
 
-  /** At most 79 characters. */
+  /** The progress bar, at most 79 characters. */
   static String bar(String name, long done, long total, TransferRate meter) {
     String shown = name.length() <= NAME_WIDTH ? name : name.substring(0, NAME_WIDTH - 1) + '…';
     int filled = (int) (done * BAR_WIDTH / Math.max(1, total));

@@ -2,7 +2,7 @@ package dev.bourse.client.transfer;
 
 import dev.bourse.core.Sizes;
 
-/** Says at Ctrl-C how to resume an upload. */
+/** Prints at Ctrl-C how to resume an upload. */
 final class ResumeHint implements AutoCloseable {
   private final Thread hook;
 

@@ -3,18 +3,18 @@ package dev.bourse.client.transfer;
 import dev.bourse.remote.Refused;
 import java.time.Duration;
 
-/** How often, and after how long a wait, a transfer that makes no progress is tried again. */
+/** Limits the retries of a transfer without progress, with exponential backoff. */
 final class RetryPolicy {
-  /** With the waits below a service may be away for two minutes, as in a restart. */
+  /** With the waits below a service may be unavailable for two minutes, as in a restart. */
   private static final int MAX_FAILURES = 9;
 
   private static final long FIRST_MILLIS = 500;
   private static final long LONGEST_MILLIS = 30_000;
 
-  /** Tens of GiB that several processes took are read back before they are published. */
+  /** Tens of GiB received by several processes are read back before publication. */
   private static final long LONGEST_END_MILLIS = Duration.ofMinutes(15).toMillis();
 
-  /** A service that wants to be left alone for longer is not waited for. */
+  /** A longer Retry-After ends the transfer. */
   private static final long LONGEST_ASKED_SECONDS = 120;
 
   private final CommandEnvironment environment;
@@ -30,7 +30,7 @@ final class RetryPolicy {
     this.bytes = progress.bytes();
   }
 
-  /** Bytes up to here have arrived. When that is progress, failures are counted anew. */
+  /** Reports that bytes up to here have arrived; progress resets the count of failures. */
   void arrived(long upTo) {
     if (upTo > bytes) {
       bytes = upTo;
@@ -38,16 +38,16 @@ final class RetryPolicy {
     }
   }
 
-  /** All bytes were sent: the service may ask for time to store and inspect them. */
+  /** Reports that all bytes were sent: the service may ask for time to store and inspect them. */
   void allSent() {
     isAtEnd = true;
   }
 
   /**
-   * Waits before the next try.
+   * Waits before the next attempt.
    *
    * @param failure of the last one
-   * @throws Refused that failure, when another try would be of no use or there were enough
+   * @throws Refused that failure, when a retry cannot help or there were enough
    */
   void after(Refused failure) throws Refused {
     boolean isAsked =
@@ -60,7 +60,7 @@ final class RetryPolicy {
       throw failure;
     }
     long backOff = Math.min(LONGEST_MILLIS, FIRST_MILLIS << Math.max(0, failures - 1));
-    // Spread, so that clients that lost the service together do not come back together.
+    // Jitter, so that clients that lost the service together do not retry together.
     long spread = backOff / 2 + environment.random().nextLong(backOff / 2 + 1);
     Duration wait = Duration.ofMillis(Math.max(spread, failure.retryAfterSeconds() * 1_000));
     progress.say(

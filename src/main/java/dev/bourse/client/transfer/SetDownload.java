@@ -33,11 +33,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Fetches a set into a folder. It follows one manifest: should the set be replaced meanwhile, it
- * ends, so that no folder holds a mixture that it calls whole.
+ * Downloads a set into a folder according to one manifest. If the set is replaced meanwhile, the
+ * download fails rather than mix two versions.
  */
 public final class SetDownload {
-  /** A manifest of as many files with as long paths as there may be has half of this. */
+  /** A manifest with the most files and longest paths has half of this. */
   private static final int MAX_MANIFEST_BYTES = 16 << 20;
 
   private static final Duration HEAD = Duration.ofSeconds(60);
@@ -49,7 +49,7 @@ public final class SetDownload {
   private final int width;
 
   /**
-   * @param width how many files are fetched at a time
+   * @param width the number of concurrent downloads
    */
   public SetDownload(
       Service service,
@@ -65,16 +65,16 @@ public final class SetDownload {
   }
 
   /**
-   * What a fetch came to.
+   * The result of a download.
    *
-   * @param files of the set
-   * @param fetched how many of them were not there
-   * @param bytes of those
+   * @param files the number of files in the set
+   * @param fetched the number of downloaded files
+   * @param bytes the size of the downloaded files
    */
   public record Outcome(int files, int fetched, long bytes) {}
 
-  /** A file of the set and where it goes. */
-  private record Wanted(SetManifest.Entry entry, Path target) {}
+  /** A file of the set with its target. */
+  private record MissingFile(SetManifest.Entry entry, Path target) {}
 
   /** The manifest of a set. */
   public SetManifest manifest(String path, JsonObject facts) throws Refused {
@@ -103,10 +103,10 @@ public final class SetDownload {
   }
 
   /**
-   * Fetches what is missing.
+   * Downloads the missing files.
    *
    * @param path of the item, on the organization's list or on the public feed
-   * @param force whether files that are there and hold other bytes are replaced
+   * @param force whether existing files with other bytes are replaced
    */
   public Outcome fetch(String path, JsonObject facts, Path folder, boolean force) throws Refused {
     SetManifest manifest = manifest(path, facts);
@@ -115,7 +115,7 @@ public final class SetDownload {
       Path root = folder.toRealPath();
       FolderDigests digests = new FolderDigests(place, environment.clock(), root);
       requirePartsApart(manifest, root);
-      List<Wanted> missing = missing(manifest, root, digests, force);
+      List<MissingFile> missing = missing(manifest, root, digests, force);
       long bytes = missing.stream().mapToLong(one -> one.entry().bytes()).sum();
       try (Progress progress =
           new Progress(err, environment, folder.getFileName().toString(), 0, bytes)) {
@@ -133,8 +133,8 @@ public final class SetDownload {
   }
 
   /**
-   * Fails for a set that has a file where the bytes of another one would lie until they are whole:
-   * each would be written over the other. Some file systems take large and small letters as one.
+   * Fails for a set with a file that has the temporary name of another: each would overwrite the
+   * other. Some file systems ignore case.
    */
   private static void requirePartsApart(SetManifest manifest, Path root) throws Refused {
     Set<String> targets = new HashSet<>();
@@ -146,7 +146,7 @@ public final class SetDownload {
       if (targets.contains(folded(part))) {
         throw new Refused(
             ExitCode.REFUSED,
-            "the set has a file %s, where the bytes of its %s would lie while they are fetched"
+            "the set has a file %s, which is also the temporary name of its %s during the download"
                     .formatted(
                         Text.plain(root.relativize(part).toString()), Text.plain(entry.path()))
                 + "; nothing is fetched");
@@ -158,17 +158,17 @@ public final class SetDownload {
     return path.toString().toLowerCase(Locale.ROOT);
   }
 
-  /** The files that are not there yet with the bytes they should have. */
-  private List<Wanted> missing(
+  /** The files that are missing or have other bytes. */
+  private List<MissingFile> missing(
       SetManifest manifest, Path root, FolderDigests digests, boolean force)
       throws Refused, IOException {
-    List<Wanted> missing = new ArrayList<>();
-    List<Wanted> present = new ArrayList<>();
+    List<MissingFile> missing = new ArrayList<>();
+    List<MissingFile> present = new ArrayList<>();
     for (SetManifest.Entry entry : manifest.files()) {
-      Wanted wanted = new Wanted(entry, target(root, entry.path()));
+      MissingFile wanted = new MissingFile(entry, target(root, entry.path()));
       (Files.exists(wanted.target(), LinkOption.NOFOLLOW_LINKS) ? present : missing).add(wanted);
     }
-    ConcurrentLinkedQueue<Wanted> others = new ConcurrentLinkedQueue<>();
+    ConcurrentLinkedQueue<MissingFile> others = new ConcurrentLinkedQueue<>();
     long size = present.stream().mapToLong(one -> one.entry().bytes()).sum();
     try (Progress progress = new Progress(err, environment, "what is there", 0, size)) {
       Parallel.each(
@@ -185,7 +185,7 @@ public final class SetDownload {
     if (!others.isEmpty() && !force) {
       throw new Refused(
           ExitCode.REFUSED,
-          "%s holds other bytes than the set's%s; --force replaces what differs"
+          "%s differs from the set's file%s; --force replaces files that differ"
               .formatted(
                   others.peek().target(),
                   others.size() == 1 ? "" : ", and so do " + (others.size() - 1) + " more files"));
@@ -194,41 +194,42 @@ public final class SetDownload {
     return missing;
   }
 
-  private static boolean isWhole(Wanted one, FolderDigests digests, Transfer progress)
+  private static boolean isWhole(MissingFile one, FolderDigests digests, Transfer progress)
       throws Refused {
     if (!Files.isRegularFile(one.target(), LinkOption.NOFOLLOW_LINKS)) {
       throw new Refused(
-          ExitCode.REFUSED, one.target() + " is in the way: the set has a file of that name");
+          ExitCode.REFUSED, one.target() + " is not a file, but the set has a file of that name");
     }
     LocalFile file = LocalFile.look(one.target());
     return file.size() == one.entry().bytes()
         && digests.sha256(one.entry().path(), file, progress).equals(one.entry().sha256());
   }
 
-  /** Files of the same bytes are fetched once. */
-  private static List<List<Wanted>> alike(List<Wanted> missing) {
-    Map<String, List<Wanted>> byDigest = new LinkedHashMap<>();
-    for (Wanted one : missing) {
+  /** Groups files with the same bytes, which are downloaded once. */
+  private static List<List<MissingFile>> alike(List<MissingFile> missing) {
+    Map<String, List<MissingFile>> byDigest = new LinkedHashMap<>();
+    for (MissingFile one : missing) {
       byDigest.computeIfAbsent(one.entry().sha256(), digest -> new ArrayList<>()).add(one);
     }
     return new ArrayList<>(byDigest.values());
   }
 
   private void fetch(
-      String path, List<Wanted> alike, Path root, FolderDigests digests, Progress progress)
+      String path, List<MissingFile> alike, Path root, FolderDigests digests, Progress progress)
       throws Refused {
-    Wanted first = alike.get(0);
+    MissingFile first = alike.get(0);
     SetManifest.Entry entry = first.entry();
     createFolder(root, first.target());
-    FileDownload.Wanted wanted =
-        new FileDownload.Wanted(path + "/files/" + entry.sha256(), entry.sha256(), entry.bytes());
+    FileDownload.DownloadSource wanted =
+        new FileDownload.DownloadSource(
+            path + "/files/" + entry.sha256(), entry.sha256(), entry.bytes());
     try {
       new FileDownload(service, environment, err).fetch(wanted, first.target(), progress.part());
     } catch (Refused e) {
       throw e.is("not-found") || e.is("gone") ? replaced(e) : e;
     }
     remember(first, digests);
-    for (Wanted other : alike.subList(1, alike.size())) {
+    for (MissingFile other : alike.subList(1, alike.size())) {
       createFolder(root, other.target());
       copy(first.target(), other.target(), entry.sha256());
       progress.part().begin(entry.bytes());
@@ -237,15 +238,15 @@ public final class SetDownload {
   }
 
   private static Refused replaced(Refused refused) {
-    Refused told =
+    Refused explained =
         new Refused(
             ExitCode.REFUSED,
-            "the set was replaced or removed meanwhile; the same command fetches the new one");
-    told.initCause(refused);
-    return told;
+            "the set was replaced or removed meanwhile; run the same command to fetch the new one");
+    explained.initCause(refused);
+    return explained;
   }
 
-  private static void remember(Wanted one, FolderDigests digests) throws Refused {
+  private static void remember(MissingFile one, FolderDigests digests) throws Refused {
     digests.remember(one.entry().path(), LocalFile.look(one.target()), one.entry().sha256());
   }
 
@@ -259,7 +260,7 @@ public final class SetDownload {
     }
   }
 
-  /** Where a file goes; never outside the folder, whatever its path says. */
+  /** A file's target, which is always inside the folder. */
   private static Path target(Path root, String path) throws Refused {
     try {
       Path target = root.resolve(path).normalize();
@@ -267,12 +268,13 @@ public final class SetDownload {
         return target;
       }
     } catch (InvalidPathException e) {
-      throw new Refused(ExitCode.USAGE, "no file can have this name here: " + e.getReason());
+      throw new Refused(
+          ExitCode.USAGE, "this name is not possible for a file here: " + e.getReason());
     }
     throw new Refused(ExitCode.REFUSED, "the set's manifest names a file outside the folder");
   }
 
-  /** Makes the folders a file lies in; a link among them must not lead out. */
+  /** Creates the folders of a file; a symbolic link among them must not lead outside. */
   private static void createFolder(Path root, Path target) throws Refused {
     Path folder = root;
     try {
@@ -292,19 +294,19 @@ public final class SetDownload {
     try {
       Files.createDirectory(folder);
     } catch (FileAlreadyExistsException e) {
-      // Another file's transfer made it just now, or something else is there.
+      // Another file's transfer created it just now, or another kind of file is there.
       if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
         throw e;
       }
     }
   }
 
-  /** The length of a set's files together; a service before this release has it as bytes. */
+  /** The total size of a set's files; services before this release call it bytes. */
   private static long total(JsonObject facts) {
     return facts.getLong("total_bytes", facts.getLong("bytes"));
   }
 
-  /** What a set is, in a line. */
+  /** A description of a set in one line. */
   public static String words(JsonObject facts) {
     return "%d files, %s".formatted(facts.getInteger("files"), Sizes.bytes(total(facts)));
   }

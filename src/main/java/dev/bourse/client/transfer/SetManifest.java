@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What a set is made of, as its manifest tells it. Somebody else wrote it: what leads out of a
- * folder, or could, is refused.
+ * The files of a set, from its manifest. The manifest is untrusted: paths that could lead outside
+ * of a folder are refused.
  */
 public record SetManifest(List<Entry> files) {
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
   /**
-   * A file of it.
+   * A file of the set.
    *
    * @param path from the set's folder to the file, with {@code /} between
    */
@@ -28,7 +28,7 @@ public record SetManifest(List<Entry> files) {
     files = List.copyOf(files);
   }
 
-  /** Reads a manifest's document. */
+  /** Parses a manifest. */
   static SetManifest of(String document) throws Refused {
     List<Entry> files = new ArrayList<>();
     try {
@@ -57,7 +57,7 @@ public record SetManifest(List<Entry> files) {
     return new Entry(path, bytes, sha256);
   }
 
-  /** Whether a path stays in the folder that it is taken from, on any system. */
+  /** Whether a path stays within its base folder, on any operating system. */
   private static boolean isSafe(String path) {
     if (path.chars().anyMatch(c -> c == '\\' || c == ':' || Character.isISOControl(c))) {
       return false;

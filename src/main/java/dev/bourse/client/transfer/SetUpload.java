@@ -19,11 +19,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Publishes a folder as one set: announces its files by their digests, sends those whose bytes the
- * service does not have, several at a time, and commits the whole.
+ * Publishes a folder as one set: announces its files by their digests, sends the files whose bytes
+ * the service lacks, several at a time, and commits the set.
  */
 public final class SetUpload {
-  /** The service may digest once more what an earlier process of it took. */
+  /** The service may digest again the bytes received by an earlier process. */
   private static final Duration COMMIT = Duration.ofMinutes(30);
 
   private final Service service;
@@ -34,7 +34,7 @@ public final class SetUpload {
   private final int width;
 
   /**
-   * @param width how many files are digested or sent at a time
+   * @param width the number of files digested or sent concurrently
    */
   public SetUpload(
       Service service,
@@ -51,9 +51,9 @@ public final class SetUpload {
   }
 
   /**
-   * Publishes.
+   * Publishes a folder.
    *
-   * @param publication what is announced, but for the files
+   * @param publication the announcement without the files
    * @return the item
    */
   public JsonObject publish(LocalFolder folder, JsonObject publication) throws Refused {
@@ -62,9 +62,11 @@ public final class SetUpload {
       FolderDigests digests = new FolderDigests(place, environment.clock(), folder.path());
       digests.sweep();
       JsonObject announced = publication.copy().put("files", files(folder, digests));
-      Begun begun = resumed(upload, folder, announced);
+      AnnouncedSet begun = resumed(upload, folder, announced);
       if (begun == null) {
-        begun = Begun.of(announced, service.call("POST", FileUpload.FAMILY + "/sets", announced));
+        begun =
+            AnnouncedSet.of(
+                announced, service.call("POST", FileUpload.FAMILY + "/sets", announced));
         upload.write(begun.toJson());
       }
       try {
@@ -83,19 +85,19 @@ public final class SetUpload {
   }
 
   /**
-   * An announcement that stands.
+   * An announced set.
    *
-   * @param announced what the service was told
+   * @param announced the announcement
    * @param id the item
-   * @param revision the one that is announced
-   * @param sessionUrl under which the files go; a secret
-   * @param missing the numbers of the files whose bytes the service wants
+   * @param revision the announced one
+   * @param sessionUrl the address for the files; a secret
+   * @param missing the numbers of the files whose bytes the service lacks
    */
-  private record Begun(
+  private record AnnouncedSet(
       JsonObject announced, String id, long revision, String sessionUrl, List<Integer> missing) {
 
-    static Begun of(JsonObject announced, JsonObject answer) {
-      return new Begun(
+    static AnnouncedSet of(JsonObject announced, JsonObject answer) {
+      return new AnnouncedSet(
           announced,
           answer.getString("id", ""),
           answer.getLong("revision", 0L),
@@ -105,7 +107,7 @@ public final class SetUpload {
               .toList());
     }
 
-    static Begun of(JsonObject stored) {
+    static AnnouncedSet of(JsonObject stored) {
       return of(stored.getJsonObject("announced", new JsonObject()), stored);
     }
 
@@ -118,14 +120,14 @@ public final class SetUpload {
           .put("missing", new JsonArray(missing));
     }
 
-    /** Without the session's address, which is a secret. */
+    /** Omits the session's address, which is a secret. */
     @Override
     public String toString() {
-      return "Begun[id=" + id + ", missing=" + missing + ']';
+      return "AnnouncedSet[id=" + id + ", missing=" + missing + ']';
     }
   }
 
-  /** All files as they are announced. */
+  /** All files in the form of the announcement. */
   private JsonArray files(LocalFolder folder, FolderDigests digests) throws Refused {
     List<LocalFolder.Member> unknown =
         folder.files().stream().filter(m -> !digests.knows(m.path(), m.file())).toList();
@@ -162,14 +164,14 @@ public final class SetUpload {
     return new Progress(err, environment, name, 0, size);
   }
 
-  /** The upload that an earlier command began and could not end; null for none that is of use. */
-  private @Nullable Begun resumed(
+  /** The unfinished upload of an earlier command; null if there is none that can be resumed. */
+  private @Nullable AnnouncedSet resumed(
       UploadStates.Place upload, LocalFolder folder, JsonObject announced) throws Refused {
     JsonObject stored = upload.read();
     if (stored.isEmpty()) {
       return null;
     }
-    Begun begun = Begun.of(stored);
+    AnnouncedSet begun = AnnouncedSet.of(stored);
     boolean isSame = begun.announced().equals(announced);
     if (isSame && isThere(begun, folder)) {
       err.println(folder.name() + ": resuming");
@@ -185,12 +187,12 @@ public final class SetUpload {
     return null;
   }
 
-  private boolean isThere(Begun begun, LocalFolder folder) throws Refused {
+  private boolean isThere(AnnouncedSet begun, LocalFolder folder) throws Refused {
     if (begun.missing().isEmpty()) {
       return true;
     }
     try {
-      session(begun, folder, begun.missing().get(0)).kept();
+      session(begun, folder, begun.missing().get(0)).readReceivedBytes();
       return true;
     } catch (Refused e) {
       if (e.is("gone") || e.status() == 404) {
@@ -207,12 +209,12 @@ public final class SetUpload {
     return folder.files().get(number);
   }
 
-  private UploadSession session(Begun begun, LocalFolder folder, int number) throws Refused {
+  private UploadSession session(AnnouncedSet begun, LocalFolder folder, int number) throws Refused {
     return new UploadSession(
         service, begun.sessionUrl() + '/' + number, member(folder, number).file().size());
   }
 
-  private void send(Begun begun, LocalFolder folder, FolderDigests digests) throws Refused {
+  private void send(AnnouncedSet begun, LocalFolder folder, FolderDigests digests) throws Refused {
     List<Integer> missing = begun.missing();
     long size = 0;
     for (int number : missing) {
@@ -247,7 +249,7 @@ public final class SetUpload {
     }
   }
 
-  /** The longest first, so that it is not the one that all wait for at the end. */
+  /** The longest first, so that the rest does not wait for it at the end. */
   private static List<Integer> longestFirst(List<Integer> numbers, LocalFolder folder) {
     return numbers.stream()
         .sorted(
@@ -258,10 +260,11 @@ public final class SetUpload {
   private static Refused changed(LocalFolder.Member member) {
     return new Refused(
         ExitCode.REFUSED,
-        member.path() + " changed while it was sent; run the same command again to send it anew");
+        member.path()
+            + " changed while it was sent; run the same command again to send the new version");
   }
 
-  /** Sends one file from where the service has it. */
+  /** Sends one file from the offset that the service has reached. */
   private void send(UploadSession session, LocalFolder.Member member, Transfer progress)
       throws Refused {
     LocalFile file = member.file();
@@ -271,7 +274,7 @@ public final class SetUpload {
       file.requireUnchanged();
       try {
         if (kept < 0) {
-          kept = session.kept();
+          kept = session.readReceivedBytes();
           progress.begin(kept);
         }
         if (kept == file.size()) {
@@ -291,7 +294,7 @@ public final class SetUpload {
     }
   }
 
-  private JsonObject commit(Begun begun, long bytes) throws Refused {
+  private JsonObject commit(AnnouncedSet begun, long bytes) throws Refused {
     Request request =
         new Request(
             "POST",
@@ -305,7 +308,7 @@ public final class SetUpload {
         try {
           return service.answer(service.let(request, BodyHandlers.ofString(), COMMIT));
         } catch (Refused e) {
-          JsonObject landed = landed(e, begun);
+          JsonObject landed = committedItem(e, begun);
           if (landed != null) {
             return landed;
           }
@@ -315,8 +318,8 @@ public final class SetUpload {
     }
   }
 
-  /** The item, when the refusal means that an earlier try, whose answer was lost, did it. */
-  private @Nullable JsonObject landed(Refused refused, Begun begun) {
+  /** The item, if the refusal means that an earlier attempt with a lost answer succeeded. */
+  private @Nullable JsonObject committedItem(Refused refused, AnnouncedSet begun) {
     if (!refused.reason().equals("not-pending") && !refused.is("gone")) {
       return null;
     }

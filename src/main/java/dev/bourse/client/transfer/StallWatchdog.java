@@ -9,9 +9,9 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Runs a transfer in a thread of its own, draws its progress, and ends it when it stalls. */
+/** Runs a transfer in its own thread, draws its progress, and ends it when it stalls. */
 final class StallWatchdog {
-  /** A connection on which nothing moves for so long is given up. */
+  /** A connection without any progress for this long is closed. */
   static final Duration STALL = Duration.ofSeconds(60);
 
   private static final Duration END = Duration.ofSeconds(5);
@@ -21,11 +21,11 @@ final class StallWatchdog {
   private StallWatchdog() {}
 
   /**
-   * Does the work.
+   * Runs the work.
    *
-   * @throws Refused of the work itself, or because it stalled
+   * @throws Refused by the work itself, or because it stalled
    */
-  static <T> T over(Transfer progress, Callable<T> work) throws Refused {
+  static <T> T run(Transfer progress, Callable<T> work) throws Refused {
     FutureTask<T> task = new FutureTask<>(work);
     Thread worker = new Thread(task, "transfer");
     worker.setDaemon(true);
@@ -57,7 +57,7 @@ final class StallWatchdog {
     }
   }
 
-  /** Ends the thread, so that the next try does not run beside this one. */
+  /** Ends the thread, so that the next attempt does not run beside it. */
   private static void end(FutureTask<?> task, Thread worker) {
     if (task.isDone()) {
       return;

@@ -3,27 +3,27 @@ package dev.bourse.client.transfer;
 import java.time.Duration;
 
 /**
- * How far the transfer of one file is. One thread moves the bytes, another one watches over it and
+ * The progress of one file's transfer. One thread transfers the bytes, another one monitors and
  * draws.
  */
 interface Transfer {
-  /** So many of the file's bytes were there before this transfer; they took no time. */
+  /** Records bytes that were present before this transfer and took no time. */
   void begin(long bytes);
 
-  /** Notes how many of the file's bytes have arrived. */
+  /** Records the number of the file's bytes that have arrived. */
   void at(long bytes);
 
   long bytes();
 
-  /** Begins to measure anew how long no byte has moved. */
+  /** Restarts the measurement of stillness. */
   void rest();
 
-  /** How long no byte has moved. */
+  /** The time since the last byte. */
   Duration stillness();
 
-  /** Draws the progress, unless it was drawn just now. */
+  /** Draws the progress, at most several times a second. */
   void draw();
 
-  /** Says something in a line of its own. */
+  /** Prints a text on a line of its own. */
   void say(String text);
 }

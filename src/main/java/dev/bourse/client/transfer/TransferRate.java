@@ -2,9 +2,9 @@ package dev.bourse.client.transfer;
 
 import java.util.OptionalLong;
 
-/** How fast bytes were transferred lately, and how long the rest will take. */
+/** Estimates the recent transfer rate and the remaining time. */
 final class TransferRate {
-  /** Seconds after which what was measured counts for a third. */
+  /** The time constant: after this many seconds a measurement's weight has dropped to a third. */
   private static final double MEMORY_SECONDS = 5;
 
   private long lastMillis;
@@ -13,14 +13,14 @@ final class TransferRate {
   private double weight;
 
   /**
-   * @param startBytes what is there already; it took no time
+   * @param startBytes the bytes present already, which took no time
    */
   TransferRate(long startMillis, long startBytes) {
     this.lastMillis = startMillis;
     this.lastBytes = startBytes;
   }
 
-  /** Notes how many bytes have arrived. Fewer than before begin a new measurement. */
+  /** Records the number of bytes that have arrived. A decrease restarts the measurement. */
   void at(long nowMillis, long bytes) {
     long millis = nowMillis - lastMillis;
     if (bytes < lastBytes) {
@@ -38,17 +38,17 @@ final class TransferRate {
     lastBytes = bytes;
   }
 
-  /** So many bytes came to be there without having been transferred. */
+  /** Records bytes that were present without being transferred. */
   void skip(long bytes) {
     lastBytes += bytes;
   }
 
-  /** Bytes a second; 0 before anything was measured. */
+  /** Bytes a second; 0 before the first measurement. */
   long bytesPerSecond() {
     return weight == 0 ? 0 : Math.round(rate / weight);
   }
 
-  /** Seconds until this total is reached; empty while nothing moves. */
+  /** Seconds until this total is reached; empty while there is no progress. */
   OptionalLong secondsTo(long total) {
     long speed = bytesPerSecond();
     return speed == 0

@@ -12,27 +12,26 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session of a resumable upload: where the bytes of one file go, in as many requests as it
- * takes.
+ * The session of a resumable upload, which takes the bytes of one file in any number of requests.
  *
- * @param url a secret: who has it may send
+ * @param url a secret: its holder may send bytes
  * @param size of the file
  */
 record UploadSession(Service service, String url, long size) {
   /**
-   * What goes in one request: enough that their number is far from any budget, and little enough
-   * that not much is sent again where something in between keeps a request until it is whole.
+   * The bytes of one request: large enough to stay far below request budgets, and small enough to
+   * limit repetition where a proxy buffers whole requests.
    */
   private static final long STRETCH_BYTES = 64L << 20;
 
-  /** Where a request that begins here ends. */
+  /** The end of a request that starts here. */
   long endOf(long start) {
     return Math.min(size, start + STRETCH_BYTES);
   }
 
-  /** How many bytes the service has. */
-  long kept() throws Refused {
-    return stand(
+  /** The number of bytes the service has. */
+  long readReceivedBytes() throws Refused {
+    return receivedBytes(
         service.open(
             Request.of("PUT", url, Map.of("Content-Range", "bytes */" + size)),
             BodyHandlers.ofString(),
@@ -40,9 +39,9 @@ record UploadSession(Service service, String url, long size) {
   }
 
   /**
-   * Sends a stretch of the file.
+   * Sends a part of the file.
    *
-   * @return how many bytes the service has then
+   * @return the number of bytes the service has afterwards
    */
   long send(long start, FileRange stretch, Transfer progress) throws Refused {
     Request request =
@@ -51,13 +50,13 @@ record UploadSession(Service service, String url, long size) {
             url,
             Map.of("Content-Range", "bytes " + start + '-' + (endOf(start) - 1) + '/' + size),
             stretch.body());
-    return stand(
-        StallWatchdog.over(
+    return receivedBytes(
+        StallWatchdog.run(
             progress, () -> service.open(request, BodyHandlers.ofString(), FileUpload.TRANSFER)));
   }
 
-  /** What an answer says: how many bytes the service has. */
-  private long stand(HttpResponse<String> answer) throws Refused {
+  /** The number of bytes the service has, from an answer. */
+  private long receivedBytes(HttpResponse<String> answer) throws Refused {
     if (answer.statusCode() == 200) {
       return size;
     }
@@ -74,12 +73,12 @@ record UploadSession(Service service, String url, long size) {
         return last + 1;
       }
     } catch (NumberFormatException | IndexOutOfBoundsException e) {
-      throw odd(range, e);
+      throw unexpectedRange(range, e);
     }
-    throw odd(range, null);
+    throw unexpectedRange(range, null);
   }
 
-  private static Refused odd(String range, @Nullable Exception cause) {
+  private static Refused unexpectedRange(String range, @Nullable Exception cause) {
     Refused refused =
         new Refused(
             ExitCode.REFUSED,
@@ -90,7 +89,7 @@ record UploadSession(Service service, String url, long size) {
     return refused;
   }
 
-  /** Without the address, which is a secret. */
+  /** Omits the address, which is a secret. */
   @Override
   public String toString() {
     return "UploadSession[size=" + size + ']';

@@ -4,15 +4,15 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 
 /**
- * What is known of a resumable upload that has begun.
+ * The stored state of a resumable upload.
  *
- * @param announced what the service was told of the file
+ * @param announced the announcement of the file
  * @param id the item
- * @param sessionUrl where its bytes go; a secret
+ * @param sessionUrl the address for the bytes; a secret
  * @param expiresAt when the session ends
- * @param size of the file when it began, in bytes
- * @param modifiedMillis when the file was last written then
- * @param hashedBytes how many bytes were sent at least
+ * @param size of the file at the start, in bytes
+ * @param modifiedMillis the file's modification time at the start
+ * @param hashedBytes the least number of bytes sent
  * @param sha256 of those bytes
  */
 record UploadState(
@@ -54,12 +54,12 @@ record UploadState(
         announced, id, sessionUrl, expiresAt, size, modifiedMillis, sent.length(), sent.sha256());
   }
 
-  /** Whether the file is, as far as its size and time tell, the one that was begun with. */
+  /** Whether the file has the size and time it had at the start. */
   boolean isOf(LocalFile file) {
     return file.size() == size && file.modifiedMillis() == modifiedMillis;
   }
 
-  /** Without the session's address, which is a secret. */
+  /** Omits the session's address, which is a secret. */
   @Override
   public String toString() {
     return "UploadState[id=" + id + ", hashedBytes=" + hashedBytes + ']';

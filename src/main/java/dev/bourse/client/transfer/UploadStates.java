@@ -16,11 +16,13 @@ import java.time.Instant;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
-/** The uploads that have begun, a file each in {@code uploads/} beside the credentials. */
+/**
+ * The stored states of unfinished uploads, a file each in {@code uploads/} beside the credentials.
+ */
 public final class UploadStates {
   private static final String FOLDER = "uploads/";
 
-  /** Longer than any session; what lies there for so long is of no more use. */
+  /** Longer than any session; older files are useless. */
   private static final Duration KEPT = Duration.ofDays(8);
 
   private final ConfigFolder folder;
@@ -29,7 +31,7 @@ public final class UploadStates {
     this.folder = folder;
   }
 
-  /** The place of one upload, which one command has at a time. */
+  /** The stored state of one upload, locked by one command at a time. */
   final class Place implements AutoCloseable {
     private final String name;
     private final FileChannel lock;
@@ -39,7 +41,7 @@ public final class UploadStates {
       this.lock = lock;
     }
 
-    /** What was stored last; empty when there is nothing. */
+    /** The stored state; empty when there is none. */
     JsonObject read() throws Refused {
       return folder.read(name);
     }
@@ -64,9 +66,9 @@ public final class UploadStates {
   }
 
   /**
-   * Takes the place of the upload of a file or a folder to a service.
+   * Locks the state of the upload of a file or a folder to a service.
    *
-   * @throws Refused when another command is sending that there
+   * @throws Refused when another command is sending it
    */
   Place take(String url, Path path) throws Refused {
     byte[] key = (url + '\n' + path).getBytes(StandardCharsets.UTF_8);
@@ -78,7 +80,7 @@ public final class UploadStates {
     return new Place(name, lock);
   }
 
-  /** Deletes what nobody came back for. */
+  /** Deletes abandoned states. */
   public void sweep(Instant now) throws Refused {
     Path uploads = folder.file(FOLDER);
     if (!Files.isDirectory(uploads)) {

@@ -109,7 +109,7 @@ public final class SharedBudgets {
    *
    * @param local what counts when the server does not
    */
-  public Future<@Nullable ConsumptionProbe> spend(String tokenId, Budgets local) {
+  public Future<@Nullable ConsumptionProbe> spend(String tokenId, RequestBudgets local) {
     RedisBuckets.Link asked = link;
     if (asked == null) {
       return Future.succeededFuture(locally(tokenId, local, "away"));
@@ -137,7 +137,7 @@ public final class SharedBudgets {
     return spent.future();
   }
 
-  private @Nullable ConsumptionProbe locally(String tokenId, Budgets local, String reason) {
+  private @Nullable ConsumptionProbe locally(String tokenId, RequestBudgets local, String reason) {
     fallbacks.add(reason);
     return local.spend(tokenId);
   }

@@ -1,6 +1,6 @@
 package dev.bourse.edge.tls;
 
-import dev.bourse.pem.PemFault;
+import dev.bourse.pem.PemException;
 import dev.bourse.pem.PemFile;
 import io.vertx.core.net.TrustOptions;
 import java.io.IOException;
@@ -49,7 +49,7 @@ public record ClientCertificates(PemFile file, Demand demand, List<X509Certifica
   }
 
   /** Reads the file. Blocks. */
-  static ClientCertificates read(PemFile file, Demand demand) throws PemFault {
+  static ClientCertificates read(PemFile file, Demand demand) throws PemException {
     List<X509Certificate> found = file.certificates(MOST_AUTHORITIES);
     for (int i = 0; i < found.size(); i++) {
       // Any other would be taken as it is, without a look at when it ends.

@@ -1,7 +1,7 @@
 package dev.bourse.edge.tls;
 
 import dev.bourse.pem.CertificatePair;
-import dev.bourse.pem.PemFault;
+import dev.bourse.pem.PemException;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.net.KeyCertOptions;
 import io.vertx.core.net.ServerSSLOptions;
@@ -41,7 +41,7 @@ public final class Renewal {
 
   /** Reads a file, or two that belong together. */
   private interface Reading<T> {
-    T read() throws PemFault;
+    T read() throws PemException;
   }
 
   private final TlsConfig config;
@@ -113,7 +113,7 @@ public final class Renewal {
         LOG.info("the files of {} can be used again", what);
       }
       return found;
-    } catch (PemFault fault) {
+    } catch (PemException fault) {
       if (!fault.getMessage().equals(told.put(what, fault.getMessage()))) {
         LOG.warn("{}; what was read before stays in use: {}", fault.getMessage(), former);
       }

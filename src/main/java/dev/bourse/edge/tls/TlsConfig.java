@@ -3,7 +3,7 @@ package dev.bourse.edge.tls;
 import dev.bourse.core.Settings;
 import dev.bourse.edge.tls.ClientCertificates.Demand;
 import dev.bourse.pem.CertificatePair;
-import dev.bourse.pem.PemFault;
+import dev.bourse.pem.PemException;
 import dev.bourse.pem.PemFile;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -81,7 +81,7 @@ public record TlsConfig(
               keyFile,
               CertificatePair.read(certificateFile, keyFile),
               Optional.empty()));
-    } catch (PemFault fault) {
+    } catch (PemException fault) {
       settings.fault(fault.named(), fault.file(), fault.accepted());
       return Optional.empty();
     }
@@ -116,7 +116,7 @@ public record TlsConfig(
       return Optional.of(
           new TlsConfig(
               certificate, key, pair, Optional.of(ClientCertificates.read(authorities, demand))));
-    } catch (PemFault fault) {
+    } catch (PemException fault) {
       settings.fault(fault.named(), fault.file(), fault.accepted());
       return Optional.empty();
     }

@@ -137,7 +137,7 @@ public final class PoolService implements Mirror {
     String detail =
         """
         provider=%s site=%s gpu_vendor=%s gpu_model=%s gpus_per_node=%s \
-        reserve_price_per_gpu_hour=%s max_price_cap_per_gpu_hour=%s self_service=%s notice_ms=%s\
+        reserve_price_per_gpu_hour=%s max_price_cap_per_gpu_hour=%s self_service=%s tenants=%s notice_ms=%s\
         """
             .formatted(
                 pool.provider(),
@@ -148,6 +148,7 @@ public final class PoolService implements Mirror {
                 Price.shown(pool.reserveCents()),
                 Price.shown(pool.capCents()),
                 pool.selfService(),
+                pool.tenants().label(),
                 pool.noticeMillis());
     return store
         .create(pool, audit(actor, "pool_create", pool.name(), detail))
@@ -177,6 +178,7 @@ public final class PoolService implements Mirror {
    * @param detectorArmed whether {@code capacity_unavailable} is judged
    * @param swapsEnabled whether nodes can be swapped
    * @param selfService whether members may make clusters
+   * @param tenants what rights tenants have; root rights are never taken back
    * @param noticeMillis how long before nodes are taken back for a rival their holders are told;
    *     cleared for as long as the service's setting says
    * @param paused whether its market grants and takes nothing
@@ -190,6 +192,7 @@ public final class PoolService implements Mirror {
       Optional<Boolean> detectorArmed,
       Optional<Boolean> swapsEnabled,
       Optional<Boolean> selfService,
+      Optional<Pool.Tenants> tenants,
       Setting<Long> noticeMillis,
       Optional<PauseChange> paused,
       Optional<Map<String, String>> env,
@@ -204,6 +207,7 @@ public final class PoolService implements Mirror {
       detectorArmed.ifPresent(on -> fields.put("detector_armed", String.valueOf(on)));
       swapsEnabled.ifPresent(on -> fields.put("swaps_enabled", String.valueOf(on)));
       selfService.ifPresent(on -> fields.put("self_service", String.valueOf(on)));
+      tenants.ifPresent(rights -> fields.put("tenants", rights.label()));
       if (!(noticeMillis instanceof Setting.Kept<Long>)) {
         fields.put("notice_ms", String.valueOf(noticeMillis.over(null)));
       }
@@ -227,13 +231,21 @@ public final class PoolService implements Mirror {
 
   /**
    * Changes a pool's terms. Standing declarations stay as they are. Refused with {@code not-found},
-   * and with {@code bad-request} when the reserve price would lie above the cap.
+   * and with {@code bad-request} when the reserve price would lie above the cap or tenants would
+   * lose root rights: a machine that one of them holds would then be granted without a new image.
    *
    * @param actor the operator
    */
   public Future<Pool> updatePool(String actor, String name, Settings changed) {
     Pool standing = readPool(name);
     requireOrdered(standing, changed);
+    if (standing.tenants() == Pool.Tenants.ROOT
+        && changed.tenants().filter(rights -> rights == Pool.Tenants.LOGIN).isPresent()) {
+      throw ApiError.badField(
+          "tenants",
+          Pool.Tenants.LOGIN.label(),
+          "root, because tenants of this pool have root rights; create another pool");
+    }
     return store
         .update(name, changed, audit(actor, "pool_update", name, changed.detail()))
         .recover(

@@ -50,6 +50,7 @@ public final class PoolStore {
           .fixed("detector_armed", r -> r.pool.detectorArmed())
           .fixed("swaps_enabled", r -> r.pool.swapsEnabled())
           .fixed("self_service", r -> r.pool.selfService())
+          .fixed("tenants", r -> r.pool.tenants().name())
           .fixed("notice_millis", r -> r.pool.noticeMillis())
           .fixed("paused_at", r -> pause(r, Pool.Pause::sinceMillis))
           .fixed("paused_by", r -> pause(r, Pool.Pause::by))
@@ -115,6 +116,14 @@ public final class PoolStore {
     changed.detectorArmed().ifPresent(on -> set("detector_armed", on, columns, values));
     changed.swapsEnabled().ifPresent(on -> set("swaps_enabled", on, columns, values));
     changed.selfService().ifPresent(on -> set("self_service", on, columns, values));
+    changed
+        .tenants()
+        .ifPresent(
+            rights -> {
+              // Root rights that another operator gave meanwhile stay.
+              columns.add("tenants = CASE WHEN tenants = 'ROOT' THEN tenants ELSE ? END");
+              values.add(rights.name());
+            });
     if (!(changed.noticeMillis() instanceof Setting.Kept<Long>)) {
       set("notice_millis", changed.noticeMillis().over(null), columns, values);
     }
@@ -182,6 +191,7 @@ public final class PoolStore {
         row.truth("detector_armed"),
         row.truth("swaps_enabled"),
         row.truth("self_service"),
+        row.value(Pool.Tenants.class, "tenants"),
         row.integerOrNull("notice_millis"),
         pauseOf(row),
         new Pool.Environment(

@@ -2,12 +2,12 @@ package dev.bourse.store.postgres;
 
 import dev.bourse.store.BatchedPromise;
 import dev.bourse.store.Change;
+import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.internal.ContextInternal;
 import io.vertx.pgclient.PgConnection;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.random.RandomGenerator;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,15 +28,36 @@ import org.jspecify.annotations.Nullable;
  * those tell whether the guards held. When one did not, the group is rolled back and run again with
  * a savepoint for each commit, so that each fails alone. When another transaction was in the way,
  * the commits run again one by one, each in a transaction of its own: it locks its few rows in the
- * order every commit does, while two groups may lock theirs crosswise.
+ * order every commit does, while two groups may lock theirs crosswise. One that still meets a
+ * locked row is put aside, and the others go on.
+ *
+ * <p>The last statement of each transaction records it in the commit log.
  */
 final class PostgresBatch {
-  private static final int CONFLICT_ATTEMPTS = 4;
+  private static final String BEGIN = "BEGIN";
 
-  /** How long a commit waits, at most, before it tries again against the same rival. */
-  private static final int CONFLICT_PAUSE_MILLIS = 40;
+  /**
+   * A commit that runs alone has met a locked row before: it looks whether that is free and does
+   * not wait, because all other commits of the process wait behind it.
+   */
+  private static final String BEGIN_ALONE = "BEGIN; SET LOCAL lock_timeout = 20";
 
-  private static final String TRANSACTION_ID = "SELECT CAST(pg_current_xact_id() AS text)";
+  /**
+   * Ends the transaction however long a synchronous standby takes to confirm it. A time-out would
+   * only end the waiting, and the server would then answer COMMIT as if the standby had confirmed.
+   */
+  static final String COMMIT = "SET LOCAL statement_timeout = 0; COMMIT";
+
+  /**
+   * Records the group in the log, at the end of its transaction; not when the sender's group before
+   * is missing, which means that the database lost groups it had stored.
+   */
+  private static final String RECORD =
+      """
+      INSERT INTO commit_log (sender, seq, changes)
+      SELECT CAST($1 AS text), CAST($2 AS bigint), CAST($3 AS text) WHERE CAST($2 AS bigint) = 1
+      OR EXISTS (SELECT 1 FROM commit_log l WHERE l.sender = $1 AND l.seq = $2 - 1)\
+      """;
 
   /**
    * A statement in the engine's terms.
@@ -57,9 +78,23 @@ final class PostgresBatch {
     final List<Bound> statements;
     final List<Change> changes;
     final BatchedPromise<@Nullable Void> reply;
+    final long askedNanos = System.nanoTime();
+
+    /** As of when it is known that the caller may act. */
+    long knownNanos = askedNanos - TimeUnit.MILLISECONDS.toNanos(Database.KNOWN_MILLIS);
+
     private boolean isStored;
-    private boolean isUnknown;
+
+    /** What becomes of it is somebody else's to say: its outcome is unknown, or it is put aside. */
+    private boolean isHandedOver;
+
     private @Nullable Throwable failure;
+
+    /** How often it met a locked row. */
+    private int conflicts;
+
+    /** How often its caller was judged. */
+    private int judgements;
 
     Commit(List<Bound> statements, List<Change> changes, BatchedPromise<@Nullable Void> reply) {
       this.statements = statements;
@@ -70,6 +105,20 @@ final class PostgresBatch {
     /** What counts against the queue: at least one, for an empty commit takes a place too. */
     int weight() {
       return Math.max(1, statements.size());
+    }
+
+    /** Counts one more judgement of its caller; returns how many there were. */
+    int judge() {
+      return ++judgements;
+    }
+
+    /** Counts one more meeting with a locked row; returns how many there were. */
+    int conflict() {
+      return ++conflicts;
+    }
+
+    boolean runsAlone() {
+      return conflicts > 0;
     }
 
     private void settle() {
@@ -135,44 +184,56 @@ final class PostgresBatch {
     /** The connection can take the next group; this one may still await the answer to COMMIT. */
     void free(PgConnection connection);
 
-    /** The connection was lost before COMMIT was answered. */
-    void unknown(String transactionId, List<Commit> commits, Throwable cause);
+    /** COMMIT was sent, and it is not known whether the group is stored. */
+    void unknown(GroupId id, List<Commit> commits, Throwable cause);
+
+    /** The group is stored; {@code isTold} when other processes are to read the log at once. */
+    void stored(GroupId id, boolean isTold);
+
+    /** The database has lost groups of this process that it had stored. */
+    void setBack();
+
+    /** Takes a commit over that met a locked row; returns false when it is to fail. */
+    boolean putAside(Commit commit);
+
+    /** Whether the server warned of anything since the last call. */
+    boolean wasWarned();
+
+    /** The server accepts no writes: it is no longer the primary. */
+    void readOnly(PgConnection connection);
   }
 
   private enum Verdict {
     GOOD,
     FAILED,
     CONFLICT,
+    SET_BACK,
     LOST
   }
 
   private final PgConnection connection;
-  private final ContextInternal context;
-  private final RandomGenerator random;
-  private final PostgresChanges changes;
+  private final OwnGroups own;
   private final Owner owner;
   private final StoreSignals counted;
   private final List<Commit> commits;
   private final long begunNanos = System.nanoTime();
   private final Promise<Void> ended = Promise.promise();
-  private String transactionId = "";
 
   PostgresBatch(
       PgConnection connection,
-      ContextInternal context,
-      RandomGenerator random,
-      PostgresChanges changes,
+      OwnGroups own,
       Owner owner,
       StoreSignals counted,
       List<Commit> commits) {
     this.connection = connection;
-    this.context = context;
-    this.random = random;
-    this.changes = changes;
+    this.own = own;
     this.owner = owner;
     this.counted = counted;
     this.commits = commits;
-    commits.forEach(commit -> commit.reply.begins());
+    for (Commit commit : commits) {
+      commit.isHandedOver = false;
+      commit.reply.begins();
+    }
   }
 
   /** Commands sent together, and what became of them once all are answered. */
@@ -181,6 +242,7 @@ final class PostgresBatch {
     private final Promise<Verdict> answered = Promise.promise();
     private int open = 1;
     private boolean isConflict;
+    private boolean isSetBack;
     private @Nullable Throwable lost;
     private boolean isFailed;
 
@@ -246,19 +308,15 @@ final class PostgresBatch {
           steps);
     }
 
-    /** What goes before COMMIT: who this is, what others are to know, and a call to look. */
-    void sendLast(List<Commit> stored) {
+    /** What goes before COMMIT: the row of the log, with what other processes are to know. */
+    void record(List<Commit> stored) {
+      GroupId id = own.begin();
       sent(
           connection
-              .preparedQuery(TRANSACTION_ID)
-              .execute()
-              .onSuccess(rows -> transactionId = rows.iterator().next().getString(0)),
+              .preparedQuery(RECORD)
+              .execute(Tuple.of(id.sender(), id.seq(), ChangeText.write(changes(stored))))
+              .onSuccess(rows -> isSetBack = rows.rowCount() == 0),
           List.of());
-      PostgresChanges.Told told = changes.told(stored);
-      if (told != null) {
-        sent(connection.preparedQuery(PostgresChanges.TELL).execute(told.rows()), List.of());
-        sent(connection.preparedQuery(PostgresNotices.NOTIFY).execute(told.notices()), List.of());
-      }
     }
 
     /** With the statements it runs, none of which is known to have run when it fails. */
@@ -284,6 +342,9 @@ final class PostgresBatch {
 
     private void failed(Throwable failure) {
       isFailed = true;
+      if (PostgresFailure.isReadOnly(failure)) {
+        owner.readOnly(connection);
+      }
       PostgresFailure kind = PostgresFailure.of(failure, true);
       if (kind == PostgresFailure.CONNECTION) {
         lost = failure;
@@ -305,11 +366,19 @@ final class PostgresBatch {
         if (lost != null) {
           fail(commits, lost);
         }
-        answered.complete(
-            lost != null
-                ? Verdict.LOST
-                : isConflict ? Verdict.CONFLICT : isFailed ? Verdict.FAILED : Verdict.GOOD);
+        answered.complete(verdict());
       }
+    }
+
+    private Verdict verdict() {
+      if (lost != null) {
+        return Verdict.LOST;
+      }
+      if (isConflict) {
+        return Verdict.CONFLICT;
+      }
+      // Before the guards: of a database that was set back they say nothing.
+      return isSetBack ? Verdict.SET_BACK : isFailed ? Verdict.FAILED : Verdict.GOOD;
     }
 
     /** Nothing more is sent. */
@@ -329,7 +398,11 @@ final class PostgresBatch {
 
   /** Completes when nothing is under way any more. */
   Future<Void> run() {
-    runTogether(commits, commits)
+    if (commits.get(0).runsAlone()) {
+      runOneByOne(0);
+      return ended.future();
+    }
+    runTogether(BEGIN, commits, commits)
         .onSuccess(
             verdict -> {
               switch (verdict) {
@@ -349,8 +422,9 @@ final class PostgresBatch {
                 case CONFLICT -> {
                   counted.rerun();
                   rollback();
-                  runOneByOne(0, 1);
+                  runOneByOne(0);
                 }
+                case SET_BACK -> setBack(commits);
                 case LOST -> {
                   counted.failed();
                   finish();
@@ -360,13 +434,13 @@ final class PostgresBatch {
     return ended.future();
   }
 
-  private Future<Verdict> runTogether(List<Commit> some, List<Commit> lostWithThem) {
+  private Future<Verdict> runTogether(String begin, List<Commit> some, List<Commit> lostWithThem) {
     some.forEach(commit -> commit.failure = null);
     Round round = new Round(lostWithThem);
-    round.send("BEGIN");
+    round.send(begin);
     round.announce();
     round.send(some);
-    round.sendLast(some);
+    round.record(some);
     return round.end();
   }
 
@@ -374,23 +448,45 @@ final class PostgresBatch {
     connection.query("ROLLBACK").execute();
   }
 
+  /**
+   * They were decided on states that the database may not have any more, so none of them is tried
+   * again.
+   */
+  private void setBack(List<Commit> some) {
+    rollback();
+    counted.failed();
+    fail(some, new IllegalStateException("the database was set back to an earlier state"));
+    owner.setBack();
+    finish();
+  }
+
+  private static List<Change> changes(List<Commit> some) {
+    return some.stream().flatMap(commit -> commit.changes.stream()).toList();
+  }
+
   /** Orders the commit, and settles what becomes of it unless that is unknown. */
   private Future<Void> commit(List<Commit> some) {
-    String id = transactionId;
+    GroupId id = own.next();
+    own.sent();
     return connection
-        .query("COMMIT")
+        .query(COMMIT)
         .execute()
         .transform(
             (rows, failure) -> {
-              if (failure == null) {
+              boolean isDoubtful = owner.wasWarned();
+              if (failure == null && !isDoubtful) {
                 some.forEach(commit -> commit.isStored = true);
                 counted.stored(some.size(), System.nanoTime() - begunNanos);
-              } else if (PostgresFailure.of(failure, true) == PostgresFailure.CONNECTION) {
-                some.forEach(commit -> commit.isUnknown = true);
-                owner.unknown(id, List.copyOf(some), failure);
+                owner.stored(id, some.stream().anyMatch(commit -> !commit.changes.isEmpty()));
               } else {
-                counted.failed();
-                fail(some, failure);
+                // An error as well leaves the key without a row until that is settled.
+                some.forEach(commit -> commit.isHandedOver = true);
+                owner.unknown(
+                    id,
+                    List.copyOf(some),
+                    failure == null
+                        ? new IllegalStateException("the server warned of an incomplete commit")
+                        : failure);
               }
               return Future.succeededFuture();
             });
@@ -400,7 +496,7 @@ final class PostgresBatch {
     counted.rerun();
     commits.forEach(commit -> commit.failure = null);
     Round first = new Round(commits);
-    first.send("BEGIN");
+    first.send(BEGIN);
     first.announce();
     runFrom(0, first);
   }
@@ -408,7 +504,7 @@ final class PostgresBatch {
   private void runFrom(int index, Round round) {
     if (index == commits.size()) {
       List<Commit> good = commits.stream().filter(commit -> commit.failure == null).toList();
-      round.sendLast(good);
+      round.record(good);
       round
           .end()
           .onSuccess(
@@ -419,6 +515,7 @@ final class PostgresBatch {
                     rollback();
                     finish();
                   }
+                  case SET_BACK -> setBack(good);
                   case LOST -> finish();
                 }
               });
@@ -437,49 +534,58 @@ final class PostgresBatch {
                   next.send("RELEASE c");
                   runFrom(index + 1, next);
                 }
-                case FAILED -> {
+                case FAILED, SET_BACK -> {
                   next.send("ROLLBACK TO c");
                   next.send("RELEASE c");
                   runFrom(index + 1, next);
                 }
                 case CONFLICT -> {
                   rollback();
-                  runOneByOne(0, 1);
+                  runOneByOne(0);
                 }
                 case LOST -> finish();
               }
             });
   }
 
-  private void runOneByOne(int index, int attempt) {
+  /** Each in a transaction of its own; one that meets a locked row is put aside. */
+  private void runOneByOne(int index) {
     if (index == commits.size()) {
       finish();
       return;
     }
     List<Commit> one = commits.subList(index, index + 1);
-    runTogether(one, commits.subList(index, commits.size()))
+    runTogether(BEGIN_ALONE, one, commits.subList(index, commits.size()))
         .onSuccess(
             verdict -> {
               switch (verdict) {
-                case GOOD -> commit(one).onComplete(v -> runOneByOne(index + 1, 1));
+                case GOOD -> commit(one).onComplete(v -> runNext(index + 1));
                 case FAILED -> {
                   rollback();
-                  runOneByOne(index + 1, 1);
+                  runOneByOne(index + 1);
                 }
                 case CONFLICT -> {
                   rollback();
                   counted.rerun();
-                  if (attempt == CONFLICT_ATTEMPTS) {
-                    runOneByOne(index + 1, 1);
-                  } else {
-                    context.setTimer(
-                        1 + random.nextInt(CONFLICT_PAUSE_MILLIS),
-                        v -> runOneByOne(index, attempt + 1));
-                  }
+                  one.get(0).isHandedOver = owner.putAside(one.get(0));
+                  runOneByOne(index + 1);
                 }
+                case SET_BACK -> setBack(commits.subList(index, commits.size()));
                 case LOST -> finish();
               }
             });
+  }
+
+  /** After a commit of unknown outcome nothing is sent until that is settled. */
+  private void runNext(int index) {
+    if (commits.get(index - 1).isHandedOver) {
+      fail(
+          commits.subList(index, commits.size()),
+          new IllegalStateException("the outcome of the commit before is unknown"));
+      finish();
+    } else {
+      runOneByOne(index);
+    }
   }
 
   private void finish() {
@@ -488,17 +594,23 @@ final class PostgresBatch {
   }
 
   private void end() {
-    deliver(commits.stream().filter(commit -> !commit.isUnknown).toList());
+    deliver(commits.stream().filter(commit -> !commit.isHandedOver).toList());
     ended.complete();
   }
 
-  /** Tells callers what became of commits whose outcome was unknown. */
-  static void resolve(List<Commit> unknown, boolean isStored, StoreUnavailable otherwise) {
-    for (Commit commit : unknown) {
+  /** Refuses a commit that was not sent. */
+  static void refuse(Commit commit, Throwable refusal) {
+    commit.failure = refusal;
+    deliver(List.of(commit));
+  }
+
+  /** Answers commits that were handed over. */
+  static void resolve(List<Commit> handedOver, boolean isStored, StoreUnavailable otherwise) {
+    for (Commit commit : handedOver) {
       commit.isStored = isStored;
       commit.failure = otherwise;
     }
-    deliver(unknown);
+    deliver(handedOver);
   }
 
   private static void deliver(List<Commit> settled) {

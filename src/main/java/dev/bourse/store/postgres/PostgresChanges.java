@@ -1,17 +1,15 @@
 package dev.bourse.store.postgres;
 
-import dev.bourse.signals.Label;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
+import dev.bourse.store.StoreSignals;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.pgclient.PgConnection;
-import io.vertx.sqlclient.Tuple;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
@@ -23,43 +21,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Word between processes. What changed is a row of table {@code change_feed} in the commit itself,
- * which {@link PostgresFeed} reads several times a second; a notification (NOTIFY, LISTEN) brings
- * it sooner. One that is lost costs that much time and nothing else.
+ * Tells what other processes changed. Changes are in table {@code commit_log}, stored by the commit
+ * itself, which {@link CommitLogReader} reads several times a second; a notification (NOTIFY,
+ * LISTEN) only makes it read at once. A notification that is lost costs that much time and nothing
+ * else. It is sent after the commit, because one that is sent within takes a lock of the whole
+ * database until the commit is on disk.
  *
- * <p>Notifications ({@link PostgresNotices}) go over two channels. On the older there are topics
- * and keys: all that a process of the release before the feed hears. What such a process says
- * itself has no rows of the feed, and is told from the notification. On the other there are the
- * changed rows too, where they are small: whoever holds them need not ask the server. Only for a
- * change without its row the feed is read at once. A reading of the feed finds the same changes
- * again, with their versions, and so what a lost or unreadable notification had. A group of commits
- * notifies in one statement: each transaction that does takes a lock of the whole database at
- * COMMIT, which grouping makes rare.
- *
- * <p>Only a connection that answers can be trusted to bring what there is to hear, so one that does
- * not answer a reading is given up. After that everything is compared once: what a process of the
- * release before said meanwhile is in no feed, and a server that crashed uses ids again.
+ * <p>Only a connection that answers can be trusted to bring notifications, so one that does not
+ * answer a reading is given up.
  */
 final class PostgresChanges implements PostgresLink.User {
-  private static final Logger log = LoggerFactory.getLogger(PostgresChanges.class);
+  private static final Logger LOG = LoggerFactory.getLogger(PostgresChanges.class);
 
-  /** Positions go in the order of the changes. */
-  static final String TELL =
-      """
-      INSERT INTO change_feed (sender, topic, key, version)
-      SELECT $1, c.topic, c.key, c.version
-      FROM unnest(CAST($2 AS text[]), CAST($3 AS text[]), CAST($4 AS bigint[]))
-      WITH ORDINALITY AS c(topic, key, version, n) ORDER BY c.n\
-      """;
+  private static final String CHANNEL = "bourse_commits";
 
-  /** How the names of processes begin whose changes are in the feed. */
-  private static final String FED = "fed-";
-
-  /** How often the feed is read without being told to: half of what a change may take. */
+  /** How often the log is read without being told to: half of what a change may take. */
   private static final long READ_MILLIS = 400;
 
   /** Between two readings that notifications ask for: a busy service sends hundreds a second. */
   private static final long BREATH_MILLIS = 5;
+
+  /**
+   * How often all hosts are asked for their timelines: a promotion that this process does not
+   * notice by a lost connection takes no longer to be noticed. It costs each host one connection.
+   */
+  private static final long LOOK_MILLIS = 5_000;
 
   /** How long an unanswered reading is waited for. */
   private static final long SILENT_MILLIS = 2_000;
@@ -68,15 +54,16 @@ final class PostgresChanges implements PostgresLink.User {
 
   private final ContextInternal context;
   private final PostgresLink link;
-  private final String sender;
-  private final PostgresFeed feed;
+  private final OwnGroups own;
+  private final CommitLogReader log;
   private final CopyOnWriteArrayList<Audience> audiences = new CopyOnWriteArrayList<>();
   private final Promise<Void> begun = Promise.promise();
   private final LongConsumer backAfterSilence;
 
-  private final LongAdder readings = new LongAdder();
-  private final LongAdder noticed = new LongAdder();
+  private final LongAdder heard = new LongAdder();
   private final LongAdder missed = new LongAdder();
+  private final StoreSignals counted;
+  private final Runnable setBackRead;
   private volatile long heardNanos = System.nanoTime();
 
   // On the context alone.
@@ -84,30 +71,40 @@ final class PostgresChanges implements PostgresLink.User {
   private boolean isReading;
   private boolean isAsked;
   private long answeredNanos;
-  private boolean wasUp;
+  private boolean isWaking;
+
+  /** The sender that others are to be woken for next; empty for none. */
+  private String wakes = "";
+
   private boolean wasSilent;
+  private boolean isLooking;
+  private long lookedNanos = System.nanoTime();
   private long silentNanos;
   private String loggedReason = "";
   private long timer = -1;
 
   /**
+   * @param setBackRead called when the log shows that the database was set back
    * @param backAfterSilence told, when a server that had fallen silent answers on a new connection,
    *     since when it had not
    */
   PostgresChanges(
       VertxInternal vertx,
       PostgresConfig config,
+      PrimaryHistory history,
       RandomGenerator random,
+      OwnGroups own,
+      StoreSignals counted,
+      Runnable setBackRead,
       LongConsumer backAfterSilence) {
+    this.setBackRead = setBackRead;
+    this.own = own;
+    this.counted = counted;
     this.backAfterSilence = backAfterSilence;
     context = vertx.createEventLoopContext();
-    byte[] name = new byte[12];
-    random.nextBytes(name);
-    sender = PostgresNotices.WITH_ROWS + HexFormat.of().formatHex(name);
-    feed = new PostgresFeed(sender, new Telling());
-    String settings =
-        "SET statement_timeout = " + SILENT_MILLIS + "; LISTEN bourse_rows; LISTEN bourse_change";
-    link = new PostgresLink("listener", context, config, settings, random, this);
+    log = new CommitLogReader(own, new Telling());
+    String settings = "SET statement_timeout = " + SILENT_MILLIS + "; LISTEN " + CHANNEL;
+    link = new PostgresLink("listener", context, config, history, settings, random, this);
   }
 
   /** When this succeeds, nothing that is stored from now on goes unheard. */
@@ -125,9 +122,62 @@ final class PostgresChanges implements PostgresLink.User {
     return link.close();
   }
 
-  /** Nobody knows whether a transaction of this process is stored. Called on any thread. */
-  void doubt(String transactionId) {
-    context.runOnContext(v -> feed.doubt(transactionId));
+  /**
+   * Wakes the readers of other processes, over this connection: over the writer's it would be part
+   * of the next group. Called on any thread; several calls during one are one.
+   *
+   * @param sender of the groups that are stored, in hexadecimal digits
+   */
+  void wakeOthers(String sender) {
+    context.runOnContext(
+        v -> {
+          PgConnection open = connection;
+          if (open == null || isWaking) {
+            wakes = open == null ? "" : sender;
+            return;
+          }
+          isWaking = true;
+          open.query("NOTIFY " + CHANNEL + ", '" + sender + "'")
+              .execute()
+              .onComplete(
+                  done -> {
+                    isWaking = false;
+                    String next = wakes;
+                    wakes = "";
+                    if (!next.isEmpty()) {
+                      wakeOthers(next);
+                    }
+                  });
+        });
+  }
+
+  /** Tells this process of its own changes, which are stored although their callers gave up. */
+  void storedLate(List<Change> changes) {
+    tell(listener -> changes.forEach(listener::changed));
+  }
+
+  /**
+   * The database lost groups that it had stored. Called on any thread.
+   *
+   * @param afterSilence see {@link CommitLogReader.Audience#setBack}
+   */
+  void setBack(boolean afterSilence) {
+    if (afterSilence) {
+      LOG.warn(
+          """
+          this process stored nothing for so long that other processes have deleted its rows of \
+          the commit log, so it cannot tell whether the database was set back meanwhile; \
+          everything in memory is compared with it\
+          """);
+    } else {
+      LOG.error(
+          """
+          the database was set back to an earlier state: commits that it had stored are gone, and \
+          everything in memory is compared with it\
+          """);
+    }
+    counted.setBack();
+    missed();
   }
 
   @Override
@@ -135,13 +185,15 @@ final class PostgresChanges implements PostgresLink.User {
     connection = fresh;
     isReading = false;
     isAsked = false;
+    isWaking = false;
+    wakes = "";
     fresh.notificationHandler(
-        notification -> heard(notification.getChannel(), notification.getPayload()));
+        notification -> {
+          if (!own.isOwn(notification.getPayload())) {
+            ask();
+          }
+        });
     read(fresh);
-    if (wasUp) {
-      missed();
-    }
-    wasUp = true;
   }
 
   @Override
@@ -154,6 +206,7 @@ final class PostgresChanges implements PostgresLink.User {
     if (open == null) {
       return;
     }
+    look();
     if (!isReading) {
       read(open);
     } else if (System.nanoTime() - answeredNanos > SILENT_MILLIS * 1_000_000) {
@@ -163,12 +216,25 @@ final class PostgresChanges implements PostgresLink.User {
     }
   }
 
+  /** Connections to a former primary that still runs stay healthy, so they tell nothing. */
+  private void look() {
+    if (!isLooking && System.nanoTime() - lookedNanos > LOOK_MILLIS * 1_000_000) {
+      isLooking = true;
+      link.look()
+          .onComplete(
+              looked -> {
+                isLooking = false;
+                lookedNanos = System.nanoTime();
+              });
+    }
+  }
+
   private void read(PgConnection open) {
     isReading = true;
     isAsked = false;
     long since = System.nanoTime();
     answeredNanos = since;
-    feed.read(open)
+    log.read(open)
         .onComplete(
             (read, failure) -> {
               if (connection != open) {
@@ -184,6 +250,9 @@ final class PostgresChanges implements PostgresLink.User {
                 }
                 heardNanos = since;
                 tell(listener -> listener.heardUntil(since));
+              } else if (failure instanceof CommitLogReader.StandbyException) {
+                link.drop(open, String.valueOf(failure.getMessage()));
+                backAfterSilence.accept(System.nanoTime());
               } else {
                 failed(failure);
               }
@@ -198,7 +267,7 @@ final class PostgresChanges implements PostgresLink.User {
     begun.tryFail(cause);
     String reason = String.valueOf(cause.getMessage());
     if (!reason.equals(loggedReason)) {
-      log.warn("the change feed cannot be read and is tried again: {}", reason);
+      LOG.warn("the commit log cannot be read and is tried again: {}", reason);
       loggedReason = reason;
     }
   }
@@ -213,43 +282,12 @@ final class PostgresChanges implements PostgresLink.User {
     }
   }
 
-  private void heard(String channel, String payload) {
-    String from = PostgresNotices.sender(payload);
-    boolean isOfRows = channel.equals(PostgresNotices.ROWS);
-    if (from.equals(sender) || (!isOfRows && from.startsWith(PostgresNotices.WITH_ROWS))) {
-      return;
-    }
-    try {
-      List<Change> changes = PostgresNotices.changes(payload);
-      // Of what came without its row the feed tells, unless its sender leaves nothing there.
-      List<Change> here =
-          from.startsWith(FED)
-              ? changes.stream().filter(change -> !change.row().isEmpty()).toList()
-              : changes;
-      noticed.add(here.size());
-      tell(listener -> here.forEach(listener::changed));
-      if (isOfRows && here.size() == changes.size()) {
-        return;
-      }
-    } catch (IllegalArgumentException senseless) {
-      log.warn("a notification cannot be read: {}", payload);
-    }
-    ask();
-  }
-
   /** Shows what was heard. */
   void show(Signals signals) {
-    signals.counters(
+    signals.counter(
         "bourse_changes_heard_total",
-        """
-        Changes of other processes that were heard of, by a `notification`, or in the `feed`, \
-        which has those of notifications again.\
-        """,
-        List.of(Label.KIND),
-        heard -> {
-          heard.put(noticed.sum(), "notification");
-          heard.put(readings.sum(), "feed");
-        });
+        "Changes of other processes that were read in the commit log.",
+        heard::sum);
     signals.counter(
         "bourse_changes_missed_total",
         """
@@ -259,11 +297,12 @@ final class PostgresChanges implements PostgresLink.User {
         missed::sum);
     signals.gauge(
         "bourse_changes_heard_age_seconds",
-        "How long ago the feed of changes was last read to its end; under a second is usual.",
+        "How long ago the commit log was last read to its end; under a second is usual.",
         () -> (System.nanoTime() - heardNanos) / 1e9);
   }
 
-  private void missed() {
+  /** Everything held is to be compared with the store. Called on any thread. */
+  void missed() {
     missed.increment();
     tell(ChangeListener::missed);
   }
@@ -272,11 +311,12 @@ final class PostgresChanges implements PostgresLink.User {
     audiences.forEach(to -> to.context.runOnContext(v -> word.accept(to.listener)));
   }
 
-  /** What the feed has, to everybody who listens. */
-  private final class Telling implements PostgresFeed.Audience {
+  /** Tells everybody who listens. */
+  private final class Telling implements CommitLogReader.Audience {
     @Override
     public void changed(List<Change> changes) {
-      readings.add(changes.size());
+      heard.add(changes.size());
+      answeredNanos = System.nanoTime();
       tell(listener -> changes.forEach(listener::changed));
     }
 
@@ -286,28 +326,9 @@ final class PostgresChanges implements PostgresLink.User {
     }
 
     @Override
-    public void answered() {
-      answeredNanos = System.nanoTime();
+    public void setBack(boolean afterSilence) {
+      PostgresChanges.this.setBack(afterSilence);
+      setBackRead.run();
     }
-  }
-
-  /** What commits tell: the values of {@link #TELL} and of {@link PostgresNotices#NOTIFY}. */
-  record Told(Tuple rows, Tuple notices) {}
-
-  /** What commits tell others; null when they change nothing that others know. */
-  @Nullable Told told(List<PostgresBatch.Commit> commits) {
-    List<Change> changes = commits.stream().flatMap(commit -> commit.changes.stream()).toList();
-    if (changes.isEmpty()) {
-      return null;
-    }
-    Tuple rows =
-        Tuple.of(
-            sender,
-            changes.stream().map(Change::topic).toArray(String[]::new),
-            changes.stream().map(Change::key).toArray(String[]::new),
-            changes.stream()
-                .map(c -> c.version() == Change.NO_VERSION ? null : Long.valueOf(c.version()))
-                .toArray(Long[]::new));
-    return new Told(rows, PostgresNotices.of(sender, changes));
   }
 }

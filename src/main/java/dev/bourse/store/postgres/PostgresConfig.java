@@ -38,6 +38,8 @@ public record PostgresConfig(
   /** Parsed statements a connection keeps: more than the product has texts. */
   private static final int PREPARED_STATEMENTS = 512;
 
+  private static final int NAME_BYTES = 63;
+
   /** Sent but unanswered commands: a whole group of commits goes out without waiting. */
   private static final int PIPELINED_COMMANDS = 4_096;
 
@@ -80,7 +82,7 @@ public record PostgresConfig(
       settings.fault(
           "store.url",
           PostgresUrl.withoutPassword(text),
-          "postgres://user@host:port/database (" + faulty.getMessage() + ")");
+          "postgres://user@host:port[,host:port]/database (" + faulty.getMessage() + ")");
       return Optional.empty();
     }
     if (!passwordFile.isEmpty()) {
@@ -121,22 +123,27 @@ public record PostgresConfig(
   }
 
   /**
-   * By what the server's operators know a session: this program and, after a blank, this process.
-   * The server cuts it at 63 bytes.
+   * Returns the name by which an operator of the server recognizes a session: this program, this
+   * process and what the connection is for. The server cuts names at {@value #NAME_BYTES} bytes, so
+   * a long host name loses its beginning.
    */
-  private static String applicationName() {
-    return "bourse " + ThisProcess.name();
+  static String applicationName(String process, String purpose) {
+    int room = NAME_BYTES - "bourse  ".length() - purpose.length();
+    return "bourse " + process.substring(Math.max(0, process.length() - room)) + ' ' + purpose;
   }
 
-  PgConnectOptions connectOptions() {
+  /**
+   * @param purpose what the connection is for, in ASCII
+   */
+  PgConnectOptions connectOptions(PostgresUrl.Host host, String purpose) {
     PgConnectOptions options =
         new PgConnectOptions()
-            .setHost(url.host())
-            .setPort(url.port())
+            .setHost(host.name())
+            .setPort(host.port())
             .setDatabase(url.database())
             .setUser(url.user())
             .setPassword(password)
-            .addProperty("application_name", applicationName())
+            .addProperty("application_name", applicationName(ThisProcess.name(), purpose))
             .setSslMode(SslMode.of(url.tls().label()))
             .setPipeliningLimit(PIPELINED_COMMANDS)
             .setCachePreparedStatements(true)

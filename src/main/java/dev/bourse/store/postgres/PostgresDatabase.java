@@ -17,11 +17,14 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
+import io.vertx.pgclient.PgException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The store on a PostgreSQL server (13 or later), which other processes may be using too.
@@ -30,12 +33,17 @@ import org.jspecify.annotations.Nullable;
  * sessions of its own: a pooler between must pool sessions, not transactions.
  *
  * <p>While the server is away everything is refused at once; the connections come back by
- * themselves. Whether a commit is stored whose answer was lost is asked of the server as soon as it
- * is back; see {@link StoreUnavailable#mayBeStored()} for when it is not back in time.
+ * themselves. The outcome of a commit whose answer was lost is settled as soon as the server is
+ * back; see {@link StoreUnavailable#mayBeStored()} for when it is not back in time.
  */
 public final class PostgresDatabase implements Database {
-  /** How often it is looked for changes that need not be told any more. */
+  private static final Logger LOG = LoggerFactory.getLogger(PostgresDatabase.class);
+
+  /** How often old rows of the commit log are looked for. */
   private static final long PRUNE_MILLIS = 60_000;
+
+  /** Of a server that reports no timeline, as some hosted ones. */
+  private static final String UNTOLD_LINEAGE = "";
 
   private final ContextInternal home;
   private final StoreSignals counted = new StoreSignals();
@@ -49,14 +57,26 @@ public final class PostgresDatabase implements Database {
   private PostgresDatabase(ContextInternal home, PostgresConfig config, RandomGenerator random) {
     this.home = home;
     VertxInternal vertx = home.owner();
-    changes = new PostgresChanges(vertx, config, random, this::backAfterSilence);
-    writer = new PostgresWriter(vertx, config, random, changes, counted);
-    readers = new PostgresReaders(vertx, config, random, counted);
+    OwnGroups own = new OwnGroups(random);
+    PrimaryHistory history = new PrimaryHistory();
+    changes =
+        new PostgresChanges(
+            vertx,
+            config,
+            history,
+            random,
+            own,
+            counted,
+            this::setBackRead,
+            this::backAfterSilence);
+    writer =
+        new PostgresWriter(vertx, config, history, random, own, changes, this::isActive, counted);
+    readers = new PostgresReaders(vertx, config, history, random, counted);
     order = new PostgresOrder(vertx, this);
     changes.add(order, home);
-    FeedPruning told = new FeedPruning(this, FeedPruning.KEPT_MILLIS, System::nanoTime);
+    CommitLogPruning old = new CommitLogPruning(this, own);
     pruning =
-        new Upkeep(vertx, "forgetting old changes", PRUNE_MILLIS, System::nanoTime, told::step);
+        new Upkeep(vertx, "pruning the commit log", PRUNE_MILLIS, System::nanoTime, old::step);
   }
 
   /**
@@ -93,10 +113,10 @@ public final class PostgresDatabase implements Database {
       Migrations schema,
       Clock clock,
       RandomGenerator random) {
-    return PostgresGuard.open(home, config)
+    return PostgresGuard.open(home, config, PostgresLink.Needs.WRITABLE)
         .compose(
             guard -> {
-              PostgresSchemaSession session = new PostgresSchemaSession(guard);
+              PostgresSchemaSession session = new PostgresSchemaSession(guard, home.owner());
               return session
                   .lock()
                   .compose(v -> schema.applyOrServe(session, clock))
@@ -120,16 +140,41 @@ public final class PostgresDatabase implements Database {
             });
   }
 
+  private void setBackRead() {
+    writer.setBackRead();
+  }
+
   /** What was sent before is not waited for: its answer is lost, or on its way for very long. */
   private void backAfterSilence(long sinceNanos) {
     writer.dropSentBefore(sinceNanos);
     readers.dropSentBefore(sinceNanos);
   }
 
+  private Future<Boolean> isActive(int processId) {
+    return exists(
+        "SELECT 1 AS one FROM pg_stat_activity WHERE pid = ? AND state = 'active'",
+        List.of(processId));
+  }
+
   private Future<Void> connect() {
     return Future.all(writer.connect(), readers.connect(), changes.connect())
-        .onSuccess(connected -> pruning.start())
+        .onSuccess(
+            connected -> {
+              pruning.start();
+              warnIfUntold();
+            })
         .mapEmpty();
+  }
+
+  /** The start does not wait for it. */
+  private void warnIfUntold() {
+    lineage()
+        .onSuccess(
+            told -> {
+              if (told.equals(UNTOLD_LINEAGE)) {
+                LOG.warn("{}", PrimaryHistory.UNTOLD);
+              }
+            });
   }
 
   @Override
@@ -148,7 +193,7 @@ public final class PostgresDatabase implements Database {
 
   @Override
   public Future<Void> commit(List<Statement> statements, List<Change> told) {
-    BatchedPromise<@Nullable Void> reply = new BatchedPromise<>(home);
+    BatchedPromise<@Nullable Void> reply = new BatchedPromise<>(home, statements);
     StoreUnavailable refusal;
     try {
       List<PostgresBatch.Bound> bound = new ArrayList<>(statements.size());
@@ -176,6 +221,32 @@ public final class PostgresDatabase implements Database {
   @Override
   public String newTrailIdsSql() {
     return PostgresOrder.NEW_IDS;
+  }
+
+  /** Each promotion and each recovery from an archive begins a timeline. */
+  @Override
+  public Future<String> lineage() {
+    return readOne(
+            PrimaryHistory.IDENTITY,
+            List.of(),
+            row -> PrimaryHistory.Primary.of(row.integer("system"), row.text("segment")))
+        .map(
+            server -> {
+              if (!server.hasTimeline()) {
+                throw new StoreUnavailable("the server is a standby by now", null);
+              }
+              return "%d.%08X".formatted(server.system(), server.timeline());
+            })
+        .recover(
+            e ->
+                e instanceof PgException
+                    ? Future.succeededFuture(UNTOLD_LINEAGE)
+                    : Future.failedFuture(e));
+  }
+
+  @Override
+  public long setBacks() {
+    return counted.setBacks();
   }
 
   /** Not {@code now()}: that is when the transaction began, and several commits share one. */

@@ -32,6 +32,8 @@ enum PostgresFailure {
   /** A statement cancelled (by its time-out too); a server that only reads. */
   private static final Set<String> REFUSALS = Set.of("57014", "25006");
 
+  private static final String READ_ONLY = "25006";
+
   private static final String DISK_FULL = "53100";
 
   /** The store cannot be used because of this; nothing was written. */
@@ -53,6 +55,11 @@ enum PostgresFailure {
       }
     }
     return false;
+  }
+
+  /** Whether the server accepts no writes: it is a standby, so the primary is elsewhere. */
+  static boolean isReadOnly(Throwable failure) {
+    return failure instanceof PgException answer && READ_ONLY.equals(answer.getSqlState());
   }
 
   static PostgresFailure of(Throwable failure, boolean isWriting) {

@@ -28,12 +28,23 @@ final class PostgresGuard {
   private PostgresGuard() {}
 
   /**
-   * Fails with {@link StoreRefused} when the server refuses the log-in or is too old, and with
-   * {@link StoreUnavailable} when it cannot be reached.
+   * Returns what a session that only reads needs: a single host is read even when it is a standby,
+   * and of several the primary.
    */
-  static Future<PgConnection> open(ContextInternal context, PostgresConfig config) {
+  static PostgresLink.Needs toRead(PostgresConfig config) {
+    return config.url().hosts().size() == 1 ? PostgresLink.Needs.ANY : PostgresLink.Needs.PRIMARY;
+  }
+
+  /**
+   * Opens a session.
+   *
+   * <p>Fails with {@link StoreRefused} when the server refuses the log-in or is too old, and with
+   * {@link StoreUnavailable} when it cannot be reached or is not what the session needs.
+   */
+  static Future<PgConnection> open(
+      ContextInternal context, PostgresConfig config, PostgresLink.Needs needs) {
     Future<PgConnection> opened =
-        PostgresLink.open(context, config, PostgresSchemaSession.SETTINGS);
+        PostgresLink.open(context, config, "schema", needs, PostgresSchemaSession.SETTINGS);
     return opened
         .timeout(COLD * config.connectMillis(), TimeUnit.MILLISECONDS)
         .recover(
@@ -70,7 +81,8 @@ final class PostgresGuard {
   /** A failure to connect, as operators are told. */
   static RuntimeException unreachable(PostgresConfig config, Throwable failure) {
     String message = config.url() + " cannot be used: " + failure.getMessage();
-    return failure instanceof PgException answer && REFUSALS.contains(answer.getSqlState())
+    Throwable word = failure.getCause() instanceof PgException ? failure.getCause() : failure;
+    return word instanceof PgException answer && REFUSALS.contains(answer.getSqlState())
         ? new StoreRefused(message, failure)
         : PostgresFailure.unavailable(message, failure);
   }

@@ -1,28 +1,45 @@
 package dev.bourse.store.postgres;
 
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.NetClientOptions;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.pgclient.PgConnectOptions;
 import io.vertx.pgclient.PgConnection;
 import io.vertx.pgclient.PgException;
 import io.vertx.pgclient.SslMode;
 import io.vertx.pgclient.impl.PgConnectionFactory;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.impl.SocketConnectionBase;
 import io.vertx.sqlclient.internal.SqlConnectionInternal;
+import java.net.SocketOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection that comes back by itself, at growing intervals, until it is closed. Everything
- * happens on one event loop's context, its user's calls too.
+ * One connection to the primary that is made again when it is lost, at growing intervals, until it
+ * is closed. Everything happens on one event loop's context, the user's calls too.
+ *
+ * <p>Of several hosts the one that accepts writes is used; a standby is never kept, and neither is
+ * a former primary, see {@link PrimaryHistory}. A network that drops packets without a word is
+ * noticed in two ways: TCP keepalives end a connection that is idle, and {@link #probe} ends one
+ * that is used after a pause.
  */
 final class PostgresLink {
   private static final Logger log = LoggerFactory.getLogger(PostgresLink.class);
@@ -45,6 +62,60 @@ final class PostgresLink {
 
   private static final int PATIENT = 4;
 
+  /**
+   * How long a host has before the next one is contacted too: longer than most take to answer, and
+   * so short that the last of eight is contacted in the first attempt.
+   */
+  private static final long NEXT_HOST_MILLIS = 150;
+
+  /**
+   * How long other hosts may take to say that they are newer primaries, after the first primary has
+   * answered: so much a host that does not answer delays a connection.
+   */
+  private static final long RIVALS_MILLIS = 150;
+
+  /**
+   * A connection over which something was received this recently is used without a probe, so that a
+   * busy one never pays for it.
+   */
+  private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** How long a probe may be unanswered: many round trips, and several lost packets. */
+  private static final long PROBE_MILLIS = 1_500;
+
+  /**
+   * TCP keepalives in seconds: the first after a pause of this length, then at this interval, until
+   * this many are unanswered. They keep firewalls from forgetting an idle connection, and end it
+   * within five seconds when its peer is gone.
+   */
+  private static final int KEEPALIVE_IDLE = 2;
+
+  private static final int KEEPALIVE_INTERVAL = 1;
+  private static final int KEEPALIVE_COUNT = 3;
+
+  /**
+   * The same at the server, which otherwise keeps the session of a vanished client, and its locks,
+   * for hours. It gives up sent data that is unacknowledged for ten seconds.
+   */
+  private static final String SERVER_KEEPALIVE =
+      """
+      SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; \
+      SET tcp_user_timeout = 10000; \
+      """;
+
+  private static final String ROLE =
+      "SELECT pg_is_in_recovery(), CAST(current_setting('transaction_read_only') AS boolean)";
+
+  /** What a session needs of its server. */
+  enum Needs {
+    /** Any server, a standby too. */
+    ANY,
+    /** The primary, even when its transactions are read-only by default. */
+    PRIMARY,
+    /** The primary, with transactions that may write. */
+    WRITABLE
+  }
+
   /** Flushes gathered into one system call; a group of commits is some hundred commands. */
   private static final int GATHERED_FLUSHES = 1_024;
 
@@ -58,34 +129,59 @@ final class PostgresLink {
      * There is none until {@link #up}; what was under way over it has failed or is about to.
      */
     void down(Throwable cause, boolean isAway);
+
+    /** What the connection has to be able to do. */
+    default Needs needs() {
+      return Needs.PRIMARY;
+    }
+
+    /** What a new session says to its server before it is used; empty for nothing. */
+    default String greeting(PrimaryHistory.Primary server) {
+      return "";
+    }
+
+    /**
+     * A probe was not answered: {@link #down} follows. What other connections last received before
+     * this moment may be lost in the same way.
+     */
+    default void silent(long sinceNanos) {}
   }
 
   private final String name;
   private final ContextInternal context;
   private final PostgresConfig config;
+  private final PrimaryHistory history;
   private final String sessionSettings;
   private final RandomGenerator random;
   private final User user;
   private final Promise<Void> first = Promise.promise();
   private @Nullable PgConnection connection;
+  private PrimaryHistory.Primary primary = PrimaryHistory.UNKNOWN;
+  private long heardNanos;
+  private boolean isProbing;
   private boolean closed;
   private int failures;
+  private int preferredHost;
   private String loggedReason = "";
 
   /**
-   * @param name what the connection is for, for the log
+   * @param name what the connection is for, for the log and the server's list of sessions
+   * @param history one for all connections of a store
    * @param sessionSettings SQL that every new connection is set up with
    */
   PostgresLink(
       String name,
       ContextInternal context,
       PostgresConfig config,
+      PrimaryHistory history,
       String sessionSettings,
       RandomGenerator random,
       User user) {
     this.name = name;
     this.context = context;
     this.config = config;
+    this.history = history;
+    history.onNewer(newer -> context.runOnContext(v -> leave(newer)));
     this.sessionSettings = sessionSettings;
     this.random = random;
     this.user = user;
@@ -101,15 +197,31 @@ final class PostgresLink {
     if (closed) {
       return;
     }
-    Future<PgConnection> opened = open(context, config, sessionSettings);
+    Future<Opened> opened =
+        new Opening(context, config, history, name, user.needs(), sessionSettings, preferredHost)
+            .begin()
+            .compose(this::greet);
     opened
         .timeout(attemptMillis(), TimeUnit.MILLISECONDS)
         .onSuccess(this::ready)
         .onFailure(
             failure -> {
-              opened.onSuccess(PostgresLink::abandon);
+              opened.onSuccess(late -> abandon(late.connection));
               failed(failure);
             });
+  }
+
+  private Future<Opened> greet(Opened opened) {
+    String greeting = user.greeting(opened.primary);
+    return greeting.isEmpty()
+        ? Future.succeededFuture(opened)
+        : opened
+            .connection
+            .query(greeting)
+            .execute()
+            .timeout(attemptMillis(), TimeUnit.MILLISECONDS)
+            .map(opened)
+            .onFailure(refused -> abandon(opened.connection));
   }
 
   private long attemptMillis() {
@@ -118,25 +230,234 @@ final class PostgresLink {
         : Math.min(config.connectMillis(), HASTY_MILLIS);
   }
 
-  /** A connection of its own, set up. On the context given. */
-  static Future<PgConnection> open(ContextInternal context, PostgresConfig config, String sql) {
-    PgConnectOptions options = config.connectOptions();
+  /** Opens a connection to the host that is what the session needs. On the context given. */
+  static Future<PgConnection> open(
+      ContextInternal context, PostgresConfig config, String purpose, Needs needs, String sql) {
+    return new Opening(context, config, new PrimaryHistory(), purpose, needs, sql, 0)
+        .begin()
+        .map(Opened::connection);
+  }
+
+  /** A connection, and the primary that it leads to. */
+  private record Opened(PgConnection connection, PrimaryHistory.Primary primary) {
+    /** Says why a former primary is not used. */
+    String refusal() {
+      return """
+          %s is a former primary: it is on timeline %d, and another server was promoted since. \
+          Stop it; if it was restored on purpose, restart all processes of the service\
+          """
+          .formatted(hostOf(connection), primary.timeline());
+    }
+  }
+
+  /**
+   * One search for the right host. A host is contacted when the one before has failed or has been
+   * silent for {@value #NEXT_HOST_MILLIS} ms. When one is what is needed, all others are asked as
+   * well, and the newest primary of those that answer within {@value #RIVALS_MILLIS} ms wins; the
+   * other connections are closed. So a silent host costs no more than that.
+   */
+  private static final class Opening {
+    private final ContextInternal context;
+    private final PostgresConfig config;
+    private final PrimaryHistory history;
+    private final String purpose;
+    private final Needs needs;
+    private final String sql;
+    private final int firstHost;
+    private final List<PostgresUrl.Host> hosts;
+    private final List<Throwable> failures = new ArrayList<>();
+    private final List<Opened> found = new ArrayList<>();
+    private final Promise<Opened> won = Promise.promise();
+    private int contacted;
+
+    Opening(
+        ContextInternal context,
+        PostgresConfig config,
+        PrimaryHistory history,
+        String purpose,
+        Needs needs,
+        String sql,
+        int firstHost) {
+      this.context = context;
+      this.config = config;
+      this.history = history;
+      this.purpose = purpose;
+      this.needs = needs;
+      this.sql = sql;
+      this.firstHost = firstHost;
+      hosts = config.url().hosts();
+    }
+
+    Future<Opened> begin() {
+      contactNext();
+      return won.future();
+    }
+
+    private void contactNext() {
+      if (contacted == hosts.size() || won.future().isComplete()) {
+        return;
+      }
+      PostgresUrl.Host host = hosts.get((firstHost + contacted) % hosts.size());
+      int before = ++contacted;
+      if (contacted < hosts.size()) {
+        context.setTimer(
+            NEXT_HOST_MILLIS,
+            id -> {
+              if (contacted == before) {
+                contactNext();
+              }
+            });
+      }
+      openHost(context, config, host, purpose, needs, sql)
+          .compose(this::admit)
+          .onSuccess(this::found)
+          .onFailure(this::failed);
+    }
+
+    private Future<Opened> admit(Opened fresh) {
+      if (history.admits(fresh.primary)) {
+        return Future.succeededFuture(fresh);
+      }
+      abandon(fresh.connection);
+      return Future.failedFuture(fresh.refusal());
+    }
+
+    private void found(Opened fresh) {
+      if (won.future().isComplete()) {
+        // If it is newer, the connection that won leads to a former primary.
+        history.used(fresh.primary);
+        abandon(fresh.connection);
+        return;
+      }
+      found.add(fresh);
+      if (found.size() == 1 && hosts.size() > 1) {
+        context.setTimer(RIVALS_MILLIS, id -> decide());
+      }
+      while (contacted < hosts.size() && !won.future().isComplete()) {
+        contactNext();
+      }
+      decideOnceAllAnswered();
+    }
+
+    private void failed(Throwable cause) {
+      failures.add(cause);
+      contactNext();
+      decideOnceAllAnswered();
+    }
+
+    private void decideOnceAllAnswered() {
+      if (found.size() + failures.size() == hosts.size()) {
+        decide();
+      }
+    }
+
+    /** The first of those that none was promoted after. */
+    private void decide() {
+      if (won.future().isComplete()) {
+        return;
+      }
+      if (found.isEmpty()) {
+        won.fail(summary());
+        return;
+      }
+      int place = 0;
+      for (int i = 1; i < found.size(); i++) {
+        place = found.get(place).primary.isBefore(found.get(i).primary) ? i : place;
+      }
+      Opened newest = found.remove(place);
+      for (Opened one : found) {
+        // Without another timeline it may be the same server by another name.
+        if (one.primary.isBefore(newest.primary) && history.isNews(one.primary)) {
+          log.error(
+              "two servers accept writes: {} is used, on timeline {}, and not {}, on timeline {}",
+              hostOf(newest.connection),
+              newest.primary.timeline(),
+              hostOf(one.connection),
+              one.primary.timeline());
+        }
+        abandon(one.connection);
+      }
+      history.used(newest.primary);
+      won.complete(newest);
+    }
+
+    /** The failure of a single host, or all failures in one with the server's word as the cause. */
+    private Throwable summary() {
+      if (failures.size() == 1) {
+        return failures.get(0);
+      }
+      return new IllegalStateException(
+          failures.stream().map(Throwable::getMessage).distinct().collect(Collectors.joining("; ")),
+          failures.stream().filter(PgException.class::isInstance).findFirst().orElse(null));
+    }
+  }
+
+  private static Future<Opened> openHost(
+      ContextInternal context,
+      PostgresConfig config,
+      PostgresUrl.Host host,
+      String purpose,
+      Needs needs,
+      String sql) {
+    PgConnectOptions options = config.connectOptions(host, purpose);
     Future<PgConnection> opened =
         options.getSslMode() == SslMode.PREFER
-            ? openSocket(context, options.setSslMode(SslMode.REQUIRE))
+            ? openSocket(context, config, options.setSslMode(SslMode.REQUIRE))
                 .recover(
                     failure ->
                         failure instanceof PgException
                             ? Future.failedFuture(failure)
                             : openSocket(
-                                context, config.connectOptions().setSslMode(SslMode.DISABLE)))
-            : openSocket(context, options);
+                                context,
+                                config,
+                                config.connectOptions(host, purpose).setSslMode(SslMode.DISABLE)))
+            : openSocket(context, config, options);
     return opened.compose(
         fresh -> {
           fresh.noticeHandler(notice -> log.debug("{}", notice.getMessage()));
           pipeline(fresh).addFirst(new FlushConsolidationHandler(GATHERED_FLUSHES, true));
-          return fresh.query(sql).execute().map(fresh).onFailure(refused -> abandon(fresh));
+          keepAlive(pipeline(fresh).channel());
+          // Sent together: the role costs no round trip of its own.
+          Future<RowSet<Row>> role = fresh.query(ROLE).execute();
+          Future<PrimaryHistory.Primary> primary =
+              fresh
+                  .query(PrimaryHistory.IDENTITY)
+                  .execute()
+                  .map(rows -> identity(rows.iterator().next()))
+                  .otherwise(PrimaryHistory.UNKNOWN);
+          Future<RowSet<Row>> settings = fresh.query(SERVER_KEEPALIVE + sql).execute();
+          return role.compose(rows -> check(host, needs, rows.iterator().next()))
+              .compose(right -> settings)
+              .compose(set -> primary)
+              .map(identity -> new Opened(fresh, identity))
+              .timeout(config.connectMillis(), TimeUnit.MILLISECONDS)
+              .onFailure(refused -> abandon(fresh));
         });
+  }
+
+  private static PrimaryHistory.Primary identity(Row row) {
+    return PrimaryHistory.Primary.of(row.getLong("system"), row.getString("segment"));
+  }
+
+  private static Future<Void> check(PostgresUrl.Host host, Needs needs, Row role) {
+    if (needs != Needs.ANY && role.getBoolean(0)) {
+      return Future.failedFuture(host + " is a standby");
+    }
+    if (needs == Needs.WRITABLE && role.getBoolean(1)) {
+      return Future.failedFuture(host + " is read-only (default_transaction_read_only is on)");
+    }
+    return Future.succeededFuture();
+  }
+
+  /** The times are set on the socket itself; a platform that has none keeps the kernel's. */
+  private static void keepAlive(Channel channel) {
+    setOption(channel, ExtendedSocketOptions.TCP_KEEPIDLE, KEEPALIVE_IDLE);
+    setOption(channel, ExtendedSocketOptions.TCP_KEEPINTERVAL, KEEPALIVE_INTERVAL);
+    setOption(channel, ExtendedSocketOptions.TCP_KEEPCOUNT, KEEPALIVE_COUNT);
+  }
+
+  private static void setOption(Channel channel, SocketOption<Integer> option, int value) {
+    channel.config().setOption(NioChannelOption.of(option), value);
   }
 
   /**
@@ -145,11 +466,17 @@ final class PostgresLink {
    * on it.
    */
   private static Future<PgConnection> openSocket(
-      ContextInternal context, PgConnectOptions options) {
+      ContextInternal context, PostgresConfig config, PgConnectOptions options) {
     PgConnectionFactory client =
-        new PgConnectionFactory(context.owner(), new NetClientOptions().setTcpKeepAlive(true));
+        new PgConnectionFactory(
+            context.owner(),
+            new NetClientOptions()
+                .setTcpKeepAlive(true)
+                .setConnectTimeout((int) config.connectMillis()));
     return client
         .connect((Context) context, options)
+        // The client's own time-out ends once the socket is open.
+        .timeout(config.connectMillis(), TimeUnit.MILLISECONDS)
         .map(PgConnection::cast)
         .onSuccess(
             fresh ->
@@ -160,9 +487,16 @@ final class PostgresLink {
         .onFailure(failure -> client.close((v, ignored) -> {}));
   }
 
-  private void ready(PgConnection fresh) {
+  private void ready(Opened opened) {
+    PgConnection fresh = opened.connection;
     if (closed) {
       abandon(fresh);
+      return;
+    }
+    if (!history.admits(opened.primary)) {
+      // Another connection found a newer primary after this one was admitted.
+      abandon(fresh);
+      failed(new IllegalStateException(opened.refusal()));
       return;
     }
     if (failures > 0) {
@@ -171,6 +505,11 @@ final class PostgresLink {
     failures = 0;
     loggedReason = "";
     connection = fresh;
+    primary = opened.primary;
+    heardNanos = System.nanoTime();
+    isProbing = false;
+    preferredHost = placeOf(fresh);
+    pipeline(fresh).addFirst(new Hearing(fresh));
     fresh.closeHandler(v -> lost(fresh, new IllegalStateException("the connection was closed")));
     user.up(fresh);
     first.tryComplete();
@@ -207,6 +546,84 @@ final class PostgresLink {
   private void retry() {
     long most = Math.min(MOST_BACKOFF_MILLIS, LEAST_BACKOFF_MILLIS << Math.min(failures, 10));
     context.setTimer(Math.max(1, most / 2 + random.nextLong(most / 2)), v -> attempt());
+  }
+
+  /** Notes when anything was received. */
+  private final class Hearing extends ChannelInboundHandlerAdapter {
+    private final PgConnection heard;
+
+    Hearing(PgConnection heard) {
+      this.heard = heard;
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext socket) {
+      if (connection == heard) {
+        heardNanos = System.nanoTime();
+      }
+      socket.fireChannelReadComplete();
+    }
+  }
+
+  /** Where the address lists the host that a connection leads to. */
+  private int placeOf(PgConnection which) {
+    return Math.max(0, config.url().hosts().indexOf(hostOf(which)));
+  }
+
+  private static PostgresUrl.Host hostOf(PgConnection which) {
+    SocketAddress server = ((SqlConnectionInternal) which).unwrap().server();
+    return new PostgresUrl.Host(server.host(), server.port());
+  }
+
+  /** Another connection of this store leads to a newer primary. */
+  private void leave(PrimaryHistory.Primary newer) {
+    PgConnection open = connection;
+    if (open != null && primary.isBefore(newer)) {
+      drop(open, "another server was promoted since, on timeline " + newer.timeline());
+    }
+  }
+
+  /**
+   * Asks all hosts for their timelines over new connections. If one is a newer primary than those
+   * in use, all connections of the store move to it. Completes when that is decided or no host has
+   * answered.
+   */
+  Future<Void> look() {
+    return new Opening(context, config, history, "look", Needs.PRIMARY, "", 0)
+        .begin()
+        .onSuccess(opened -> abandon(opened.connection))
+        .mapEmpty();
+  }
+
+  /** When something was last received over the connection. */
+  long heardNanos() {
+    return heardNanos;
+  }
+
+  /**
+   * Finds out whether a connection still leads to the server; called before a command is sent. When
+   * nothing was received for a while, a trivial statement goes ahead of the command, so that a lost
+   * connection is told from a command that takes long: the connection is given up when the
+   * statement is not answered in time.
+   */
+  void probe(PgConnection which) {
+    long sent = System.nanoTime();
+    if (connection != which || isProbing || sent - heardNanos < FRESH_NANOS) {
+      return;
+    }
+    isProbing = true;
+    which.query("SELECT 1").execute();
+    context.setTimer(
+        PROBE_MILLIS,
+        id -> {
+          if (connection == which) {
+            isProbing = false;
+            if (heardNanos - sent < 0) {
+              user.silent(sent);
+              drop(which, "it does not answer");
+            }
+          }
+        });
   }
 
   /** Gives up the connection, which does not answer, and makes another. */

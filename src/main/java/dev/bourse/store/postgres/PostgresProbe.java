@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.pgclient.PgConnection;
+import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Row;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -20,13 +21,17 @@ public final class PostgresProbe {
   private static final String SETTINGS =
       """
       SELECT name::text, setting::text FROM pg_settings WHERE name IN ('server_version', 'fsync', \
-      'full_page_writes', 'synchronous_commit', 'max_connections', \
+      'full_page_writes', 'synchronous_commit', \
+      'synchronous_standby_names', 'max_connections', \
       'superuser_reserved_connections', 'reserved_connections', 'default_transaction_read_only')\
       """;
 
   /** Of all users, which the list of sessions shows to few; some of the server's own among them. */
   private static final String SESSIONS =
       "SELECT COALESCE(SUM(numbackends), 0)::bigint FROM pg_stat_database WHERE datid <> 0";
+
+  /** Any user sees the rows; only a monitoring user sees more of them than their number. */
+  private static final String STANDBYS = "SELECT COUNT(*) FROM pg_stat_replication";
 
   private static final String TIME =
       "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)";
@@ -43,6 +48,8 @@ public final class PostgresProbe {
    *
    * @param settings by name
    * @param isStandby whether it follows another, and takes no writes
+   * @param untold why the server does not report its timeline; empty for one that does
+   * @param standbys connections over which the server's log is streamed, to standbys as a rule
    * @param sessions of all users, this one too
    * @param roundTripMicros of a statement that does nothing, the middle one of a few
    * @param aheadMillis how far its clock is before ours; negative when behind. Off by half a round
@@ -51,11 +58,18 @@ public final class PostgresProbe {
   public record Seen(
       Map<String, String> settings,
       boolean isStandby,
+      String untold,
+      long standbys,
       long sessions,
       long roundTripMicros,
       long aheadMillis) {
     public Seen {
       settings = Map.copyOf(settings);
+    }
+
+    /** What a server without a timeline is not protected from. */
+    public String unprotected() {
+      return PrimaryHistory.UNTOLD;
     }
 
     /** The setting's value; empty when the server has none of the name. */
@@ -87,7 +101,11 @@ public final class PostgresProbe {
     Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
     try {
       PgConnection connection =
-          PostgresGuard.open(((VertxInternal) vertx).createEventLoopContext(), config).await();
+          PostgresGuard.open(
+                  ((VertxInternal) vertx).createEventLoopContext(),
+                  config,
+                  PostgresGuard.toRead(config))
+              .await();
       try {
         return look(connection, clock);
       } finally {
@@ -120,6 +138,18 @@ public final class PostgresProbe {
             .iterator()
             .next()
             .getBoolean(0);
+    String untold =
+        connection
+            .query(PrimaryHistory.IDENTITY)
+            .execute()
+            .map("")
+            .recover(
+                e ->
+                    e instanceof PgException refused
+                        ? Future.succeededFuture(String.valueOf(refused.getErrorMessage()))
+                        : Future.failedFuture(e))
+            .await();
+    long standbys = number(connection, STANDBYS);
     long sessions = number(connection, SESSIONS);
     List<Long> trips = new ArrayList<>();
     long ahead = 0;
@@ -135,7 +165,8 @@ public final class PostgresProbe {
       trips.add(micros);
     }
     Collections.sort(trips);
-    return new Seen(settings, isStandby, sessions, trips.get(trips.size() / 2), ahead);
+    return new Seen(
+        settings, isStandby, untold, standbys, sessions, trips.get(trips.size() / 2), ahead);
   }
 
   private static long number(PgConnection connection, String sql) {

@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connections that answer queries, one query at a time each, and the queries that wait for
- * them. A query whose connection is lost is asked again on another; all may be lost at once.
+ * them. A query whose connection is lost is asked again on another; all may be lost at once. A
+ * connection that was idle is probed together with its next query, so that a silent loss costs a
+ * query {@link PostgresLink#probe a second and a half} and not the time a long query may take.
  */
 final class PostgresReaders {
   /** A query of a caller. */
@@ -62,6 +64,7 @@ final class PostgresReaders {
 
   private final VertxInternal vertx;
   private final PostgresConfig config;
+  private final PrimaryHistory history;
   private final StoreSignals counted;
   private final List<Reader> readers = new ArrayList<>();
 
@@ -75,7 +78,12 @@ final class PostgresReaders {
   private @Nullable Runnable drained;
 
   PostgresReaders(
-      VertxInternal vertx, PostgresConfig config, RandomGenerator random, StoreSignals counted) {
+      VertxInternal vertx,
+      PostgresConfig config,
+      PrimaryHistory history,
+      RandomGenerator random,
+      StoreSignals counted) {
+    this.history = history;
     this.vertx = vertx;
     this.counted = counted;
     this.config = config;
@@ -199,9 +207,17 @@ final class PostgresReaders {
     checkDrained();
   }
 
-  /** Gives up connections over which a query sent before a moment is not answered. */
+  /**
+   * Gives up connections over which a query sent before a moment is not answered, and idle ones
+   * over which nothing was received since.
+   */
   void dropSentBefore(long nanoTime) {
     readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropSentBefore(nanoTime)));
+  }
+
+  /** Gives up idle connections over which nothing was received since a moment. */
+  private void dropIdleSince(long nanoTime) {
+    readers.forEach(reader -> reader.context.runOnContext(v -> reader.dropIdleSince(nanoTime)));
   }
 
   Future<Void> close() {
@@ -220,7 +236,7 @@ final class PostgresReaders {
       this.context = context;
       String settings =
           "SET default_transaction_read_only = on; SET statement_timeout = " + config.queryMillis();
-      link = new PostgresLink(name, context, config, settings, random, this);
+      link = new PostgresLink(name, context, config, history, settings, random, this);
     }
 
     @Override
@@ -241,6 +257,19 @@ final class PostgresReaders {
       if (open != null && isAsking && sentNanos - nanoTime < 0) {
         link.drop(open, "it is silent while the server answers on another");
       }
+      dropIdleSince(nanoTime);
+    }
+
+    private void dropIdleSince(long nanoTime) {
+      PgConnection open = connection;
+      if (open != null && !isAsking && link.heardNanos() - nanoTime < 0) {
+        link.drop(open, "another connection was lost without a word");
+      }
+    }
+
+    @Override
+    public void silent(long sinceNanos) {
+      PostgresReaders.this.dropIdleSince(sinceNanos);
     }
 
     void start(Query<?> query) {
@@ -269,6 +298,7 @@ final class PostgresReaders {
                 query.attempts = Integer.MAX_VALUE;
                 link.drop(open, "a query was not answered");
               });
+      link.probe(open);
       open.preparedQuery(query.sql.text())
           .execute(query.values)
           .onComplete(

@@ -1,12 +1,16 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.store.Dialect;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.SchemaSession;
 import dev.bourse.store.Statement;
+import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import io.vertx.pgclient.PgConnection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,15 +29,44 @@ final class PostgresSchemaSession implements SchemaSession {
   private static final String LOCK_ID = "(108231624422245)";
 
   /**
-   * How long a step may wait for a table. Whoever wants to use the table waits behind it, so a
-   * service that runs must not be held up for long by a step that cannot get on.
+   * How long one try of a step may wait for tables. Queries that need a table queue up behind a
+   * step that waits for it, so this is how long a migration may hold up a service that runs.
    */
-  private static final String TABLE_WAIT = "SET lock_timeout = '30s'";
+  private static final long WAIT_MILLIS = 200;
+
+  /**
+   * The least that a statement may wait, after others of its step have used up the time: a row that
+   * is being updated is free again by then.
+   */
+  private static final long LEAST_WAIT_MILLIS = 10;
+
+  /** Between two tries the queries that queued up are answered. */
+  private static final long PAUSE_MILLIS = 2_000;
+
+  /**
+   * How long a step is tried: dumps of large tables take minutes, sessions left open take hours.
+   */
+  private static final long PATIENCE_MILLIS = 600_000;
 
   private final PgConnection connection;
+  private final Vertx vertx;
+  private final long pauseMillis;
+  private final long patienceMillis;
 
-  PostgresSchemaSession(PgConnection connection) {
+  PostgresSchemaSession(PgConnection connection, Vertx vertx) {
+    this(connection, vertx, PAUSE_MILLIS, PATIENCE_MILLIS);
+  }
+
+  /**
+   * @param pauseMillis between two tries of a step whose tables are in use
+   * @param patienceMillis after which such a step fails
+   */
+  PostgresSchemaSession(
+      PgConnection connection, Vertx vertx, long pauseMillis, long patienceMillis) {
     this.connection = connection;
+    this.vertx = vertx;
+    this.pauseMillis = pauseMillis;
+    this.patienceMillis = patienceMillis;
   }
 
   /** Takes the lock if it is free; false when another process has it. */
@@ -58,6 +91,11 @@ final class PostgresSchemaSession implements SchemaSession {
   }
 
   @Override
+  public Dialect dialect() {
+    return Dialect.POSTGRES;
+  }
+
+  @Override
   public Future<Boolean> hasMigrationTable() {
     return connection
         .query("SELECT to_regclass('migration') IS NOT NULL")
@@ -79,15 +117,59 @@ final class PostgresSchemaSession implements SchemaSession {
             });
   }
 
+  /**
+   * Carries out all statements in one transaction, or none. While a table is in use, by a dump for
+   * instance, the transaction is undone and tried again after a pause.
+   */
   @Override
   public Future<Void> commit(List<Statement> statements) {
-    Future<?> done =
-        connection.query(TABLE_WAIT).execute().compose(v -> connection.query("BEGIN").execute());
+    return commit(statements, System.nanoTime(), false);
+  }
+
+  private Future<Void> commit(List<Statement> statements, long sinceNanos, boolean isLogged) {
+    return tryCommit(statements)
+        .recover(
+            failure -> {
+              if (PostgresFailure.of(failure, true) != PostgresFailure.CONFLICT) {
+                return Future.failedFuture(failure);
+              }
+              long waited = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sinceNanos);
+              if (waited >= patienceMillis) {
+                return Future.failedFuture(
+                    new StoreUnavailable(
+                        "a table that the migration changes was in use for "
+                            + waited / 1_000
+                            + " s; end the session that uses it, such as a dump, and start again",
+                        failure));
+              }
+              if (!isLogged) {
+                log.info(
+                    "the migration waits for a table that another session uses, up to {} s: {}",
+                    patienceMillis / 1_000,
+                    failure.getMessage());
+              }
+              return vertx
+                  .timer(pauseMillis, TimeUnit.MILLISECONDS)
+                  .compose(paused -> commit(statements, sinceNanos, true));
+            });
+  }
+
+  private Future<Void> tryCommit(List<Statement> statements) {
+    Future<?> done = connection.query("BEGIN").execute();
+    long begun = System.nanoTime();
     for (Statement statement : statements) {
       PostgresSql sql = PostgresSql.of(statement.sql());
       done =
           done.compose(
-              v -> connection.preparedQuery(sql.text()).execute(sql.bind(statement.parameters())));
+              v -> {
+                long used = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
+                long wait = Math.max(LEAST_WAIT_MILLIS, WAIT_MILLIS - used);
+                // Sent ahead of the statement, without a round trip of its own.
+                Future<?> limited = connection.query("SET LOCAL lock_timeout = " + wait).execute();
+                Future<?> carriedOut =
+                    connection.preparedQuery(sql.text()).execute(sql.bind(statement.parameters()));
+                return limited.compose(set -> carriedOut);
+              });
     }
     return done.compose(v -> connection.query("COMMIT").execute())
         .<Void>mapEmpty()

@@ -6,23 +6,26 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Where a PostgreSQL database is, written as its users write it: {@code
- * postgres://user[:password]@host[:port]/database[?sslmode=…&sslrootcert=…]}, percent-encoded where
- * need be.
+ * The address of a PostgreSQL database in libpq's form: {@code
+ * postgres://user[:password]@host[:port][,host[:port]…]/database[?sslmode=…&sslrootcert=…]},
+ * percent-encoded. Of several hosts the one that accepts writes is used.
  *
+ * @param hosts in the order given, 1 to {@value #MOST_HOSTS}
  * @param password empty when the address has none
  * @param rootCertificate the PEM file of the authorities the server's certificate is checked with
  */
 public record PostgresUrl(
-    String host,
-    int port,
+    List<Host> hosts,
     String database,
     String user,
     String password,
@@ -30,8 +33,27 @@ public record PostgresUrl(
     Optional<Path> rootCertificate) {
 
   private static final int USUAL_PORT = 5432;
+
+  /** A primary and its standbys; each connection attempt may contact all of them. */
+  private static final int MOST_HOSTS = 8;
+
+  /** Splits an address into its scheme, its user, its hosts and the rest. */
+  private static final Pattern PARTS = Pattern.compile("([^:]+://)([^/?#]*@)?([^/?#]*)(.*)");
+
   private static final Pattern SCHEME = Pattern.compile("postgres(ql)?://.*");
   private static final Pattern PASSWORD = Pattern.compile("(://[^/@]*?):[^/]*@");
+
+  /** A server's name or IP address, and its port. */
+  public record Host(String name, int port) {
+    @Override
+    public String toString() {
+      return name + ":" + port;
+    }
+  }
+
+  public PostgresUrl {
+    hosts = List.copyOf(hosts);
+  }
 
   /** How a connection is protected; the words are PostgreSQL's {@code sslmode}. */
   public enum Tls {
@@ -67,19 +89,28 @@ public record PostgresUrl(
    * @throws IllegalArgumentException saying what is wrong with it; never shows the password
    */
   public static PostgresUrl parse(String text) {
-    URI uri;
-    try {
-      uri = new URI(text);
-    } catch (URISyntaxException e) {
-      throw new IllegalArgumentException(
-          e.getReason() + " at character " + (e.getIndex() + 1), null);
+    Matcher parts = PARTS.matcher(text);
+    if (!isOne(text) || !parts.matches()) {
+      throw new IllegalArgumentException("no host");
+    }
+    List<Host> hosts = new ArrayList<>();
+    URI uri = URI.create("postgres:/");
+    for (String host : parts.group(3).split(",", -1)) {
+      // One host at a time, because a URI has only one.
+      uri =
+          uri(
+              parts.group(1)
+                  + (parts.group(2) == null ? "" : parts.group(2))
+                  + host
+                  + parts.group(4));
+      hosts.add(host(uri));
+    }
+    if (hosts.size() > MOST_HOSTS) {
+      throw new IllegalArgumentException(hosts.size() + " hosts; at most " + MOST_HOSTS);
     }
     String path = uri.getRawPath() == null ? "" : uri.getRawPath();
     String[] login =
         uri.getRawUserInfo() == null ? new String[0] : uri.getRawUserInfo().split(":", 2);
-    if (!isOne(text) || uri.getHost() == null) {
-      throw new IllegalArgumentException("no host");
-    }
     if (login.length == 0 || login[0].isEmpty()) {
       throw new IllegalArgumentException("no user");
     }
@@ -89,15 +120,18 @@ public record PostgresUrl(
     Tls tls = Tls.PREFER;
     Optional<Path> rootCertificate = Optional.empty();
     String query = uri.getRawQuery() == null ? "" : uri.getRawQuery();
-    for (String pair : query.isEmpty() ? new String[0] : query.split("&", -1)) {
-      String[] parts = pair.split("=", 2);
-      String value = parts.length == 2 ? decode(parts[1]) : "";
-      switch (parts[0]) {
+    for (String parameter : query.isEmpty() ? new String[0] : query.split("&", -1)) {
+      String[] pair = parameter.split("=", 2);
+      String value = pair.length == 2 ? decode(pair[1]) : "";
+      switch (pair[0]) {
         case "sslmode" -> tls = tls(value);
         case "sslrootcert" -> rootCertificate = Optional.of(readable(value));
+        case "target_session_attrs" -> checkTarget(value);
         default ->
             throw new IllegalArgumentException(
-                "no parameter '" + parts[0] + "', only sslmode and sslrootcert");
+                "unknown parameter '"
+                    + pair[0]
+                    + "'; choose sslmode, sslrootcert or target_session_attrs");
       }
     }
     if (tls.compareTo(Tls.REQUIRE) > 0 && rootCertificate.isEmpty()) {
@@ -108,13 +142,36 @@ public record PostgresUrl(
       tls = Tls.VERIFY_CA;
     }
     return new PostgresUrl(
-        uri.getHost().replaceAll("[\\[\\]]", ""),
-        uri.getPort() < 0 ? USUAL_PORT : uri.getPort(),
+        hosts,
         decode(path.substring(1)),
         decode(login[0]),
         login.length == 2 ? decode(login[1]) : "",
         tls,
         rootCertificate);
+  }
+
+  private static URI uri(String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException(
+          e.getReason() + " at character " + (e.getIndex() + 1), null);
+    }
+  }
+
+  private static Host host(URI uri) {
+    if (uri.getHost() == null) {
+      throw new IllegalArgumentException("no host");
+    }
+    return new Host(
+        uri.getHost().replaceAll("[\\[\\]]", ""), uri.getPort() < 0 ? USUAL_PORT : uri.getPort());
+  }
+
+  private static void checkTarget(String value) {
+    if (!value.equals("read-write")) {
+      throw new IllegalArgumentException(
+          "target_session_attrs '" + value + "' is not read-write, which the store needs");
+    }
   }
 
   private static Tls tls(String value) {
@@ -148,6 +205,11 @@ public record PostgresUrl(
   /** Without the password. */
   @Override
   public String toString() {
-    return "postgres://" + user + "@" + host + ":" + port + "/" + database;
+    return "postgres://"
+        + user
+        + "@"
+        + hosts.stream().map(Host::toString).collect(Collectors.joining(","))
+        + "/"
+        + database;
   }
 }

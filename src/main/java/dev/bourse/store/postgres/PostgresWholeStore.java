@@ -48,7 +48,7 @@ public final class PostgresWholeStore implements WholeStore {
       JOIN pg_attribute a ON a.attrelid = t.oid
       LEFT JOIN pg_constraint k ON k.conrelid = t.oid AND k.contype = 'p'
       WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p')
-        AND t.relname NOT IN ('migration', 'change_feed', 'change_feed_horizon')
+        AND t.relname NOT IN ('migration', 'commit_log')
         AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
       """;
 
@@ -95,7 +95,7 @@ public final class PostgresWholeStore implements WholeStore {
     this.clock = clock;
     this.vertx = vertx;
     this.connection = connection;
-    this.session = new PostgresSchemaSession(connection);
+    this.session = new PostgresSchemaSession(connection, vertx);
   }
 
   /**
@@ -113,7 +113,9 @@ public final class PostgresWholeStore implements WholeStore {
     PgConnection connection;
     try {
       connection =
-          PostgresGuard.open(((VertxInternal) vertx).createEventLoopContext(), config).await();
+          PostgresGuard.open(
+                  ((VertxInternal) vertx).createEventLoopContext(), config, needs(config, purpose))
+              .await();
     } catch (RuntimeException e) {
       vertx.close().await();
       throw e;
@@ -126,6 +128,13 @@ public final class PostgresWholeStore implements WholeStore {
       store.close();
       throw e;
     }
+  }
+
+  private static PostgresLink.Needs needs(PostgresConfig config, Purpose purpose) {
+    return switch (purpose) {
+      case MIGRATE, FILL -> PostgresLink.Needs.WRITABLE;
+      case LOOK, READ -> PostgresGuard.toRead(config);
+    };
   }
 
   private void prepare(Purpose purpose) {

@@ -1,27 +1,43 @@
 package dev.bourse.store.postgres;
 
+import dev.bourse.store.Database;
 import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.pgclient.PgConnection;
+import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.Tuple;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one connection that writes: it takes the commits that wait, in order, a group at a time. One,
  * because commits are stored in the order they were asked for, and because a group shares what a
  * transaction costs; measured, it stores more than as many connections as there are callers.
  *
- * <p>A commit whose answer was lost with the connection is looked up by its transaction's id over
- * the next one, before anything else.
+ * <p>Each group ends with a row of the commit log under a key of its own. When COMMIT is not
+ * answered, the key settles the outcome: a transaction of its own inserts a tombstone under it. If
+ * the key exists, the group is stored; otherwise the group can never be stored, since its own
+ * insertion would fail. While the first transaction still hangs, the insertion waits for it. The
+ * connection is given up first, and with it a group that is under way behind the first; no other
+ * group is sent before the outcome is known.
+ *
+ * <p>The transaction that settles an outcome is also the later commit that a synchronous standby
+ * must confirm before the group is acknowledged: a server that is restarted, or whose waiting
+ * session is ended, shows a commit that no standby has.
  */
 final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
+  private static final Logger LOG = LoggerFactory.getLogger(PostgresWriter.class);
+
   /**
    * Past this many, sharing a transaction among more gains little and the first ones wait longer.
    */
@@ -29,24 +45,91 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
   private static final int GROUP_STATEMENTS = 1_024;
 
-  /** A commit that waits longer for a row is in a deadlock, or behind a process that hangs. */
-  private static final int LOCK_MILLIS = 500;
+  /**
+   * How long a group waits for a locked row before its commits run one by one. Another process
+   * holds its rows for the milliseconds of a commit.
+   */
+  private static final int LOCK_MILLIS = 100;
 
   /** A process that hangs must not keep its rows locked for the others. */
   private static final int IDLE_MILLIS = 3_000;
 
-  /** The server may take a moment to end a transaction whose connection is gone. */
-  private static final long ASK_AGAIN_MILLIS = 100;
+  /** The pauses between the attempts of a commit that was put aside grow up to this. */
+  private static final int MOST_ASIDE_MILLIS = 500;
 
-  private static final String ASK = "SELECT pg_xact_status(CAST(CAST($1 AS text) AS xid8))";
+  private static final int LEAST_ASIDE_MILLIS = 20;
 
-  private record Unknown(
-      String transactionId, List<PostgresBatch.Commit> commits, Throwable cause) {}
+  private static final long REVOKED_NANOS = TimeUnit.MILLISECONDS.toNanos(Database.REVOKED_MILLIS);
+
+  private static final long KNOWN_NANOS = TimeUnit.MILLISECONDS.toNanos(Database.KNOWN_MILLIS);
+
+  /** After each judgement a commit waits for the group under way, which may outlast it. */
+  private static final int MOST_JUDGEMENTS = 8;
+
+  /** Between attempts to settle an outcome whose first transaction still hangs. */
+  private static final long SETTLE_AGAIN_MILLIS = 100;
+
+  /**
+   * How long callers wait for an outcome. A server that is there says it within milliseconds, and
+   * their commit has been waiting for the answer to COMMIT before.
+   */
+  private static final long SETTLE_MILLIS = 3_000;
+
+  /** How often the server is asked whether it works on what it has not answered. */
+  private static final long PATROL_MILLIS = 1_000;
+
+  /** SQLSTATE of a warning. */
+  private static final String WARNING = "01000";
+
+  /**
+   * Ends the sessions that this writer has given up. A session that waits for a synchronous standby
+   * does not notice that its client is gone, and each would keep its locks and one of the server's
+   * connections.
+   */
+  private static final String END_ABANDONED =
+      """
+      SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
+      WHERE application_name = current_setting('application_name')
+      AND datname = current_database() AND pid <> pg_backend_pid()\
+      """;
+
+  /**
+   * A row without changes is a tombstone. The group before must be there as well: otherwise the
+   * database has lost it.
+   */
+  private static final String SETTLE =
+      """
+      INSERT INTO commit_log AS l (sender, seq) VALUES ($1, $2)
+      ON CONFLICT (sender, seq) DO UPDATE SET seq = excluded.seq
+      RETURNING l.changes IS NOT NULL AS is_stored, l.seq = 1 OR EXISTS (
+        SELECT 1 FROM commit_log b WHERE b.sender = l.sender AND b.seq = l.seq - 1) AS follows\
+      """;
+
+  /** A group whose COMMIT was sent and not answered. */
+  private static final class Unknown {
+    final GroupId id;
+    final List<PostgresBatch.Commit> commits;
+    final Throwable cause;
+
+    /** Whether its callers were told that the outcome is unknown. */
+    boolean isAnswered;
+
+    Unknown(GroupId id, List<PostgresBatch.Commit> commits, Throwable cause) {
+      this.id = id;
+      this.commits = commits;
+      this.cause = cause;
+    }
+  }
+
+  /** What the log says of a group. */
+  private record Outcome(boolean isStored, boolean follows) {}
 
   private final ContextInternal context;
   private final PostgresConfig config;
   private final RandomGenerator random;
+  private final OwnGroups own;
   private final PostgresChanges changes;
+  private final IntFunction<Future<Boolean>> isActive;
   private final PostgresLink link;
   private final StoreSignals counted;
 
@@ -60,29 +143,51 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
 
   // On the context alone.
   private @Nullable PgConnection connection;
-  private final List<Unknown> unknowns = new ArrayList<>();
+  private final ArrayDeque<Unknown> unknowns = new ArrayDeque<>();
+  private boolean isSettling;
   private boolean isBusy;
+  private boolean isWarned;
+  private int aside;
+
+  /** Grows when the database was set back: earlier commits were decided on other states. */
+  private int era;
+
   private int underWay;
   private long sentNanos;
 
+  /** When the connection was made. */
+  private long upNanos = System.nanoTime();
+
+  /**
+   * @param isActive tells over another connection whether the server's process of this number works
+   *     on a statement
+   */
   PostgresWriter(
       VertxInternal vertx,
       PostgresConfig config,
+      PrimaryHistory history,
       RandomGenerator random,
+      OwnGroups own,
       PostgresChanges changes,
+      IntFunction<Future<Boolean>> isActive,
       StoreSignals counted) {
+    this.isActive = isActive;
     this.counted = counted;
     context = vertx.createEventLoopContext();
     this.config = config;
     this.random = random;
+    this.own = own;
     this.changes = changes;
+    // The sender makes the session's name unique: END_ABANDONED goes by it.
     String settings =
         """
         SET statement_timeout = %s; SET lock_timeout = %s;
-        SET idle_in_transaction_session_timeout = %s\
+        SET idle_in_transaction_session_timeout = %s;
+        SELECT set_config('application_name',
+        'bourse %s' || substr(current_setting('application_name'), 7), false);
         """
-            .formatted(config.queryMillis(), LOCK_MILLIS, IDLE_MILLIS);
-    link = new PostgresLink("writer", context, config, settings, random, this);
+            .formatted(config.queryMillis(), LOCK_MILLIS, IDLE_MILLIS, own.next().sender());
+    link = new PostgresLink("writer", context, config, history, settings, random, this);
   }
 
   Future<Void> connect() {
@@ -96,7 +201,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
         return new StoreUnavailable("the store is closed", null);
       }
       if (away != null) {
-        return PostgresFailure.unavailable("PostgreSQL cannot be reached", away);
+        return PostgresFailure.unavailable("PostgreSQL cannot be written", away);
       }
       if (waiting > 0 && waiting + commit.weight() > config.queuedStatements()) {
         return new StoreUnavailable(
@@ -119,22 +224,75 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     return waiting;
   }
 
+  /** One that was put aside makes a group of its own. */
   private synchronized List<PostgresBatch.Commit> take() {
     List<PostgresBatch.Commit> group = new ArrayList<>();
     int statements = 0;
-    while (!queue.isEmpty() && group.size() < GROUP_COMMITS && statements < GROUP_STATEMENTS) {
+    while (!queue.isEmpty()
+        && group.size() < GROUP_COMMITS
+        && statements < GROUP_STATEMENTS
+        && (group.isEmpty() || !queue.element().runsAlone())) {
       PostgresBatch.Commit commit = queue.remove();
+      if (!isJudged(commit)) {
+        waiting -= commit.weight();
+        continue;
+      }
       group.add(commit);
       statements += commit.weight();
+      if (commit.runsAlone()) {
+        break;
+      }
     }
     waiting -= statements;
     isScheduled = !group.isEmpty();
     return group;
   }
 
+  /**
+   * Returns whether a commit can be sent. Otherwise its caller is judged again, by newer knowledge,
+   * and the commit is put aside until then: the process may have been stopped since it was handed
+   * over. When the whole machine was stopped its monotonic clock may have stopped with it, but the
+   * server has ended the connection, so nothing counts that was known before the present one.
+   */
+  private boolean isJudged(PostgresBatch.Commit commit) {
+    long now = System.nanoTime();
+    if (!commit.reply.recordsCaller()
+        || (now - commit.knownNanos <= REVOKED_NANOS && commit.knownNanos - upNanos >= 0)) {
+      return true;
+    }
+    long recent = now - KNOWN_NANOS;
+    long since = recent - upNanos < 0 ? upNanos : recent;
+    Future<Void> confirmed =
+        commit.judge() > MOST_JUDGEMENTS
+            ? Future.failedFuture(
+                new StoreUnavailable(
+                    "commits take longer than a judgement of a caller holds", null))
+            : commit.reply.confirmCaller(since);
+    if (confirmed.succeeded()) {
+      commit.knownNanos = since;
+      return true;
+    }
+    aside++;
+    int decidedIn = era;
+    confirmed.onComplete(
+        (acts, refusal) ->
+            context.runOnContext(
+                v -> {
+                  aside--;
+                  if (refusal == null) {
+                    commit.knownNanos = since;
+                    resume(commit, decidedIn);
+                  } else {
+                    PostgresBatch.refuse(commit, refusal);
+                    checkDrained();
+                  }
+                }));
+    return false;
+  }
+
   private void next() {
     PgConnection open = connection;
-    if (open == null || isBusy) {
+    if (open == null || isBusy || !unknowns.isEmpty()) {
       return;
     }
     List<PostgresBatch.Commit> group = take();
@@ -143,20 +301,74 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
       return;
     }
     isBusy = true;
+    if (underWay == 0) {
+      // Behind a COMMIT that takes long, a probe would wait with it.
+      link.probe(open);
+    }
     underWay++;
     sentNanos = System.nanoTime();
-    PostgresBatch batch = new PostgresBatch(open, context, random, changes, this, counted, group);
-    long watchdog =
-        context.setTimer(
-            config.watchdogMillis(), id -> link.drop(open, "a group of commits was not answered"));
+    PostgresBatch batch = new PostgresBatch(open, own, this, counted, group);
+    Watch watch = new Watch(open, "a group of commits was not answered");
     batch
         .run()
         .onComplete(
             v -> {
-              context.owner().cancelTimer(watchdog);
+              watch.end();
               underWay--;
               checkDrained();
             });
+  }
+
+  /**
+   * Watches over what was sent until it is answered. A server that works on it may take as long as
+   * a query may. When nothing was received for a second and the server does not work on it either,
+   * the statement or its answer is lost, and the connection is given up.
+   */
+  private final class Watch {
+    private final PgConnection open;
+    private final String complaint;
+    private final long deadline;
+    private final long patrol;
+    private boolean isOver;
+
+    Watch(PgConnection open, String complaint) {
+      this.open = open;
+      this.complaint = complaint;
+      deadline = context.setTimer(config.watchdogMillis(), id -> drop());
+      patrol = context.setPeriodic(PATROL_MILLIS, id -> ask());
+    }
+
+    private void ask() {
+      long heard = link.heardNanos();
+      if (System.nanoTime() - heard < PATROL_MILLIS * 1_000_000) {
+        return;
+      }
+      isActive
+          .apply(open.processId())
+          .onSuccess(
+              active -> {
+                if (!active) {
+                  context.runOnContext(
+                      v -> {
+                        if (link.heardNanos() == heard) {
+                          drop();
+                        }
+                      });
+                }
+              });
+    }
+
+    private void drop() {
+      if (!isOver) {
+        link.drop(open, complaint);
+      }
+    }
+
+    void end() {
+      isOver = true;
+      context.owner().cancelTimer(deadline);
+      context.owner().cancelTimer(patrol);
+    }
   }
 
   @Override
@@ -168,90 +380,270 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   }
 
   @Override
-  public void unknown(String transactionId, List<PostgresBatch.Commit> commits, Throwable cause) {
-    Unknown unknown = new Unknown(transactionId, commits, cause);
-    unknowns.add(unknown);
-    counted.unknown();
-    // Whoever asked for them may never learn that they are stored; what is in memory shall.
-    changes.doubt(transactionId);
-    context.setTimer(
-        config.queryMillis(),
-        id ->
-            resolve(
-                unknown,
-                false,
-                PostgresFailure.unavailable(
-                    "whether the commit is stored is unknown: its answer was lost", cause, true)));
-    if (connection != null) {
-      ask(unknown);
+  public PostgresLink.Needs needs() {
+    return PostgresLink.Needs.WRITABLE;
+  }
+
+  @Override
+  public String greeting(PrimaryHistory.Primary server) {
+    return server.hasTimeline() ? PostgresOrder.raise(server.timeline()) : "";
+  }
+
+  @Override
+  public void readOnly(PgConnection which) {
+    link.drop(which, "the server is read-only");
+  }
+
+  @Override
+  public void stored(GroupId id, boolean isTold) {
+    own.recorded(id);
+    if (isTold) {
+      changes.wakeOthers(id.sender());
     }
   }
 
-  private void ask(Unknown unknown) {
+  @Override
+  public void setBack() {
+    boolean afterSilence = own.isSilent();
+    own.setBack();
+    changes.setBack(afterSilence);
+    refuseDecided();
+  }
+
+  /** The log shows that the database was set back. Called on any thread. */
+  void setBackRead() {
+    context.runOnContext(
+        v -> {
+          own.setBack();
+          refuseDecided();
+        });
+  }
+
+  /** Refuses commits that were decided on states which the database may not have any more. */
+  private void refuseDecided() {
+    era++;
+    refuse(takeAll(), new IllegalStateException("the database was set back to an earlier state"));
+  }
+
+  @Override
+  public boolean wasWarned() {
+    boolean was = isWarned;
+    isWarned = false;
+    return was;
+  }
+
+  @Override
+  public boolean putAside(PostgresBatch.Commit commit) {
+    int conflicts = commit.conflict();
+    if (commit.askedNanos - System.nanoTime() + config.queryMillis() * 1_000_000 < 0) {
+      return false;
+    }
+    aside++;
+    int decidedIn = era;
+    int most = Math.min(MOST_ASIDE_MILLIS, LEAST_ASIDE_MILLIS << Math.min(conflicts, 10));
+    context.setTimer(
+        1 + most / 2 + random.nextInt(most / 2),
+        id -> {
+          aside--;
+          resume(commit, decidedIn);
+        });
+    return true;
+  }
+
+  /** Puts a commit that was aside before all that wait. */
+  private void resume(PostgresBatch.Commit commit, int decidedIn) {
+    Throwable obstacle;
+    synchronized (this) {
+      obstacle =
+          decidedIn == era
+              ? away
+              : new IllegalStateException("the database was set back to an earlier state");
+      if (obstacle == null) {
+        queue.addFirst(commit);
+        waiting += commit.weight();
+        isScheduled = true;
+      }
+    }
+    if (obstacle != null) {
+      refuse(List.of(commit), obstacle);
+    }
+    next();
+  }
+
+  @Override
+  public void unknown(GroupId id, List<PostgresBatch.Commit> commits, Throwable cause) {
+    Unknown unknown = new Unknown(id, commits, cause);
+    unknowns.add(unknown);
+    counted.unknown();
+    context.setTimer(Math.min(SETTLE_MILLIS, config.queryMillis()), timer -> giveUp(unknown));
     PgConnection open = connection;
-    if (open == null || !unknowns.contains(unknown)) {
+    if (open != null) {
+      // The next group may be under way over it. A new connection settles before anything else.
+      link.drop(open, "the outcome of a commit is unknown");
+    }
+  }
+
+  /**
+   * Answers the callers of a group whose outcome could not be settled in time, and refuses all
+   * others until it is: each would hang as well, and take another of the server's connections.
+   */
+  private void giveUp(Unknown unknown) {
+    if (!unknowns.contains(unknown)) {
       return;
     }
-    open.preparedQuery(ASK)
-        .execute(Tuple.of(unknown.transactionId))
-        .map(rows -> rows.iterator().next().getString(0))
-        .onSuccess(
-            status -> {
-              if ("in progress".equals(status)) {
-                context.setTimer(ASK_AGAIN_MILLIS, id -> ask(unknown));
-              } else {
-                resolve(unknown, "committed".equals(status), notStored(unknown));
-              }
+    unknown.isAnswered = true;
+    PostgresBatch.resolve(
+        unknown.commits,
+        false,
+        PostgresFailure.unavailable(
+            "whether the commit is stored is unknown: its answer was lost", unknown.cause, true));
+    refuse(unknown.cause);
+  }
+
+  /** Settles the oldest group of unknown outcome, and then the next. */
+  private void settle() {
+    PgConnection open = connection;
+    Unknown unknown = unknowns.peek();
+    if (open == null || unknown == null || isSettling) {
+      return;
+    }
+    isSettling = true;
+    sentNanos = System.nanoTime();
+    Watch watch = new Watch(open, "the outcome of a commit could not be settled");
+    open.query("BEGIN")
+        .execute()
+        .compose(
+            v ->
+                open.preparedQuery(SETTLE).execute(Tuple.of(unknown.id.sender(), unknown.id.seq())))
+        .map(
+            rows -> {
+              Row row = rows.iterator().next();
+              return new Outcome(row.getBoolean("is_stored"), row.getBoolean("follows"));
             })
-        .onFailure(
-            failure -> {
-              // A number from the future: the server that took over never had the transaction.
-              if (PostgresFailure.of(failure, true) == PostgresFailure.STATEMENT) {
-                resolve(unknown, false, notStored(unknown));
+        .compose(
+            outcome -> {
+              isWarned = false;
+              return open.query(PostgresBatch.COMMIT)
+                  .execute()
+                  .compose(
+                      v ->
+                          wasWarned()
+                              ? Future.failedFuture("the server warned of an incomplete commit")
+                              : Future.succeededFuture(outcome));
+            })
+        .onComplete(
+            (outcome, failure) -> {
+              watch.end();
+              if (connection != open) {
+                // A newer connection settles by itself.
+                return;
+              }
+              isSettling = false;
+              if (failure == null) {
+                settled(unknown, outcome);
+              } else if (passes(failure)) {
+                open.query("ROLLBACK").execute();
+                context.setTimer(SETTLE_AGAIN_MILLIS, id -> settle());
+              } else {
+                link.drop(open, "the outcome of a commit could not be settled: " + failure);
               }
             });
   }
 
-  private static StoreUnavailable notStored(Unknown unknown) {
-    return PostgresFailure.unavailable("the store cannot be written", unknown.cause);
+  /** The first transaction hangs, or the server cannot do it now. */
+  private static boolean passes(Throwable failure) {
+    PostgresFailure kind = PostgresFailure.of(failure, true);
+    return kind == PostgresFailure.CONFLICT
+        || (kind == PostgresFailure.SERVER && !PostgresFailure.isReadOnly(failure));
   }
 
-  private void resolve(Unknown unknown, boolean isStored, StoreUnavailable otherwise) {
-    if (unknowns.remove(unknown)) {
-      PostgresBatch.resolve(unknown.commits, isStored, otherwise);
+  private void settled(Unknown unknown, Outcome outcome) {
+    unknowns.remove(unknown);
+    own.recorded(unknown.id);
+    if (unknown.isAnswered) {
+      LOG.warn(
+          "a group of commits whose callers were told that its outcome is unknown is {}",
+          outcome.isStored ? "stored" : "not stored");
+      if (outcome.isStored) {
+        changes.storedLate(
+            unknown.commits.stream().flatMap(commit -> commit.changes.stream()).toList());
+      }
+    } else {
+      PostgresBatch.resolve(
+          unknown.commits,
+          outcome.isStored,
+          PostgresFailure.unavailable("the store cannot be written", unknown.cause));
+    }
+    if (!outcome.follows) {
+      setBack();
+    }
+    if (unknowns.isEmpty()) {
+      synchronized (this) {
+        away = null;
+      }
       checkDrained();
+      next();
+    } else {
+      settle();
     }
   }
 
   @Override
   public void up(PgConnection fresh) {
     connection = fresh;
+    upNanos = System.nanoTime();
     // Groups of an earlier connection have failed with it, and are heard no more.
     isBusy = false;
-    synchronized (this) {
-      away = null;
+    isSettling = false;
+    isWarned = false;
+    fresh.noticeHandler(
+        notice -> {
+          LOG.debug("{}", notice.getMessage());
+          isWarned |= WARNING.equals(notice.getCode());
+        });
+    fresh
+        .query(END_ABANDONED)
+        .execute()
+        .onFailure(
+            e -> LOG.warn("sessions that were given up cannot be ended: {}", e.getMessage()));
+    if (unknowns.isEmpty()) {
+      synchronized (this) {
+        away = null;
+      }
+      next();
+    } else {
+      settle();
     }
-    List.copyOf(unknowns).forEach(this::ask);
-    next();
   }
 
   @Override
   public void down(Throwable cause, boolean isAway) {
     connection = null;
-    if (!isAway) {
-      return;
+    if (isAway) {
+      refuse(cause);
     }
-    List<PostgresBatch.Commit> refused;
+  }
+
+  /** Refuses what waits and what comes; none of it was sent. */
+  private void refuse(Throwable cause) {
     synchronized (this) {
       away = cause;
-      refused = List.copyOf(queue);
-      queue.clear();
-      waiting = 0;
-      isScheduled = false;
     }
+    refuse(takeAll(), cause);
+  }
+
+  private void refuse(List<PostgresBatch.Commit> refused, Throwable cause) {
     PostgresBatch.resolve(
-        refused, false, PostgresFailure.unavailable("PostgreSQL cannot be reached", cause));
+        refused, false, PostgresFailure.unavailable("PostgreSQL cannot be written", cause));
     checkDrained();
+  }
+
+  private synchronized List<PostgresBatch.Commit> takeAll() {
+    List<PostgresBatch.Commit> all = List.copyOf(queue);
+    queue.clear();
+    waiting = 0;
+    isScheduled = false;
+    return all;
   }
 
   /** Runs once everything accepted is answered; nothing is accepted from now on. */
@@ -267,7 +659,11 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     Runnable done;
     synchronized (this) {
       done = drained;
-      if (done == null || !queue.isEmpty() || underWay > 0 || !unknowns.isEmpty()) {
+      if (done == null
+          || !queue.isEmpty()
+          || underWay > 0
+          || aside > 0
+          || unknowns.stream().anyMatch(unknown -> !unknown.isAnswered)) {
         return;
       }
       drained = null;
@@ -280,7 +676,7 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
     context.runOnContext(
         v -> {
           PgConnection open = connection;
-          if (open != null && underWay > 0 && sentNanos - nanoTime < 0) {
+          if (open != null && (underWay > 0 || isSettling) && sentNanos - nanoTime < 0) {
             link.drop(open, "it is silent while the server answers on another");
           }
         });

@@ -1,5 +1,6 @@
 package dev.bourse.store.sqlite;
 
+import dev.bourse.store.Dialect;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.SchemaSession;
 import dev.bourse.store.Statement;
@@ -9,6 +10,11 @@ import java.util.List;
 
 /** Migrations over a connection, on the thread that asks: its futures are complete when given. */
 record SqliteSchemaSession(SqliteConnection connection) implements SchemaSession {
+
+  @Override
+  public Dialect dialect() {
+    return Dialect.SQLITE;
+  }
 
   @Override
   public Future<Boolean> hasMigrationTable() {

@@ -18,9 +18,9 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Sends batches of spans to the collector, once each, and counts what becomes of them. */
+/** Exports batches of spans to the collector, once each, and counts the outcomes. */
 final class CountedExporter implements SpanExporter {
-  /** A collector is near; while one is waited for, the queue fills. */
+  /** Time-out of one export; a collector is near, and the queue fills during the wait. */
   static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private static final Duration CONNECT = Duration.ofSeconds(2);
@@ -28,7 +28,9 @@ final class CountedExporter implements SpanExporter {
 
   private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(CountedExporter.class);
 
-  /** The library tells of each batch that fails. Held, for a level goes with its logger. */
+  /**
+   * The library logs each failed batch. Held in a field, because a level is lost with its logger.
+   */
   private static final Logger THEIRS = Logger.getLogger("io.opentelemetry.exporter");
 
   private final String endpoint;
@@ -52,7 +54,7 @@ final class CountedExporter implements SpanExporter {
             .setEndpoint(endpoint + "/v1/traces")
             .setConnectTimeout(CONNECT)
             .setTimeout(TIMEOUT)
-            // What comes meanwhile would be lost in place of what is sent again.
+            // Disabled, because the spans that arrive during a retry would be lost instead.
             .setRetryPolicy(null)
             .build();
   }
@@ -61,8 +63,8 @@ final class CountedExporter implements SpanExporter {
     signals.counters(
         "bourse_trace_spans_total",
         """
-        Spans of traces: `sent` to the collector; `refused` by it, or it was away; `dropped`, for too \
-        many waited. Shown while traces are sent.\
+        Spans of traces: `sent` to the collector; `refused` by it, or it was down; `dropped`, because too \
+        many waited. Present while traces are exported.\
         """,
         List.of(Label.OUTCOME),
         readings -> {
@@ -72,8 +74,11 @@ final class CountedExporter implements SpanExporter {
         });
   }
 
-  /** Counts a span in that has ended; false when as many wait as may, and it is lost. */
-  boolean takesOneMore(int most) {
+  /**
+   * Reserves a place for an ended span; returns false if {@code most} are waiting and the span is
+   * dropped.
+   */
+  boolean tryReserve(int most) {
     if (waiting.incrementAndGet() <= most) {
       return true;
     }
@@ -84,13 +89,13 @@ final class CountedExporter implements SpanExporter {
 
   @Override
   public CompletableResultCode export(Collection<SpanData> spans) {
-    // The library clears the collection once it goes on.
+    // The library clears the collection after this call.
     int count = spans.size();
     CompletableResultCode result;
     try {
       result = exporter.export(spans);
     } catch (RuntimeException | Error e) {
-      // The library goes on with the next batch.
+      // The library continues with the next batch.
       waiting.addAndGet(-count);
       refused.add(count);
       throw e;
@@ -102,13 +107,13 @@ final class CountedExporter implements SpanExporter {
             sent.add(count);
           } else {
             refused.add(count);
-            tell(result.getFailureThrowable());
+            reportLoss(result.getFailureThrowable());
           }
         });
     return result;
   }
 
-  private synchronized void tell(@Nullable Throwable fault) {
+  private synchronized void reportLoss(@Nullable Throwable fault) {
     long now = nanoTime.getAsLong();
     if (everTold && now - toldNanos < TOLD_NANOS) {
       return;
@@ -117,9 +122,9 @@ final class CountedExporter implements SpanExporter {
     toldNanos = now;
     long lost = refused.sum() + dropped.sum();
     LOG.warn(
-        "{} does not take traces: {}; {} spans are lost since this was last said",
+        "{} does not accept traces: {}; {} spans lost since the last report",
         endpoint,
-        fault == null ? "no reason is known" : root(fault).toString(),
+        fault == null ? "unknown reason" : root(fault).toString(),
         lost - lostBefore);
     lostBefore = lost;
   }

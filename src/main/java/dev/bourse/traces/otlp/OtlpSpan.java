@@ -11,13 +11,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A span of the SDK's. All of a trace's times follow from when its first span of this process began
- * and the monotonic clock since, so a clock that is set meanwhile tears none apart.
+ * A span of the SDK. All times of a trace are the start of its first span in this process plus the
+ * monotonic time since, so that setting the wall clock cannot distort a trace.
  */
 final class OtlpSpan implements Span {
   /**
-   * What one span may have within it: an export reads the store hundreds of times, and the first of
-   * them say what there is to say.
+   * Most children of one span: an export reads the store hundreds of times, and the first reads
+   * show the pattern.
    */
   static final int MAX_CHILDREN = 64;
 
@@ -30,8 +30,8 @@ final class OtlpSpan implements Span {
   private final AtomicInteger children = new AtomicInteger();
 
   /**
-   * @param epochNanos when the first span began, since 1970
-   * @param nanos the same by the monotonic clock
+   * @param epochNanos start of the first span, in nanoseconds since 1970
+   * @param nanos the same moment by the monotonic clock
    */
   private record Anchor(SpanTime time, long epochNanos, long nanos) {
     long at(long when) {
@@ -46,7 +46,7 @@ final class OtlpSpan implements Span {
   private OtlpSpan(Tracer tracer, Anchor anchor, Context parent, String name, SpanKind kind) {
     this.tracer = tracer;
     this.anchor = anchor;
-    this.span = begun(tracer, anchor.now(), parent, name, kind);
+    this.span = startSpan(tracer, anchor.now(), parent, name, kind);
     this.context = parent.with(span);
   }
 
@@ -55,7 +55,7 @@ final class OtlpSpan implements Span {
         tracer, new Anchor(time, time.now(), time.nanoTime()), parent, name, kind(kind));
   }
 
-  private static io.opentelemetry.api.trace.Span begun(
+  private static io.opentelemetry.api.trace.Span startSpan(
       Tracer tracer, long epochNanos, Context parent, String name, SpanKind kind) {
     return tracer
         .spanBuilder(name)
@@ -74,7 +74,7 @@ final class OtlpSpan implements Span {
   }
 
   @Override
-  public boolean isTold() {
+  public boolean isRecorded() {
     return true;
   }
 
@@ -89,29 +89,29 @@ final class OtlpSpan implements Span {
   }
 
   @Override
-  public void tell(Attribute attribute, String value) {
+  public void setAttribute(Attribute attribute, String value) {
     span.setAttribute(attribute.key(), value);
   }
 
   @Override
-  public void tell(Attribute attribute, long value) {
+  public void setAttribute(Attribute attribute, long value) {
     span.setAttribute(attribute.key(), value);
   }
 
   @Override
   public Span child(String name, Kind kind) {
-    return isOneTooMany() ? NONE : new OtlpSpan(tracer, anchor, context, name, kind(kind));
+    return exceedsMaxChildren() ? NONE : new OtlpSpan(tracer, anchor, context, name, kind(kind));
   }
 
   @Override
-  public void passed(String name, long beganNanos, long endedNanos) {
-    if (!isOneTooMany()) {
-      begun(tracer, anchor.at(beganNanos), context, name, SpanKind.INTERNAL)
+  public void addCompletedChild(String name, long beganNanos, long endedNanos) {
+    if (!exceedsMaxChildren()) {
+      startSpan(tracer, anchor.at(beganNanos), context, name, SpanKind.INTERNAL)
           .end(anchor.at(endedNanos), TimeUnit.NANOSECONDS);
     }
   }
 
-  private boolean isOneTooMany() {
+  private boolean exceedsMaxChildren() {
     return children.incrementAndGet() > MAX_CHILDREN;
   }
 
@@ -119,7 +119,7 @@ final class OtlpSpan implements Span {
   public void end() {
     int untold = children.get() - MAX_CHILDREN;
     if (untold > 0) {
-      tell(Attribute.UNTOLD, untold);
+      setAttribute(Attribute.OMITTED_WAITS, untold);
     }
     span.end(anchor.now(), TimeUnit.NANOSECONDS);
   }

@@ -23,12 +23,12 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** Traces that a collector is sent. */
+/** Traces that are exported to a collector. */
 public final class OtlpTraces implements Traces {
-  /** What a stop waits for the collector to take the last spans. */
+  /** Longest wait at shutdown for the collector to accept the last spans. */
   private static final long FLUSH_MILLIS = 3_000;
 
-  /** Of what is told nothing is longer; a client's request id is at most so long. */
+  /** Longest attribute value, which is also the longest request id that a client may send. */
   private static final int MAX_VALUE = 128;
 
   private static final String NAME = "bourse";
@@ -55,13 +55,13 @@ public final class OtlpTraces implements Traces {
   }
 
   /**
-   * Begins to send, with a span of its own: so a collector that is not there is known at once, and
-   * no event loop waits for the library to be loaded when the first request is traced.
+   * Starts the export, with a span of its own: an unreachable collector is noticed at once, and the
+   * library's classes are loaded before an event loop traces its first request.
    *
-   * @param version the program's
-   * @param clock for when things were
-   * @param nanoTime for how long they took, and for when {@link Span#passed} says they were
-   * @param random for ids, and for what is sampled
+   * @param version of the program
+   * @param clock for start times
+   * @param nanoTime for durations, and the clock of {@link Span#addCompletedChild}
+   * @param random for ids and sampling
    */
   public static Traces open(
       Vertx vertx,
@@ -86,7 +86,7 @@ public final class OtlpTraces implements Traces {
                         .put("service.instance.id", ThisProcess.name())
                         .build()))
             .setSpanLimits(SpanLimits.builder().setMaxAttributeValueLength(MAX_VALUE).build())
-            // Whoever asks for a span has decided.
+            // The callers decide whether a span is recorded.
             .setSampler(io.opentelemetry.sdk.trace.samplers.Sampler.alwaysOn())
             .addSpanProcessor(new SpanQueue(exporter))
             .build();

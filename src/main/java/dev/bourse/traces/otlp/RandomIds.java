@@ -5,7 +5,7 @@ import io.opentelemetry.api.trace.TraceId;
 import io.opentelemetry.sdk.trace.IdGenerator;
 import java.util.random.RandomGenerator;
 
-/** Ids of the service's own source of randomness. */
+/** Generates ids from the service's own source of randomness. */
 final class RandomIds implements IdGenerator {
   private final RandomGenerator random;
 
@@ -23,7 +23,7 @@ final class RandomIds implements IdGenerator {
     return TraceId.fromLongs(random.nextLong(), notZero());
   }
 
-  /** All zeros would be no id. */
+  /** Zero is not a valid id. */
   private long notZero() {
     long drawn = random.nextLong();
     return drawn == 0 ? 1 : drawn;

@@ -5,16 +5,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the requests that are traced: those that their clients trace, and a share of those of
- * which the clients say nothing. What a client does not trace is not traced here either.
+ * Decides which requests are traced: those that their clients trace, and a share of those without a
+ * trace context. A request that its client does not sample is not traced here either.
  *
- * <p>A client that says so of each request would have all of them traced, whatever the share is. So
- * no more than {@link #FOLLOWED_PER_SECOND} are taken for what their clients say; the others are
- * traced in the share that all are. It is not asked whether a proxy in between is trusted, for
- * proxies pass the header on as it comes.
+ * <p>A client that marks every request as sampled would have all of them traced, whatever the
+ * share. Therefore at most {@link #FOLLOWED_PER_SECOND} requests follow their client's decision;
+ * the others are sampled at the usual share. A trusted proxy makes no difference, because proxies
+ * forward the header unchanged.
  */
 final class Sampler {
-  /** Enough for somebody who looks into a fault, and little beside what a process answers. */
+  /** Enough for a person who debugs, and negligible beside the requests of a process. */
   static final int FOLLOWED_PER_SECOND = 10;
 
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -31,12 +31,12 @@ final class Sampler {
     this.begunNanos = nowNanos;
   }
 
-  /** Whether a number that was drawn, from 0 to less than 1, is within the share. */
+  /** Returns true if a random number, at least 0 and less than 1, is within the share. */
   boolean takes(double drawn) {
     return drawn < share;
   }
 
-  /** Whether a request is traced. On any thread. */
+  /** Returns true if a request is traced. Safe on any thread. */
   boolean takes(@Nullable TraceParent caller, double drawn, long nowNanos) {
     if (caller == null) {
       return takes(drawn);

@@ -9,16 +9,16 @@ import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import java.time.Duration;
 
 /**
- * Spans that have ended and wait to be sent, up to a bound; those beyond it are lost. The SDK's own
- * queue has the bound too, but does not say what it lost unless its metrics are taken along.
+ * A bounded queue of ended spans that wait to be exported; spans beyond the bound are dropped. The
+ * SDK's own queue is bounded too, but reports its losses only through the SDK's metrics.
  */
 final class SpanQueue implements SpanProcessor {
-  /** Some 2 MB, and 200 requests that waited for the store now and then. */
+  /** Some 2 MB, or 200 requests with a few waits on the store. */
   static final int MAX_WAITING = 2_048;
 
   private static final int BATCH = 512;
 
-  /** A batch is sent when it is full, or after so long. */
+  /** A batch is exported when it is full, or after this delay. */
   private static final Duration DELAY = Duration.ofSeconds(1);
 
   private final CountedExporter exporter;
@@ -47,7 +47,7 @@ final class SpanQueue implements SpanProcessor {
 
   @Override
   public void onEnd(ReadableSpan span) {
-    if (exporter.takesOneMore(MAX_WAITING)) {
+    if (exporter.tryReserve(MAX_WAITING)) {
       batches.onEnd(span);
     }
   }

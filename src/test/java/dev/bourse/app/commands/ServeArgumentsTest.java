@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 
-/** What is plain means to {@code serve} what it means to picocli; all else is left to picocli. */
+/** Plain arguments mean the same to {@code serve} as to picocli; picocli handles all others. */
 @Tag("fast")
 class ServeArgumentsTest {
   private static final int LISTS = 5_000;
@@ -76,7 +76,7 @@ class ServeArgumentsTest {
     assertTrue(plain > LISTS / 20, plain + " lists were plain");
   }
 
-  /** Made once: its annotations take longer to read than any arguments. */
+  /** Created once: reading its annotations takes longer than parsing. */
   private static final CommandLine PICOCLI = new CommandLine(new ServeCommand());
 
   private static ServeArguments byPicocli(List<String> arguments) {

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What is said to systemd, and when; the program that says it notes it in a file here. {@code
- * scripts/smoke packages} has a real systemd listen.
+ * The notifications to systemd and their times; a script writes them to a file. {@code
+ * scripts/smoke packages} tests with a real systemd.
  */
 class ServiceManagerTest {
   private static final long PROCESS = 4711;
@@ -76,7 +76,7 @@ class ServiceManagerTest {
     assertFalse(Files.exists(notes()));
   }
 
-  /** It says its words with a program that takes a line for each. */
+  /** A manager that notifies through a script, which writes a line for each notification. */
   private ServiceManager manager(Map<String, String> environment) {
     return new ServiceManager(
         environment,
@@ -88,7 +88,7 @@ class ServiceManagerTest {
     return folder.resolve("notes");
   }
 
-  /** The first lines, once what was said is enough. */
+  /** The first lines, once there are enough. */
   private List<String> said(Predicate<List<String>> isEnough, int most)
       throws IOException, InterruptedException {
     long began = System.nanoTime();

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 class WatchdogTest {
   private static final int MOST_SILENT_ROUNDS = 10;
 
-  /** Work that an event loop was given and has not run. */
+  /** Tasks that were given to an event loop and have not run. */
   private final Queue<Runnable> given = new ArrayDeque<>();
 
-  /** Its rounds are run by the tests: how long a round takes is nothing it could notice. */
+  /** Tests run its rounds, whose duration it cannot notice. */
   private final Watchdog watchdog = new Watchdog(List.of(given::add), 1_000, () -> {});
 
   private void assertSilentRoundsPass() {
@@ -79,7 +79,7 @@ class WatchdogTest {
     assertEquals(1, lines.size(), Files.readString(log));
   }
 
-  /** Watches itself as the service does, and blocks a loop for ever. */
+  /** Watches itself like the service, and blocks a loop for ever. */
   static final class StuckProcess {
     public static void main(String[] arguments) throws InterruptedException {
       Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));

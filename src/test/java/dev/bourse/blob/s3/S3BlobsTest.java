@@ -13,9 +13,9 @@ import dev.bourse.blob.StorageFault;
 import dev.bourse.blob.Upload;
 import dev.bourse.blob.Workers;
 import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -70,7 +70,7 @@ class S3BlobsTest extends S3Fixture {
     // It died when its object was made and nothing more was said of it.
     await(rows.keeping(row, dead));
     try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
-      calls.put(dead.object(), 100_000, () -> new ByteArrayInputStream(bytes));
+      calls.put(dead.object(), payload(bytes));
     }
     S3Blobs other = process();
     Upload second = await(other.open("u.21", NONE));
@@ -231,12 +231,7 @@ class S3BlobsTest extends S3Fixture {
     S3Rows.Upload row = await(rows.find("u.10")).orElseThrow();
     byte[] others = random(99, PART);
     try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
-      calls.send(
-          String.valueOf(row.object()),
-          String.valueOf(row.multipart()),
-          1,
-          PART,
-          () -> (InputStream) new ByteArrayInputStream(others));
+      calls.send(String.valueOf(row.object()), String.valueOf(row.multipart()), 1, payload(others));
     }
     failure(StorageFault.class, upload.finish());
     assertEquals(0, upload.stored());
@@ -256,6 +251,14 @@ class S3BlobsTest extends S3Fixture {
     holdsOnly();
   }
 
+  private static Payload payload(byte[] bytes) {
+    return new Payload(
+        bytes.length,
+        () -> new ByteArrayInputStream(bytes),
+        () -> Base64.getDecoder().decode(PresignedPut.md5(bytes)),
+        true);
+  }
+
   @Test
   void aPartWhoseBytesDoNotComeIsGivenUpAndNoFailureOfTheStore() throws Exception {
     List<String> ended = new CopyOnWriteArrayList<>();
@@ -273,7 +276,7 @@ class S3BlobsTest extends S3Fixture {
               spool,
               new Semaphore(1),
               workers,
-              source -> calls.send("blobs/o", multipart, 1, PART, source));
+              payload -> calls.send("blobs/o", multipart, 1, payload));
       assertNotNull(part);
       part.giveUp();
       ExecutionException failure = assertThrows(ExecutionException.class, () -> await(part.tag()));
@@ -284,6 +287,24 @@ class S3BlobsTest extends S3Fixture {
       spool.close();
       await(workers.close());
     }
+  }
+
+  /** One process looks for orphans while another publishes again and stores who wants the blob. */
+  @Test
+  void aBlobThatAnotherProcessPublishesBetweenTheLookAndTheDeletionStays() throws Exception {
+    S3Rows rows = new S3Rows(database, config(SERVER.port()).name(), clock);
+    publish(blobs, "k.30", new byte[9]);
+    clock.advance(3_600_000);
+    S3Rows.Blob seen = await(rows.blob("k.30")).orElseThrow();
+    S3Blobs other = process();
+    publish(other, "k.30", new byte[9]);
+    assertTrue(await(rows.deleted("k.30", seen, clock.millis())).isEmpty());
+    await(other.delete("k.30"));
+    publish(other, "k.30", new byte[9]);
+    clock.advance(1);
+    assertTrue(await(rows.deleted("k.30", seen, clock.millis())).isEmpty());
+    assertArrayEquals(new byte[9], content(blobs, "k.30"));
+    holdsOnly("k.30");
   }
 
   @Test

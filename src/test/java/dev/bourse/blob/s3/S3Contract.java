@@ -66,7 +66,7 @@ abstract class S3Contract extends BlobStoreContract {
       database =
           await(
               SqliteDatabase.open(
-                  vertx, folder.resolve("rows"), SqliteConfig.defaults(), "db/sqlite", clock));
+                  vertx, folder.resolve("rows"), SqliteConfig.defaults(), "db/schema", clock));
     }
     return database;
   }

@@ -70,7 +70,7 @@ abstract class S3Fixture {
     database =
         await(
             SqliteDatabase.open(
-                vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/sqlite", clock));
+                vertx, folder.resolve("bourse.db"), SqliteConfig.defaults(), "db/schema", clock));
     blobs = process();
   }
 

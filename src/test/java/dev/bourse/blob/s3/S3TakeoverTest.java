@@ -13,6 +13,7 @@ import dev.bourse.faults.S3Faults;
 import dev.bourse.faults.S3Faults.Fault;
 import dev.bourse.faults.UntoldEnds;
 import dev.bourse.store.Statement;
+import dev.bourse.testing.Slow;
 import io.vertx.core.Future;
 import java.util.Arrays;
 import java.util.List;
@@ -104,8 +105,8 @@ class S3TakeoverTest extends S3Fixture {
     end(process(), KEPT, KEPT + 100_000);
   }
 
-  /** Keeps 40 pieces in turn and sends 11 MB. */
   @Test
+  @Slow("keeps 40 pieces in turn and sends 11 MB")
   void aTailThatTwoProcessesKeptInTurnIsWholeAndOfFewPieces() throws Exception {
     S3Blobs other = process(network.port());
     int at = 0;

@@ -1,9 +1,11 @@
 package dev.bourse.blob.s3;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.bourse.blob.StorageFault;
 import dev.bourse.testing.S3Server;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -23,14 +25,18 @@ class S3UnusableTest {
     this.folder = folder;
   }
 
-  private void assertUnusable(String store, String secret, String reason) throws IOException {
+  private S3Calls calls(String store, String secret) throws IOException {
     Path credentials =
         Files.writeString(
             folder.resolve("credentials"),
             "[default]\naws_access_key_id=%s\naws_secret_access_key=%s\n"
                 .formatted(S3Server.ACCESS_KEY, secret));
     S3Config config = S3Config.parse(store, Optional.of(credentials));
-    try (S3Calls calls = new S3Calls(config, (operation, outcome, nanos) -> {})) {
+    return new S3Calls(config, (operation, outcome, nanos) -> {});
+  }
+
+  private void assertUnusable(String store, String secret, String reason) throws IOException {
+    try (S3Calls calls = calls(store, secret)) {
       S3Unusable unusable = assertThrows(S3Unusable.class, calls::check);
       String message = String.valueOf(unusable.getMessage());
       assertTrue(message.contains(reason), message);
@@ -42,6 +48,18 @@ class S3UnusableTest {
     S3Server server = S3Server.s3proxy();
     assertUnusable(
         server.store(server.newBucket()), "another-secret", "refuses the credentials for bucket");
+  }
+
+  /** As after the secret key was changed at the store while a process runs. */
+  @Test
+  void aCallWithoutBytesThatIsRefusedForItsSignatureNamesTheCredentials() throws Exception {
+    S3Server server = S3Server.s3proxy();
+    try (S3Calls calls = calls(server.store(server.newBucket()), "another-secret")) {
+      StorageFault fault = assertThrows(StorageFault.class, () -> calls.get("k", 0, 1));
+      assertFalse(fault instanceof UploadReceipt.AlteredException, fault::toString);
+      String message = String.valueOf(fault.getMessage());
+      assertTrue(message.contains("refuses the credentials for bucket"), message);
+    }
   }
 
   @Test

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Signing in with the browser of the same machine. */
+/** Sign-in with the browser of the same machine. */
 @ReplayedOnPostgres
 @SuppressWarnings("NullAway.Init") // JUnit sets the folder before each test.
 class BrowserLoginTest {
@@ -50,32 +50,32 @@ class BrowserLoginTest {
     bourse.close();
   }
 
-  /** A desktop on which this happens when a page is opened. */
+  /** A desktop whose browser runs this when a page is opened. */
   private MemberShell desktop(Consumer<String> browser) {
     return new MemberShell(home)
         .inRealTime()
         .browsing(door -> browsing.add(CompletableFuture.runAsync(() -> go(browser, door))));
   }
 
-  /** Where the address leads that a browser is started with. */
+  /** The target of the address that a browser is started with. */
   private static String entered(String door) {
     HttpResponse<String> answer = ConsentBrowser.visit(door);
     assertEquals(302, answer.statusCode());
     return answer.headers().firstValue("location").orElseThrow();
   }
 
-  /** A browser that fails ends the wait too, so that the test fails at once. */
+  /** Runs a browser; a failure ends the wait too, so that the test fails at once. */
   private static void go(Consumer<String> browser, String door) {
     try {
       browser.accept(entered(door));
     } catch (AssertionError | RuntimeException e) {
-      // The second visit does.
+      // The second visit has the effect.
       ConsentBrowser.visit(door);
       throw e;
     }
   }
 
-  /** What the browser did went as expected. */
+  /** Waits for the browser, and passes on its failure. */
   private void untilBrowsed() {
     browsing.forEach(CompletableFuture::join);
   }
@@ -183,7 +183,7 @@ class BrowserLoginTest {
                     alice
                         .decide(page, "allow")
                         .replaceFirst("iss=.*", "iss=https://evil.example")));
-    shell.run("login", "--url", url).ended(1).says("but of https://evil.example");
+    shell.run("login", "--url", url).ended(1).says("from https://evil.example");
     assertFalse(Files.exists(shell.credentials()));
   }
 
@@ -222,7 +222,7 @@ class BrowserLoginTest {
 
   @Test
   void whoNeverAnswersIsNotWaitedForForEver() {
-    // It waits in no time.
+    // Its waits take no time.
     MemberShell shell = new MemberShell(home).browsing(page -> {});
     shell.run("login", "--url", url).ended(1).says("nobody allowed the sign-in within 10 minutes");
     assertFalse(Files.exists(shell.credentials()));

@@ -44,7 +44,7 @@ class KnownNamesTest {
   }
 
   private KnownNames names(String profile) {
-    return new KnownNames(folder(), new Profile(profile, "http://localhost:8080"));
+    return new KnownNames(folder(), new SignInProfile(profile, "http://localhost:8080"));
   }
 
   private Path file() {
@@ -52,11 +52,11 @@ class KnownNamesTest {
   }
 
   private static JsonObject whoami(String... clusters) {
-    JsonArray told = new JsonArray();
+    JsonArray listed = new JsonArray();
     for (String name : clusters) {
-      told.add(new JsonObject().put("name", name).put("kind", "vm"));
+      listed.add(new JsonObject().put("name", name).put("kind", "vm"));
     }
-    return new JsonObject().put("clusters", told);
+    return new JsonObject().put("clusters", listed);
   }
 
   private static KnownNames.Node node(String cluster, int slot) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Signing in and out from a command line. */
+/** Signing in and out on a command line. */
 @ReplayedOnPostgres
 class LoginCommandTest {
   private static RunningBourse bourse;
@@ -50,7 +50,7 @@ class LoginCommandTest {
     bourse.close();
   }
 
-  /** A command line whose person allows or denies while it waits the first time. */
+  /** A command line whose user allows or denies during the first wait. */
   private static MemberShell answering(Path home, String decision) {
     AtomicInteger waits = new AtomicInteger();
     return new MemberShell(home)
@@ -99,7 +99,7 @@ class LoginCommandTest {
     shell.run("login", "--profile", "work", "--url", url, "--scope", "org:read").ended(0);
     assertEquals(first, shell.account(url).getString("access_token"), "each has its own");
     assertEquals(url, shell.account("work").getString("url"));
-    // The last one is meant unless another is named; its scope is what was asked for.
+    // The last profile is the default; its scope is the requested one.
     shell.run("whoami", "--fields", "scopes").ended(0).says("org:read");
     shell.run("billing", "balance").ended(1).says("forbidden");
     shell.run("billing", "balance", "--url", url).ended(0);
@@ -138,7 +138,7 @@ class LoginCommandTest {
         shell.run(typed.toArray(String[]::new)).ended(2).says(refusal);
       }
       assertEquals(0, requests.get(), "requests to the other service");
-      // To sign in there is what replaces it.
+      // Another sign-in there would replace it.
       shell.run("login", "--profile", "work", "--url", there).ended(3);
       assertTrue(requests.get() > 0);
     } finally {
@@ -175,7 +175,7 @@ class LoginCommandTest {
     MemberShell shell = new MemberShell(home);
     shell.run("login", "--url", url).ended(1).says("the code has expired");
     assertEquals(Duration.ofSeconds(5), shell.waits.get(0));
-    // The shell waits in no time, so the service finds all tries but the first too early.
+    // The shell waits in no time, so the service finds all polls but the first too early.
     assertEquals(Duration.ofSeconds(10), shell.waits.get(2));
     assertEquals(Duration.ofSeconds(15), shell.waits.get(3));
     assertTrue(shell.waits.size() < 20, shell.waits::toString);

@@ -3,6 +3,7 @@ package dev.bourse.client.account;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.bourse.remote.Refused;
+import dev.bourse.testing.Slow;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -18,14 +19,14 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The port to which the browser brings the service's answer. */
+/** The local port that receives the service's answer from the browser. */
 @Tag("fast")
 class LoopbackAnswerTest {
-  /** As in a command: the JDK's server reads its limits once in a process. */
+  /** A process like a command's, because the JDK's server reads its limits once in a process. */
   static final class Fresh {
     private Fresh() {}
 
-    /** Prints the status that a visitor gets behind others whose requests never come whole. */
+    /** Prints the status of a visitor while requests of others never complete. */
     public static void main(String[] arguments) throws IOException, InterruptedException, Refused {
       List<Socket> halfSent = new ArrayList<>();
       try (LoopbackAnswer answer = LoopbackAnswer.open("state")) {
@@ -49,8 +50,8 @@ class LoopbackAnswerTest {
     }
   }
 
-  /** Takes seconds: the limit of incomplete requests is that of a JVM, so one of its own starts. */
   @Test
+  @Slow("the limit of incomplete requests is that of a JVM, so one of its own starts")
   void requestsThatNeverComeWholeDoNotKeepTheBrowserOut() throws Exception {
     Process process =
         new ProcessBuilder(

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.AdminRun;
 import dev.bourse.testing.AnswerLosingProxy;
 import dev.bourse.testing.ClusterClient;
 import dev.bourse.testing.MemberShell;
@@ -18,13 +19,14 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a team types: keys, up, status, down. */
+/** A team's commands: keys, up, status, down. */
 @OneEngine("a command line asks a service, whatever its store")
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class CapacityCommandsTest {
@@ -37,7 +39,7 @@ class CapacityCommandsTest {
 
   @BeforeAll
   static void start() {
-    bourse = RunningBourse.withMarkets(14, "market.tick=200ms", "capacity.write-cadence=0");
+    bourse = RunningBourse.withMarkets(19, "market.tick=200ms", "capacity.write-cadence=0");
   }
 
   @AfterAll
@@ -55,7 +57,7 @@ class CapacityCommandsTest {
     return unhurried().inRealTime();
   }
 
-  /** One whose waits take no time, in which things can be done. */
+  /** A shell whose waits take no time and can run code. */
   private MemberShell unhurried() {
     return new MemberShell(home)
         .with("BOURSE_URL", bourse.service().baseUrl())
@@ -108,7 +110,7 @@ class CapacityCommandsTest {
     shell.run("down", "--yes").ended(1).says("declares nothing");
   }
 
-  /** What is kept of the service's names. */
+  /** The stored names of the service. */
   private JsonObject names() throws IOException {
     return new JsonObject(Files.readString(home.resolve("bourse/names.json")))
         .getJsonObject("profiles")
@@ -133,8 +135,8 @@ class CapacityCommandsTest {
   void nothingIsDeclaredThatNobodyAgreedTo() throws IOException {
     MemberShell shell = withKey();
     String[] up = {"up", "--gpus", "8", "--max-price", "2"};
-    shell.run(up).ended(2).says("nobody is there to be asked: --yes");
-    shell.typing("n").run(up).ended(1).says("nothing was declared");
+    shell.run(up).ended(2).says("nothing was done: there is no terminal to ask on. Add --yes");
+    shell.typing("n").run(up).ended(1).says("nothing was done");
     shell.run("up", "--gpus", "8", "--max-price", "2", "--dry-run").ended(0).says("$16.00 an hour");
     JsonObject preview =
         new JsonObject(
@@ -142,6 +144,136 @@ class CapacityCommandsTest {
     assertEquals(1, preview.getInteger("nodes_won"));
     assertEquals(0, cluster.version());
     shell.typing("y").run(up).ended(0);
+    assertEquals(1, cluster.version());
+  }
+
+  @Test
+  void whatAnOperationsCommandTakesAwayIsNamedAndAsked() throws IOException {
+    MemberShell shell = withKey();
+    shell.run("up", "--gpus", "8", "--max-price", "2", "-y", "--wait").ended(0);
+    String node = cluster.active().get(0);
+    String[] declare = {
+      "capacity",
+      "declare",
+      "--max-gpus",
+      "0",
+      "--max-price-per-gpu-hour",
+      "2",
+      "--expected-version",
+      "1"
+    };
+    shell.run(declare).ended(2).says("loses 1 node and all data on it: " + node);
+    shell.run("nodes", "swap", "--node", node).ended(2).says("Swaps node " + node);
+    String key = shell.run("keys", "list", "-o", "name").ended(0).out().strip();
+    shell.run("keys", "revoke", key).ended(2).says("Revokes ssh key ").says("(SHA256:");
+    assertEquals(List.of(node), cluster.active());
+    assertEquals(1, cluster.version());
+    shell().typing("n").run(declare).ended(1).says("nothing was done");
+    shell().typing("y").run(declare).ended(0);
+    assertEquals(2, cluster.version());
+  }
+
+  @Test
+  void nodesGrantedWhileTheQuestionIsOpenAreAskedAbout() throws IOException {
+    MemberShell shell = withKey();
+    String pool = market.name();
+    String[] pause = {"pools", "update", pool, "--pause-reason", "test", "-y", "--paused", "true"};
+    String[] resume = {"pools", "update", pool, "-y", "--paused", "false"};
+    assertEquals(0, AdminRun.on(bourse, pause).exitCode());
+    shell.run("up", "--gpus", "16", "--max-price", "2", "-y").ended(0);
+    shell
+        .typing("y")
+        .asked(
+            () -> {
+              assertEquals(0, AdminRun.on(bourse, resume).exitCode());
+              cluster.untilHeld(2);
+            })
+        .run("down")
+        .ended(0)
+        .says("More is lost than when you were asked:")
+        .says("loses 2 nodes and all data on them: ");
+    assertEquals(0, declared().getInteger("max_gpus"));
+  }
+
+  @Test
+  void aTokenThatMayOnlyWriteIsAskedWithoutTheLosses() throws IOException {
+    withKey().run("up", "--gpus", "8", "--max-price", "2", "-y", "--wait").ended(0);
+    String secret =
+        AdminRun.on(
+                bourse,
+                "tokens",
+                "mint",
+                market.red(),
+                "--name",
+                "writer",
+                "--scopes",
+                "capacity:write,bid:write",
+                "-o",
+                "json")
+            .json()
+            .getString("token");
+    MemberShell writer = shell().with("BOURSE_TOKEN", secret);
+    String[] declare = {"capacity", "declare", "--max-gpus", "0", "--max-price-per-gpu-hour", "2"};
+    writer.run(declare).ended(2).says("What is lost cannot be shown: ").says("capacity:read");
+    assertEquals(1, cluster.version());
+    writer.typing("y").run(declare).ended(0);
+    assertEquals(2, cluster.version());
+    writer
+        .with("BOURSE_CLUSTER", market.red() + "-k8s")
+        .typing("y")
+        .run(
+            "k8s",
+            "set-bid",
+            "--limit-price-per-gpu-hour",
+            "2",
+            "--max-gpus",
+            "0",
+            "--expected-version",
+            "0")
+        .ended(0)
+        .says("What is lost cannot be shown: ")
+        .says("bid:read");
+  }
+
+  @Test
+  void aDeclarationWithoutAVersionIsSentWithTheOneThatWasAskedAbout() throws IOException {
+    withKey().run("up", "--gpus", "16", "--max-price", "2", "-y").ended(0);
+    AtomicInteger questions = new AtomicInteger();
+    shell()
+        .typing("y")
+        .asked(
+            () -> {
+              if (questions.incrementAndGet() == 1) {
+                cluster.declare(3, 2);
+              }
+            })
+        .run("capacity", "declare", "--max-gpus", "8")
+        .ended(1)
+        .says("another writer changed the cluster first: it is at version 2");
+    assertEquals(24, declared().getInteger("max_gpus"));
+  }
+
+  @Test
+  void anEndThatTakesAllNodesIsTold() throws IOException {
+    MemberShell shell = withKey();
+    shell.run("up", "--gpus", "8", "--max-price", "2", "-y", "--wait").ended(0);
+    shell
+        .run("up", "--until", "1m")
+        .ended(2)
+        .says("the node is given back, with all data on it, at ");
+    shell.run("up", "--max-spend", "0.02").ended(2).says("once they have cost $0.02");
+    shell
+        .run(
+            "capacity",
+            "declare",
+            "--max-gpus",
+            "8",
+            "--max-price-per-gpu-hour",
+            "2",
+            "--max-spend-usd",
+            "0.02")
+        .ended(2)
+        .says("once they have cost $0.02");
     assertEquals(1, cluster.version());
   }
 
@@ -161,14 +293,17 @@ class CapacityCommandsTest {
             "2",
             "--max-spend",
             "100",
+            "--auto-swap",
             "-y")
         .ended(0);
     shell.run("up", "--max-price", "2.25", "-y").ended(0);
+    assertTrue(declared().getBoolean("auto_swap"));
     assertEquals(16, declared().getInteger("max_gpus"));
     assertEquals(16, declared().getInteger("min_gpus"));
     assertEquals(100, declared().getInteger("max_spend_usd"));
     assertEquals(2.25, declared().getDouble("max_price_per_gpu_hour"));
-    shell.run("up", "--min-gpus", "none", "--max-spend", "none", "-y").ended(0);
+    shell.run("up", "--min-gpus", "none", "--max-spend", "none", "--no-auto-swap", "-y").ended(0);
+    assertFalse(declared().getBoolean("auto_swap"));
     assertEquals(null, declared().getValue("min_gpus"));
     assertEquals(null, declared().getValue("max_spend_usd"));
   }
@@ -227,7 +362,7 @@ class CapacityCommandsTest {
             .typing("y")
             .asked(() -> cluster.declare(1, 3))
             .run("up", "--gpus", "16", "--max-price", "2");
-    late.ended(1).says("another writer came first: the cluster is at version 1 by token:");
+    late.ended(1).says("another writer changed the cluster first: it is at version 1 by token:");
     assertEquals(8, declared().getInteger("max_gpus"));
   }
 
@@ -288,7 +423,7 @@ class CapacityCommandsTest {
             shell.run("quote", "--gpus", "8", "--max-price", "2", "-o", "json").ended(0).out());
     assertEquals(1, quote.getInteger("nodes_won"));
     assertEquals(market.red() + "\n", shell.run("whoami", "-o", "name").ended(0).out());
-    // The organization and the cluster are known; nobody types them.
+    // The organization and the cluster are known and need not be typed.
     assertEquals(1, shell.run("keys", "list", "-o", "name").ended(0).out().lines().count());
     shell.run("capacity", "show", "--fields", "cluster").ended(0).says(cluster.cluster());
   }

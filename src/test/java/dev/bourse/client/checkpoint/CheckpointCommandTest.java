@@ -12,6 +12,7 @@ import dev.bourse.testing.MemberShell;
 import dev.bourse.testing.MemberShell.Outcome;
 import dev.bourse.testing.OneEngine;
 import dev.bourse.testing.RunningBourse;
+import dev.bourse.testing.Slow;
 import dev.bourse.testing.StallingProxy;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -32,10 +33,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Publishing and fetching files from a command line. */
+/** Publishing and fetching files on a command line. */
 @OneEngine("a command speaks HTTP; UploadApiTest and SetApiTest are of each")
 class CheckpointCommandTest {
-  /** Too long for one request: a whole stretch of 64 MiB and some more. */
+  /** Too long for one request: a whole part of 64 MiB and some more. */
   private static final int LONG = 72 << 20;
 
   private static final long STRETCH = 64L << 20;
@@ -84,7 +85,7 @@ class CheckpointCommandTest {
     return Files.write(folder.resolve(name), bytes);
   }
 
-  /** The id at the start of what a push prints. */
+  /** The id at the start of a push's output. */
   private static String id(Outcome pushed) {
     return pushed.ended(0).out().split(" ", 2)[0];
   }
@@ -151,6 +152,31 @@ class CheckpointCommandTest {
   }
 
   @Test
+  void aDeletionNamesTheItemAndAsks() throws IOException {
+    String id = id(alice().run(push(file("run.md", new byte[] {'r'}), "--title", "Run 7")));
+    String[] delete = {"checkpoint", "delete", id};
+    alice()
+        .run(delete)
+        .ended(2)
+        .says("Deletes Run 7 (run.md, 1 bytes) with all its revisions for good")
+        .says("Add --yes to do it without asking");
+    alice().typing("n").run(delete).ended(1).says("nothing was done");
+    assertEquals("ready", stored(id).getString("status"));
+    alice().typing("y").run(delete).ended(0);
+    alice().run(delete).ended(1).says("gone: ");
+  }
+
+  @Test
+  void aRemovalNamesWhatTheMemberLeavesAndAsks() {
+    alice()
+        .run("members", "remove", "bob")
+        .ended(2)
+        .says("Removes member bob for good and signs them out. Revokes API tokens: ")
+        .says("Withdraws invitations: none.");
+    alice().run("members", "removal", "bob").ended(0);
+  }
+
+  @Test
   void whatIsNoFileToPublishIsRefusedBeforeAnythingIsSent() throws IOException {
     alice().run(push(folder)).ended(2).says("is not a file");
     alice().run(push(folder.resolve("none"))).ended(2).says("cannot read");
@@ -206,7 +232,7 @@ class CheckpointCommandTest {
     alice().run("checkpoint", "list", "--limit", "0").ended(2);
   }
 
-  // Takes seconds: a file longer than a stretch, tens of MiB, is hashed, sent and read back.
+  // Takes seconds: a file longer than a part, tens of MiB, is hashed, sent and read back.
   @Test
   void aLongFileGoesInPiecesAndALostConnectionIsTriedAgain() throws Exception {
     Path model = file("lost.bin", FilesFixture.bytes(LONG, 4));
@@ -232,7 +258,7 @@ class CheckpointCommandTest {
     try (AnswerLosingProxy proxy =
         new AnswerLosingProxy(bourse.service().baseUrl(), "POST", "/commit")) {
       MemberShell shell = alice().with("BOURSE_URL", proxy.url());
-      // Before it tries again, the service has done what it was asked, and has ended the session.
+      // Before the retry, the service has executed the request and ended the session.
       shell.atWait(
           () ->
               RunningBourse.until(
@@ -250,7 +276,7 @@ class CheckpointCommandTest {
     }
   }
 
-  /** What she is known by in a process of its own. */
+  /** Alice's environment in a separate process. */
   private Map<String, String> asAlice() {
     return Map.of(
         "XDG_CONFIG_HOME", folder.toString(),
@@ -259,7 +285,7 @@ class CheckpointCommandTest {
         "TERM", "xterm");
   }
 
-  /** Pushes in a process of its own that is killed with so many bytes let through. */
+  /** Pushes in a separate process that is killed after this many bytes passed. */
   private String killed(Path model, long letThrough) throws Exception {
     Path said = folder.resolve("said");
     ProcessBuilder child =
@@ -284,7 +310,7 @@ class CheckpointCommandTest {
     return Files.readString(said);
   }
 
-  /** Takes seconds: the file is longer than a stretch of 64 MiB. */
+  /** Takes seconds: the file is longer than a part of 64 MiB. */
   @Test
   void aPushThatWasKilledGoesOnWhereItStood() throws Exception {
     byte[] bytes = FilesFixture.bytes(LONG, 5);
@@ -301,8 +327,8 @@ class CheckpointCommandTest {
     assertEquals(List.of(), alice().uploads());
   }
 
-  /** Takes seconds: the file is longer than a stretch of 64 MiB. */
   @Test
+  @Slow("the file is longer than a stretch of 64 MiB")
   void aFileThatChangedSinceIsSentFromItsStart() throws Exception {
     byte[] bytes = FilesFixture.bytes(LONG, 6);
     Path model = file("changed.bin", bytes);
@@ -310,7 +336,7 @@ class CheckpointCommandTest {
     killed(model, STRETCH + (4 << 20));
     bytes[10]++;
     file("changed.bin", bytes);
-    // Neither its size nor its time tells.
+    // Neither its size nor its time reveals the change.
     Files.setLastModifiedTime(model, written);
     Outcome pushed = alice().inRealTime().run(push(model)).says("starting again");
     assertEquals(FilesFixture.sha256(bytes), stored(id(pushed)).getString("sha256"));
@@ -321,7 +347,7 @@ class CheckpointCommandTest {
         .getString("id");
   }
 
-  /** Where the bytes of a pull are until they are whole. */
+  /** The temporary file of a pull. */
   private Path part(String name, byte[] bytes) {
     return folder.resolve(name + "." + FilesFixture.sha256(bytes).substring(0, 16) + ".part");
   }
@@ -397,7 +423,7 @@ class CheckpointCommandTest {
     alice()
         .run("checkpoint", "pull", id, "-o", target.toString())
         .ended(4)
-        .says("are not those that were published");
+        .says("the bytes differ from the published ones");
     assertFalse(Files.exists(target));
     assertFalse(Files.exists(part("damaged.bin", bytes)));
   }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Publishing and fetching folders from a command line. */
+/** Publishing and fetching folders on a command line. */
 @OneEngine("a command speaks HTTP; UploadApiTest and SetApiTest are of each")
 class SetCommandTest {
   private static final int SHARD = 256 << 10;
@@ -54,7 +54,7 @@ class SetCommandTest {
     gate.close();
   }
 
-  /** A folder of its own name, so that every test has a set of its own. */
+  /** Creates a folder with a unique name, so that every test has its own set. */
   @BeforeEach
   void begin() throws IOException {
     model = Files.createDirectory(home.resolve("m-" + FilesFixture.freshName()));
@@ -145,7 +145,7 @@ class SetCommandTest {
     fetch(id, back).ended(0).says("6 files, 6 of them fetched");
     Files.delete(model.resolve(".cache/left.out"));
     assertEquals(content(model), content(back));
-    // Only what is missing is fetched again.
+    // Only the missing file is fetched again.
     Files.delete(back.resolve("shards/01.bin"));
     fetch(id, back).ended(0).says("6 files, 1 of them fetched");
     assertEquals(content(model), content(back));
@@ -222,7 +222,7 @@ class SetCommandTest {
     byte[] own = {1, 2, 3};
     Files.write(back.resolve("shards/00.bin"), own);
     Files.write(back.resolve("mine.txt"), own);
-    fetch(id, back).ended(1).says("holds other bytes").says("--force");
+    fetch(id, back).ended(1).says("differs from the set's file").says("--force");
     assertArrayEquals(own, Files.readAllBytes(back.resolve("shards/00.bin")));
     fetch(id, back, "--force").ended(0).says("1 of them fetched");
     assertArrayEquals(own, Files.readAllBytes(back.resolve("mine.txt")));
@@ -250,7 +250,10 @@ class SetCommandTest {
     file(part, FilesFixture.bytes(1_000, 2));
     String id = id(publish());
     Path back = home.resolve("back");
-    fetch(id, back).ended(1).says("the set has a file " + part).says("of its m.bin would lie");
+    fetch(id, back)
+        .ended(1)
+        .says("the set has a file " + part)
+        .says("the temporary name of its m.bin");
     assertEquals(List.of(), content(back));
   }
 

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Where a browser can be opened. */
+/** The environments in which a browser can be opened. */
 @Tag("fast")
 class DesktopBrowserTest {
   private static boolean isThere(Map<String, String> variables, String system) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Digests that are computed once. */
+/** The cache of digests. */
 @Tag("fast")
 @SuppressWarnings("NullAway.Init") // JUnit gives the folder before each test.
 class FolderDigestsTest {
@@ -45,7 +45,7 @@ class FolderDigestsTest {
         new CommandEnvironment(
             Map.of("XDG_CONFIG_HOME", home.toString()),
             false,
-            // So late that what a test has just written was written some time ago.
+            // Late enough that files written by a test are old.
             Clock.offset(Clock.systemUTC(), Duration.ofMinutes(1)),
             new Random(1),
             over -> {},
@@ -71,7 +71,7 @@ class FolderDigestsTest {
     String one = digest(digests);
     digests.write();
     assertTrue(read().knows("a.bin", LocalFile.look(file)));
-    // What is remembered of it is told, not what reading it again would tell.
+    // The cached digest is returned, rather than that of the content.
     digests.remember("a.bin", LocalFile.look(file), "remembered");
     digests.write();
     assertEquals("remembered", digest(read()));
@@ -84,7 +84,7 @@ class FolderDigestsTest {
     FolderDigests digests = read();
     String one = digest(digests);
     digests.write();
-    // As unpacking an archive whose files all have one time does.
+    // As after unpacking an archive whose files all have one time.
     Path other = Files.writeString(folder.resolve("other"), "two");
     Files.setLastModifiedTime(other, LONG_AGO);
     Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
@@ -99,7 +99,7 @@ class FolderDigestsTest {
     String one = digest(digests);
     digests.write();
     do {
-      // Until the file system's clock has gone on.
+      // Until the file system's clock has advanced.
       Files.writeString(file, "two");
       Files.setLastModifiedTime(file, LONG_AGO);
     } while (Objects.equals(LocalFile.look(file).stamp(), before.stamp()));

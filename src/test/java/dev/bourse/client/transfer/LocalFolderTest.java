@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What of a folder is published. */
+/** The files of a folder that are published. */
 @Tag("fast")
 @SuppressWarnings("NullAway.Init") // JUnit gives the folder before each test.
 class LocalFolderTest {
@@ -67,10 +67,10 @@ class LocalFolderTest {
     Files.createSymbolicLink(folder.resolve("link.bin"), folder.resolve("real.bin"));
     assertEquals(List.of("link.bin", "real.bin"), paths(false));
     Path loop = Files.createSymbolicLink(folder.resolve("loop"), folder);
-    refused("loop is a symbolic link that leads to no file");
+    refused("loop is a symbolic link without a target file");
     Files.delete(loop);
     Files.createSymbolicLink(folder.resolve("broken"), folder.resolve("gone"));
-    refused("broken is a symbolic link that leads to no file");
+    refused("broken is a symbolic link without a target file");
   }
 
   @Test

@@ -18,11 +18,11 @@ import java.util.OptionalLong;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What is told of a transfer while it runs. */
+/** The progress that is shown during a transfer. */
 class ProgressTest {
   private static final long MIB = 1 << 20;
 
-  private final StringWriter told = new StringWriter();
+  private final StringWriter output = new StringWriter();
   private long now;
 
   private final Clock clock =
@@ -38,10 +38,10 @@ class ProgressTest {
             over -> {},
             Optional::empty,
             Optional.empty());
-    return new Progress(new PrintWriter(told), environment, "model.bin", 0, total);
+    return new Progress(new PrintWriter(output), environment, "model.bin", 0, total);
   }
 
-  /** A second, looked at every 10 ms, in which so many bytes go. */
+  /** Simulates a second, drawn every 10 ms, in which this many bytes are transferred. */
   private void second(Progress progress, long bytes) {
     long start = progress.bytes();
     for (int i = 1; i <= 100; i++) {
@@ -57,8 +57,8 @@ class ProgressTest {
       second(progress, 10 * MIB);
       second(progress, 10 * MIB);
     }
-    String[] drawn = told.toString().split("\r\u001b\\[K", -1);
-    // Twenty times, with what is before the first and after the last.
+    String[] drawn = output.toString().split("\r\u001b\\[K", -1);
+    // Twenty times, with the text before the first and after the last.
     assertEquals(22, drawn.length);
     assertEquals("model.bin  20 % [##----------] 20.0 of 100 MiB 10.0 MiB/s ETA 0:08", drawn[20]);
     assertEquals("", drawn[21], "nothing of it stays");
@@ -76,7 +76,7 @@ class ProgressTest {
         model.bin: 10 %, 10.0 of 100 MiB, 1.0 MiB/s, ETA 1:30
         model.bin: 20 %, 20.0 of 100 MiB, 1.0 MiB/s, ETA 1:20
         """,
-        told.toString());
+        output.toString());
   }
 
   @Test
@@ -104,7 +104,7 @@ class ProgressTest {
     }
     Progress named =
         new Progress(
-            new PrintWriter(told),
+            new PrintWriter(output),
             new CommandEnvironment(
                 Map.of(),
                 false,
@@ -118,7 +118,7 @@ class ProgressTest {
             1);
     now += 20_000;
     named.draw();
-    assertFalse(told.toString().contains("\u001b"), told.toString());
+    assertFalse(output.toString().contains("\u001b"), output.toString());
   }
 
   @Test

@@ -19,7 +19,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How a transfer that fails is tried again. */
+/** Retries of a failing transfer. */
 @Tag("fast")
 class RetryPolicyTest {
   private final Refused lost = new Refused(ExitCode.UNAVAILABLE, "the connection is lost");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Manifests as somebody else wrote them. */
+/** Untrusted manifests. */
 @Tag("fast")
 class SetManifestTest {
   private static final String SHA256 = "ab".repeat(32);

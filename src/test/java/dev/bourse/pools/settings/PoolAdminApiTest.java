@@ -132,6 +132,22 @@ class PoolAdminApiTest {
   }
 
   @Test
+  void rootRightsOfTenantsAreGivenAndNeverTakenBack() {
+    String pool = bourse.market().name() + "-root";
+    assertEquals("login", operator.post(POOLS, newPool(pool)).json().getString("tenants"));
+    JsonObject root = new JsonObject().put("tenants", "root");
+    JsonObject login = new JsonObject().put("tenants", "login");
+    patch(pool, login).ok();
+    assertEquals("root", patch(pool, root).ok().getString("tenants"));
+    assertTrue(
+        patch(pool, login)
+            .refused(ErrorCode.BAD_REQUEST)
+            .getString("detail")
+            .contains("create another pool"));
+    assertEquals("root", operator.get(POOLS + "/" + pool).ok().getString("tenants"));
+  }
+
+  @Test
   void aPoolIsOpenToSelfServiceOnlyWhileAnOperatorSaysSo() {
     String market = bourse.market().name();
     String pool = market + "-closed";

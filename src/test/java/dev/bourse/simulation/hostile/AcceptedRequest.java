@@ -5,17 +5,17 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A request that its operation accepts, from which mutations begin.
+ * A request that its operation accepts, the starting point of mutations.
  *
- * @param name the operation's id, and what tells it from another sample of the same operation
- * @param values of parameters in path and query, as they are meant
- * @param headers credentials, and what else the operation needs
+ * @param name the operation's id, with a suffix if it has several samples
+ * @param values of parameters in path and query, unencoded
+ * @param headers credentials, and others that the operation needs
  * @param json of an operation that takes JSON
- * @param schema what the JSON is held to; the operation's own, or that of a tool that it calls
+ * @param schema of the JSON; the operation's own, or that of a tool that it calls
  * @param root where in the JSON the schema applies, as names with slashes before them
  * @param form of an operation that takes one
  * @param bytes of an operation that takes bytes
- * @param isAccepted false where the world has nothing that the operation would accept
+ * @param isAccepted false if the world has nothing that the operation would accept
  */
 @SuppressWarnings("ArrayRecordComponent") // No two of them are compared.
 public record AcceptedRequest(
@@ -44,7 +44,7 @@ public record AcceptedRequest(
         true);
   }
 
-  /** The same, known to be refused though nothing is wrong with it. */
+  /** Returns the request, marked as one that is rejected although it is valid. */
   public AcceptedRequest refused() {
     return new AcceptedRequest(
         operation, name, values, headers, json, schema, root, form, bytes, false);
@@ -74,7 +74,7 @@ public record AcceptedRequest(
     return copy(name, values, headers, json, form, body);
   }
 
-  /** Held to another schema, at a place within the JSON. */
+  /** Returns the request with another schema, which applies at a place within the JSON. */
   public AcceptedRequest within(String place, JsonObject other) {
     return new AcceptedRequest(
         operation, name, values, headers, json, other, place, form, bytes, isAccepted);

@@ -12,13 +12,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * An operation as its contract states it, with every reference followed.
+ * An operation of a contract, with every reference resolved.
  *
  * @param path with its parameters in braces
- * @param mediaType what its body is; empty when it takes none
- * @param body the schema of its body; empty when it takes none, or bytes
+ * @param mediaType of its body; empty if it takes none
+ * @param body the schema of its body; empty if it takes none, or bytes
  * @param answers the media types of each status it may answer with
- * @param siblings the methods of all operations of its path, itself among them
+ * @param siblings the methods of all operations of its path, including its own
  */
 public record AttackedOperation(
     String contract,
@@ -37,7 +37,7 @@ public record AttackedOperation(
   /** A parameter of a path or a query. */
   record Parameter(String name, boolean isInPath, boolean isRequired, JsonObject schema) {}
 
-  /** Every operation of every served contract. */
+  /** Returns every operation of every served contract. */
   public static List<AttackedOperation> all() {
     List<AttackedOperation> all = new ArrayList<>();
     for (String name : Contract.SERVED) {
@@ -55,12 +55,12 @@ public record AttackedOperation(
     return List.copyOf(all);
   }
 
-  /** Whether a request that it accepts may change something. */
+  /** Returns true if an accepted request may change state. */
   boolean isWrite() {
     return !method.equals("GET") && !method.equals("OPTIONS");
   }
 
-  /** The media types that an answer of a status may have. */
+  /** Returns the media types that an answer of a status may have. */
   Set<String> types(int status) {
     return answers.getOrDefault(status, Set.of());
   }

@@ -8,7 +8,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.EnumSet;
 import java.util.function.UnaryOperator;
 
-/** Requests of members about clusters and what they may spend. */
+/** Requests of members about clusters and spending. */
 final class ClusterSamples {
   private static final String CLUSTERS = "/api/console/clusters";
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** A request in the making: a sample's parts, each as it will stand on the wire. */
+/** A request under construction: a sample's parts in their form on the wire. */
 final class Draft {
   final AcceptedRequest sample;
   String method;
@@ -30,20 +30,20 @@ final class Draft {
   /** Fields of a form, as {@code name=value}, encoded. */
   final List<String> form = new ArrayList<>();
 
-  /** What is done to the target, the body and the whole, in the end. */
+  /** Final changes of the target, the body and the whole request. */
   UnaryOperator<String> onTarget = target -> target;
 
   UnaryOperator<byte[]> onBody = body -> body;
   UnaryOperator<byte[]> onWhole = whole -> whole;
 
-  /** Whether the body's length goes out with it, as it should. */
+  /** Whether the body's length is sent, as it should be. */
   boolean saysLength = true;
 
-  /** Whether it is surely one whole request, so that silence is a fault. */
+  /** Whether it is certainly one complete request, so that silence is a fault. */
   boolean isWhole = true;
 
   /**
-   * @param address where it says it comes from, to a service that believes it
+   * @param address the claimed client address, which the service trusts
    */
   Draft(AcceptedRequest sample, String address) {
     this.sample = sample;
@@ -71,7 +71,7 @@ final class Draft {
     return URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  /** Puts a header in the place of those of its name. */
+  /** Replaces the headers of a name. */
   void header(String name, String value) {
     dropHeader(name);
     headers.add(name + ": " + value);
@@ -81,7 +81,7 @@ final class Draft {
     headers.removeIf(line -> line.regionMatches(true, 0, name + ":", 0, name.length() + 1));
   }
 
-  /** Puts a parameter in the place of those of its name. */
+  /** Replaces a parameter. */
   void parameter(AttackedOperation.Parameter parameter, String encoded) {
     if (parameter.isInPath()) {
       path.put(parameter.name(), encoded);
@@ -96,7 +96,7 @@ final class Draft {
     form.add(name + '=' + encoded);
   }
 
-  /** The target as it stands in the request line. */
+  /** Returns the target of the request line. */
   String target() {
     String target = sample.operation().path();
     for (Map.Entry<String, String> entry : path.entrySet()) {
@@ -124,7 +124,7 @@ final class Draft {
     if (saysLength && (body.length > 0 || !sample.operation().mediaType().isEmpty())) {
       head.append("Content-Length: ").append(body.length).append("\r\n");
     }
-    // Each character up to 255 is a byte, and what is beyond goes as UTF-8.
+    // Characters up to 255 are bytes, and others are sent as UTF-8.
     out.writeBytes(Tree.bytes(head.append("\r\n").toString()));
     out.writeBytes(body);
     return new Request(method, target, onWhole.apply(out.toByteArray()), isWhole);

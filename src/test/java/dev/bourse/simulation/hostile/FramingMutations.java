@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
-/** How a request can be wrong as HTTP: its line, its lengths, its ends. */
+/** Invalid HTTP framing: request lines, lengths, ends. */
 final class FramingMutations {
   private static final List<Mutation> ALL = new ArrayList<>();
 

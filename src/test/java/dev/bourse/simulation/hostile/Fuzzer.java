@@ -16,33 +16,33 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Sends a service mutations of requests that it accepts, one at a time and in pairs, and notes what
- * is wrong with the answers.
+ * Sends a service mutations of accepted requests, one at a time and in pairs, and records faults of
+ * the answers.
  */
 public final class Fuzzer implements AutoCloseable {
-  /** Whoever answers later than that is dead, also where other work has the machine. */
+  /** Time after which a service counts as dead, even on a busy machine. */
   public static final int PATIENCE_MILLIS = 20_000;
 
-  /** More are of no use to a reader. */
+  /** More would not be read. */
   private static final int MOST_FINDINGS = 40;
 
-  /** After so many requests it is seen whether the service still answers a plain one. */
+  /** Interval, in requests, of a check that the service still answers a plain one. */
   private static final int PLAIN_EVERY = 50;
 
-  /** What nobody waits for is carried out by then. */
+  /** Time in which unawaited effects of a request are complete. */
   private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** A member who tries as often is throttled. */
+  /** A member with more attempts is throttled. */
   private static final int MOST_USES = 25;
 
-  /** How much of a sample is tried: so many mutations of each kind, and pairs of any. */
+  /** How much of a sample is tried: mutations of each kind, and pairs of any. */
   public record Effort(int ofEachKind, int pairs) {
-    /** Every single one. */
+    /** Every single mutation. */
     public static final Effort ALL = new Effort(Integer.MAX_VALUE, 200);
   }
 
   private final Target world;
-  private final LoopProbe probe;
+  private final LoopHoldProbe probe;
   private final long seed;
   private final Oracle oracle;
   private final Wire wire;
@@ -59,9 +59,10 @@ public final class Fuzzer implements AutoCloseable {
   private String slowest = "";
 
   /**
-   * @param patienceMillis how long an answer is waited for
+   * @param patienceMillis time-out of an answer
    */
-  public Fuzzer(Target world, LoopProbe probe, long seed, int patienceMillis) throws IOException {
+  public Fuzzer(Target world, LoopHoldProbe probe, long seed, int patienceMillis)
+      throws IOException {
     this.world = world;
     this.probe = probe;
     this.seed = seed;
@@ -71,14 +72,14 @@ public final class Fuzzer implements AutoCloseable {
     this.stored = world.stored();
   }
 
-  /** Tries a sample; what fails, fails the same way with the same seed. */
+  /** Tries a sample; the same seed finds the same faults. */
   public void attack(String name, Supplier<AcceptedRequest> samples, Effort effort)
       throws IOException {
     Random random = new Random(seed ^ name.hashCode());
     AcceptedRequest sample = samples.get();
     stored = world.stored();
     Draft sound = new Draft(sample, address());
-    // A mutation of what is refused anyhow would try little.
+    // Mutations of a rejected sample would test little.
     boolean accepted = send(sound, "nothing changed").first().isAccepted();
     if (!accepted && sample.isAccepted()) {
       found(sound, sound.request(), "nothing changed", "the sample itself is refused");
@@ -87,7 +88,7 @@ public final class Fuzzer implements AutoCloseable {
     stored = world.stored();
     List<Mutation> singles = new ArrayList<>(Mutations.of(sample));
     Collections.shuffle(singles, random);
-    // What may go unanswered, and be carried out later, comes last.
+    // Requests that may stay unanswered and be executed later come last.
     singles.sort(Comparator.comparing(mutation -> mutation.kind() == Kind.FRAMING));
     Map<Kind, Integer> tried = new EnumMap<>(Kind.class);
     for (Mutation mutation : singles) {
@@ -107,12 +108,12 @@ public final class Fuzzer implements AutoCloseable {
     }
   }
 
-  /** One of its own for each request, so that none pays for others. */
+  /** Returns a new address for each request, so that no request uses up another's budget. */
   private String address() {
     return "10." + (sent >> 16) % 256 + '.' + (sent >> 8) % 256 + '.' + sent % 256;
   }
 
-  /** The sample to go on with. */
+  /** Returns the sample for the next mutation. */
   private AcceptedRequest attempt(
       Supplier<AcceptedRequest> samples, AcceptedRequest sample, List<Mutation> mutations)
       throws IOException {
@@ -125,7 +126,7 @@ public final class Fuzzer implements AutoCloseable {
     }
     Outcome outcome = send(draft, name.toString());
     boolean mayHaveWritten =
-        outcome.answers().isEmpty() || outcome.answers().stream().anyMatch(Answer::isAccepted);
+        outcome.answers().isEmpty() || outcome.answers().stream().anyMatch(WireAnswer::isAccepted);
     boolean isRead =
         !sample.operation().isWrite() && sample.operation().method().equals(draft.method);
     if ((isRead || !mayHaveWritten) && ++uses < MOST_USES) {
@@ -145,7 +146,7 @@ public final class Fuzzer implements AutoCloseable {
     if (!request.isWhole() && outcome.answers().isEmpty()) {
       unansweredAt = System.nanoTime();
     }
-    for (Answer answer : outcome.answers()) {
+    for (WireAnswer answer : outcome.answers()) {
       statuses.merge(answer.status(), 1, Integer::sum);
     }
     if (outcome.nanos() > slowestNanos && request.isWhole()) {
@@ -156,7 +157,8 @@ public final class Fuzzer implements AutoCloseable {
       found(draft, request, name, fault + "\n    answer: " + shown(outcome));
     }
     boolean isRefused =
-        !outcome.answers().isEmpty() && outcome.answers().stream().noneMatch(Answer::isAccepted);
+        !outcome.answers().isEmpty()
+            && outcome.answers().stream().noneMatch(WireAnswer::isAccepted);
     if (isRefused && (draft.sample.operation().isWrite() || !draft.method.equals("GET"))) {
       leavesNothing(draft, request, name);
     }
@@ -169,7 +171,7 @@ public final class Fuzzer implements AutoCloseable {
   private void leavesNothing(Draft draft, Request request, String name) throws IOException {
     Map<String, String> now = world.stored();
     if (!now.equals(stored) && System.nanoTime() - unansweredAt < LATE_NANOS) {
-      // Perhaps what was written is another's, who did not wait for the answer: once more.
+      // The change may be another request's, whose answer was not awaited: try once more.
       stored = now;
       wire.send(request);
       now = world.stored();
@@ -201,7 +203,7 @@ public final class Fuzzer implements AutoCloseable {
 
   private static String shown(Outcome outcome) {
     StringBuilder out = new StringBuilder();
-    for (Answer answer : outcome.answers().subList(0, Math.min(3, outcome.answers().size()))) {
+    for (WireAnswer answer : outcome.answers().subList(0, Math.min(3, outcome.answers().size()))) {
       String text = answer.text();
       out.append(answer.status())
           .append(' ')
@@ -214,7 +216,7 @@ public final class Fuzzer implements AutoCloseable {
   }
 
   private void found(Draft draft, Request request, String name, String fault) {
-    // One of a kind is enough.
+    // One fault of each kind is enough.
     String code = fault.replaceAll("(?s).*?\"error\":\"([a-z_-]+)\".*|.*", "$1");
     String words = fault.replaceAll("(?s)[{\n].*|[0-9]+ ms", "").replaceAll("/\\S*", "");
     String kind = draft.sample.name() + ' ' + words + ' ' + code;
@@ -227,24 +229,24 @@ public final class Fuzzer implements AutoCloseable {
             draft.sample.name(), name, fault, request.command(), seed, draft.sample.name()));
   }
 
-  /** What is wrong, one of each kind. */
+  /** Returns the faults, one of each kind. */
   public List<String> findings() {
     return List.copyOf(findings);
   }
 
-  /** The samples tried. */
+  /** Returns the samples that were tried. */
   public Set<String> tried() {
     return Set.copyOf(covered.keySet());
   }
 
-  /** The kinds of mutation that a sample was tried with, by name. */
+  /** Returns the kinds of mutation that a sample was tried with. */
   public Set<String> kinds(String sample) {
     Set<String> names = new HashSet<>();
     covered.getOrDefault(sample, Set.of()).forEach(kind -> names.add(kind.name()));
     return names;
   }
 
-  /** How many requests were sent, what was answered how often, and what took longest. */
+  /** Summarizes the requests, the answers by status, and the slowest answers. */
   public String summary() {
     return String.format(
         "%d requests with seed %d; answers by status: %s; slowest %.0f ms: %s",

@@ -3,6 +3,7 @@ package dev.bourse.simulation.hostile;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.testing.Slow;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is planted in a small service is found, and a sound one is not accused. */
+/** The fuzzer finds faults planted in a small service, and none in a sound one. */
 @SuppressWarnings("NullAway.Init") // JUnit calls the set-up before each test.
 class FuzzerTest {
   private static final String ERROR = "{\"error\":\"bad-request\",\"detail\":\"no\"}";
@@ -63,7 +64,7 @@ class FuzzerTest {
     vertx.close().await();
   }
 
-  /** Takes what it was sent first, in the same words, and refuses all else. */
+  /** Accepts exactly its sample, and rejects all else. */
   private static void soundly(HttpServerRequest request, String body) {
     boolean isKnown = request.path().equals("/api/k8s/bid") && body.equals(SOUND.encode());
     if (isKnown && request.method().name().equals("PUT")) {
@@ -84,11 +85,11 @@ class FuzzerTest {
     }
   }
 
-  /** What is found in the service as it behaves; what only the library's answers lack is left. */
+  /** Returns the findings about the service's own answers, without those about the library's. */
   private String findings(BiConsumer<HttpServerRequest, String> planted) throws IOException {
     behaviour = planted;
     Target world = new Planted();
-    try (LoopProbe probe = new LoopProbe(((VertxInternal) vertx).nettyEventLoopGroup());
+    try (LoopHoldProbe probe = new LoopHoldProbe(((VertxInternal) vertx).nettyEventLoopGroup());
         Fuzzer fuzzer = new Fuzzer(world, probe, 7, 2_000)) {
       for (Map.Entry<String, Supplier<AcceptedRequest>> sample : world.samples().entrySet()) {
         fuzzer.attack(sample.getKey(), sample.getValue(), new Fuzzer.Effort(25, 10));
@@ -157,6 +158,7 @@ class FuzzerTest {
   }
 
   @Test
+  @Slow("waits until a request is counted as silent after 2 s")
   void silenceIsFound() throws IOException {
     AtomicBoolean wasSilent = new AtomicBoolean();
     String found =
@@ -230,7 +232,7 @@ class FuzzerTest {
   void aHeldEventLoopIsMeasured() throws IOException {
     findings(
         (request, body) -> {
-          // Of the processor's time, which is what is measured: others may have it meanwhile.
+          // Measures processor time, because other processes may interrupt it.
           ThreadMXBean threads = ManagementFactory.getThreadMXBean();
           long until =
               threads.getCurrentThreadCpuTime() + (body.contains("max_gpus") ? 60_000_000L : 0);

@@ -5,10 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/**
- * What can stand in headers. To have one more tried, add a value to a header's list, or a header
- * with its list.
- */
+/** Values of headers. To try another, add a value to a header's list, or a header with its list. */
 final class HeaderMutations {
   private static final String LONG = "x".repeat(7_000);
   private static final String TOO_LONG = "x".repeat(100_000);
@@ -251,7 +248,8 @@ final class HeaderMutations {
             }));
     for (String method :
         List.of("HEAD", "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE")) {
-      // What another operation does is tried with that one, and might end what others need.
+      // Another operation's method is tried with that operation, and might delete other samples'
+      // objects.
       if (!sample.operation().siblings().contains(method)) {
         all.add(Mutation.of(Kind.HEADER, "method " + method, draft -> draft.method = method));
       }

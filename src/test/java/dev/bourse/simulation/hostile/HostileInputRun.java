@@ -10,14 +10,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Hostile input for as long as one likes: what {@code scripts/hostile} runs. */
+/** Hostile input for any duration: run by {@code scripts/hostile}. */
 final class HostileInputRun {
   private static final int MOST_HOLDS = 5;
 
   /** A part of all mutations with each seed, so that every operation has its turn soon. */
   private static final Fuzzer.Effort EFFORT = new Fuzzer.Effort(40, 40);
 
-  /** What is reached for; what is longer is shown with what the loop was doing. */
+  /** The goal; longer holds are printed with the loop's stack. */
   private static final double GOAL_MILLIS = 20;
 
   private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
@@ -41,7 +41,7 @@ final class HostileInputRun {
     System.exit(isClean ? 0 : 1);
   }
 
-  /** A world for each seed, one seed after the other. */
+  /** Runs one seed after the other, each with a new world. */
   private boolean until(long deadline) throws IOException {
     boolean isClean = true;
     do {
@@ -53,11 +53,11 @@ final class HostileInputRun {
 
   private boolean attack(long deadline) throws IOException {
     try (HostileTarget world = new HostileTarget();
-        LoopProbe probe = probe(world);
+        LoopHoldProbe probe = probe(world);
         Fuzzer fuzzer = new Fuzzer(world, probe, seed, Fuzzer.PATIENCE_MILLIS)) {
       List<Map.Entry<String, Supplier<AcceptedRequest>>> samples =
           new ArrayList<>(world.samples().entrySet());
-      // With another beginning each time, as time may run out before the end.
+      // In another order each time, because time may run out before the end.
       java.util.Collections.shuffle(samples, new java.util.Random(seed));
       int tried = 0;
       for (Map.Entry<String, Supplier<AcceptedRequest>> sample : samples) {
@@ -72,7 +72,7 @@ final class HostileInputRun {
         try {
           fuzzer.attack(sample.getKey(), sample.getValue(), EFFORT);
         } catch (AssertionError spent) {
-          // Garbled bytes may happen to end what other samples stand on.
+          // Garbled bytes may delete objects that other samples need.
           out.println("this world is spent: " + spent.getMessage());
           break;
         }
@@ -88,11 +88,11 @@ final class HostileInputRun {
     }
   }
 
-  static LoopProbe probe(HostileTarget world) {
-    return new LoopProbe(((VertxInternal) world.bourse().vertx()).nettyEventLoopGroup());
+  static LoopHoldProbe probe(HostileTarget world) {
+    return new LoopHoldProbe(((VertxInternal) world.bourse().vertx()).nettyEventLoopGroup());
   }
 
-  private void report(LoopProbe probe) {
+  private void report(LoopHoldProbe probe) {
     out.println("longest holds of an event loop:");
     probe.longest().stream()
         .limit(MOST_HOLDS)

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.testing.OneEngine;
+import dev.bourse.testing.Slow;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -13,9 +14,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every operation of every contract under hostile input, a part of what {@code scripts/hostile}
- * tries for as long as one likes. Always the same part: a build that fails now and then tells
- * nothing.
+ * Every operation of every contract under hostile input, a part of the mutations of {@code
+ * scripts/hostile}. Always the same part, so that the build is reproducible.
  */
 @OneEngine(
     "what is refused never reaches a store; scripts/hostile --postgres sends all of it to the"
@@ -27,15 +27,16 @@ class HostileInputTest {
   private static final Fuzzer.Effort EFFORT = new Fuzzer.Effort(2, 2);
 
   /**
-   * No request may hold an event loop as long. Far over the goal of 20 ms, which a machine that is
-   * busy with other tests, and code that is not compiled yet, both miss.
+   * The longest that a request may hold an event loop. Far above the goal of 20 ms, which a busy
+   * machine and code that is not compiled yet both miss.
    */
   private static final double MOST_HELD_MILLIS = 500;
 
   @Test
+  @Slow("sends over two thousand requests, a dozen for each operation")
   void noOperationFailsFallsSilentOrLeavesTheContract() throws IOException {
     try (HostileTarget world = new HostileTarget();
-        LoopProbe probe = HostileInputRun.probe(world);
+        LoopHoldProbe probe = HostileInputRun.probe(world);
         Fuzzer fuzzer = new Fuzzer(world, probe, SEED, Fuzzer.PATIENCE_MILLIS)) {
       assertEquals(new TreeSet<>(), world.missing(), "operations without a sample");
       for (Map.Entry<String, Supplier<AcceptedRequest>> sample : world.samples().entrySet()) {
@@ -46,7 +47,7 @@ class HostileInputTest {
       }
       assertEquals(world.samples().keySet(), fuzzer.tried());
       System.out.println("hostile input: " + fuzzer.summary());
-      List<LoopProbe.Hold> longest = probe.longest();
+      List<LoopHoldProbe.Hold> longest = probe.longest();
       longest.stream().limit(1).forEach(hold -> System.out.println("longest hold: " + hold));
       assertTrue(
           fuzzer.findings().isEmpty(), () -> "\n" + String.join("\n\n", fuzzer.findings()) + "\n");

@@ -23,12 +23,12 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The demo world, and a request that is accepted of each operation of each contract. */
+/** The demo world, and an accepted request for each operation of each contract. */
 final class HostileTarget implements Target, AutoCloseable {
   /**
-   * What a refused request must leave alone. Left out are what goes on by itself (ticks, leases,
-   * clocks, the trail of reads) and what is written about refusals: a code or a refresh token that
-   * comes a second time ends its family, and bytes that are refused may end their upload.
+   * The state that a rejected request must not change. Excluded are changes in the background
+   * (ticks, leases, clocks, the trail of reads) and the effects of rejections: a code or a refresh
+   * token that is used twice ends its family, and rejected bytes may end their upload.
    */
   private static final Map<String, String> KEPT =
       Map.ofEntries(
@@ -61,7 +61,7 @@ final class HostileTarget implements Target, AutoCloseable {
                 "market.tick=200ms",
                 "secret.key=" + "ab".repeat(32),
                 "webhooks.private-hosts=localhost",
-                // So that each request comes from an address of its own, and none is throttled.
+                // Each request comes from an address of its own, so that none is throttled.
                 "proxies=127.0.0.1",
                 "signin.mails-per-email=1000000",
                 "checkpoints.sweep-interval=1h",
@@ -94,7 +94,7 @@ final class HostileTarget implements Target, AutoCloseable {
     return provider;
   }
 
-  /** A name that nothing has yet. */
+  /** Returns an unused name. */
   String fresh(String prefix) {
     return prefix + '-' + ++made;
   }
@@ -108,7 +108,7 @@ final class HostileTarget implements Target, AutoCloseable {
     samples.put(name, () -> complete.apply(begun(operationId)));
   }
 
-  /** Adds a sample that brings its credential itself, such as a browser's cookie. */
+  /** Adds a sample with a credential of its own, such as a browser's cookie. */
   void addBare(String operationId, UnaryOperator<AcceptedRequest> complete) {
     samples.put(operationId, () -> complete.apply(bare(operationId)));
   }
@@ -147,7 +147,7 @@ final class HostileTarget implements Target, AutoCloseable {
     return samples;
   }
 
-  /** The operations that no sample is of. */
+  /** Returns the operations without a sample. */
   Set<String> missing() {
     Set<String> missing = new TreeSet<>(operations.keySet());
     samples.keySet().forEach(name -> missing.remove(name.replaceAll("/.*", "")));

@@ -44,7 +44,7 @@ final class MemberSamples {
     addTools();
   }
 
-  /** A member nobody has asked anything of; each may give so many permissions and no more. */
+  /** Returns a new member, because each may grant a limited number of permissions. */
   private String member() {
     String username = world.fresh("p");
     bourse

@@ -6,14 +6,14 @@ import java.util.regex.Pattern;
 /**
  * One change to a request.
  *
- * @param name what is changed, for whoever reads a failure
+ * @param name of the change, for readers of failures
  */
 record Mutation(Kind kind, String name, Consumer<Draft> change) {
   private static final int SHOWN = 90;
   private static final int LOOKED_AT = 4 * SHOWN;
   private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}+");
 
-  /** What a mutation changes. */
+  /** The kind of a mutation. */
   enum Kind {
     BODY,
     PARAMETER,

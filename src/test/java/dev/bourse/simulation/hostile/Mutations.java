@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 
-/** All there is to change in a sample by what its contract says of it. */
+/** All mutations of a sample that follow from its contract. */
 final class Mutations {
   private final AcceptedRequest sample;
   private final List<Mutation> all = new ArrayList<>();
@@ -18,7 +18,7 @@ final class Mutations {
     this.sample = sample;
   }
 
-  /** Every single mutation of a sample but for {@link #random}, in an order that never changes. */
+  /** Returns every single mutation of a sample except {@link #random}, in a fixed order. */
   static List<Mutation> of(AcceptedRequest sample) {
     Mutations mutations = new Mutations(sample);
     AttackedOperation operation = sample.operation();
@@ -53,7 +53,7 @@ final class Mutations {
     }
     ofObject(root, sample.schema());
     if (!root.isEmpty()) {
-      // What stands around it has a schema of its own.
+      // The enclosing JSON has a schema of its own.
       ofObject(List.of(), sample.operation().body());
     }
     for (String text :
@@ -113,7 +113,7 @@ final class Mutations {
     return out.append('}').toString();
   }
 
-  /** Names of one hash code, as String computes it: "Aa" and "BB" have the same. */
+  /** Returns names with the same hash code, as String computes it: "Aa" and "BB" collide. */
   private static String collisions() {
     StringBuilder out = new StringBuilder("{");
     for (int i = 0; i < 2_048; i++) {
@@ -257,7 +257,7 @@ final class Mutations {
 
   private void ofNoBody() {
     for (String text : List.of("{}", "x", "\u0000", "{\"a\":1}", "x".repeat(70_000))) {
-      body("a body that nobody asked for: " + text, text);
+      body("a body that the operation does not take: " + text, text);
     }
   }
 
@@ -347,7 +347,7 @@ final class Mutations {
     add(Kind.PARAMETER, "too long a path", draft -> draft.onTarget = t -> t + "x".repeat(9_000));
   }
 
-  /** A change of the bytes of the whole, from a seed. */
+  /** Returns a random change of the request's bytes. */
   static Mutation random(long seed) {
     int way = new Random(seed).nextInt(7);
     String name =

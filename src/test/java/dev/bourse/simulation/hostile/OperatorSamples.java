@@ -15,7 +15,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
 
-/** Requests of operators. What they use up is an organization, a pool or a machine of their own. */
+/** Requests of operators. Each uses up an organization, a pool or a machine of its own. */
 final class OperatorSamples {
   private static final String ROOT = "/api/operator/";
   private static final byte[] BYTES = bytes(300, 2);
@@ -77,6 +77,7 @@ final class OperatorSamples {
         .put("detector_armed", true)
         .put("swaps_enabled", true)
         .put("self_service", false)
+        .put("tenants", "login")
         .put("ssh_user", "u")
         .put("ssh_port", 22)
         .put("env", new JsonObject().put("A", "b"))
@@ -296,6 +297,7 @@ final class OperatorSamples {
     list("listNodes", Map.of("pool", "demo-h100", "status", "live"));
     world.add("createPool", s -> s.json(pool(world.fresh("pool"))));
     world.add("readPool", s -> s.value("pool", "demo-h100"));
+    world.add("listPoolBidders", s -> s.value("pool", "demo-h100"));
     world.add(
         "updatePool",
         s -> {
@@ -343,7 +345,7 @@ final class OperatorSamples {
         s -> s.value("node_id", node).json(new JsonObject().put("back_to_market", true)).refused());
   }
 
-  /** An open review of a file that was just sent. */
+  /** Creates an open review of a new file. */
   private String review() {
     ApiClient carol = bourse.asMember("openlab", "carol");
     String id =
@@ -351,7 +353,7 @@ final class OperatorSamples {
     return FilesFixture.review(bourse, id).getString("review_id");
   }
 
-  /** An open review of a set that was just sent. */
+  /** Creates an open review of a new set. */
   private String setReview() {
     ApiClient carol = bourse.asMember("openlab", "carol");
     String id =

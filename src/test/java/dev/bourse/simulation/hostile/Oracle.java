@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Tells what is wrong with an outcome. */
+/** Judges outcomes. */
 final class Oracle {
-  /** Statuses that anything on the wire may be answered with, whatever the contract lists. */
+  /** Statuses that any malformed request may be answered with, whatever the contract lists. */
   private static final Set<Integer> OF_THE_WIRE =
       Set.of(400, 404, 405, 406, 408, 411, 413, 414, 415, 417, 431);
 
@@ -36,13 +36,13 @@ final class Oracle {
     this.world = world;
   }
 
-  /** What is wrong; nothing when all is well. */
+  /** Returns the faults; empty if there are none. */
   List<String> faults(Draft draft, Request request, Outcome outcome) {
     List<String> faults = new ArrayList<>();
     if (!outcome.fault().isEmpty()) {
       faults.add(outcome.fault());
     }
-    for (Answer answer : outcome.answers()) {
+    for (WireAnswer answer : outcome.answers()) {
       ofAnswer(answer).ifPresent(faults::add);
     }
     if (request.isWhole() && !outcome.answers().isEmpty()) {
@@ -51,8 +51,8 @@ final class Oracle {
     return faults;
   }
 
-  /** What no answer may be, whatever was asked. */
-  private static Optional<String> ofAnswer(Answer answer) {
+  /** Conditions of every answer. */
+  private static Optional<String> ofAnswer(WireAnswer answer) {
     if (answer.status() >= 500) {
       return Optional.of("answered " + answer.status());
     }
@@ -76,14 +76,14 @@ final class Oracle {
     return Optional.empty();
   }
 
-  private Optional<String> ofContract(Draft draft, Request request, Answer answer) {
+  private Optional<String> ofContract(Draft draft, Request request, WireAnswer answer) {
     AttackedOperation operation = draft.sample.operation();
     String path = request.target().replaceAll("[?#].*", "");
     boolean isOwn =
         draft.method.equals(operation.method())
             && path.matches(operation.path().replaceAll("\\{[^}]+}", "[^/]+"))
             && !path.endsWith("/openapi.json");
-    // What is no path, or no HTTP, is turned away before there is an operation.
+    // A request with an invalid path or framing is rejected before an operation is found.
     boolean isOdd = path.matches(".*[%#\\\\].*");
     boolean isBefore =
         answer.text().startsWith("{\"error\":\"malformed-request\"")
@@ -94,7 +94,7 @@ final class Oracle {
     boolean isOfAnotherType =
         isOwn && !type.equals(JSON) && operation.types(answer.status()).contains(type);
     try {
-      // There a contract stands, though an item of its family could.
+      // There a contract is served, at the place of an item of its family.
       if (!isOfAnotherType && !path.endsWith("/openapi.json")) {
         world.judge(
             request.method(),
@@ -120,19 +120,19 @@ final class Oracle {
     return Optional.empty();
   }
 
-  private static boolean isListed(AttackedOperation operation, Answer answer, String type) {
+  private static boolean isListed(AttackedOperation operation, WireAnswer answer, String type) {
     Set<String> types = operation.types(answer.status());
     return answer.body().length == 0
         || OF_THE_WIRE.contains(answer.status())
         || !operation.answers().containsKey(answer.status())
         || types.contains(type)
-        // Stored bytes have the type they have.
+        // Stored bytes have a type of their own.
         || types.contains("*/*")
         || types.contains("application/octet-stream")
         || type.equals("text/html");
   }
 
-  /** What is wrong with a body that was accepted. */
+  /** Returns the fault of a body that was accepted. */
   private Optional<String> ofBody(Draft draft) {
     AttackedOperation operation = draft.sample.operation();
     if (!operation.takesJson()) {
@@ -150,7 +150,7 @@ final class Oracle {
         return Optional.empty();
       }
     } catch (DecodeException | ClassCastException e) {
-      // It is no JSON object at all.
+      // It is not a JSON object.
     }
     return Optional.of("accepted though its body is off the contract");
   }

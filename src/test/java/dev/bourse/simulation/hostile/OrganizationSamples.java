@@ -15,12 +15,12 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** Requests of members who run their organization, and of browsers that show it. */
+/** Requests of members who administer their organization, and of browsers that show it. */
 final class OrganizationSamples {
   private static final String ORG = "staff";
   private static final String ROOT = "/api/console/";
 
-  /** Fewer than an organization may have, for what hostile requests make besides. */
+  /** Fewer than an organization may have; hostile requests create more. */
   private static final int MOST_WEBHOOKS = 8;
 
   private final HostileTarget world;
@@ -85,7 +85,7 @@ final class OrganizationSamples {
     return new JsonObject().put("kind", "domain").put("value", world.fresh("d") + ".example");
   }
 
-  /** A rule whose domain needs no record. */
+  /** Creates a rule whose domain needs no record. */
   private String approved() {
     return bourse
         .operator()
@@ -116,7 +116,7 @@ final class OrganizationSamples {
         .put("expires_at", "2099-01-01T00:00:00Z");
   }
 
-  /** A token that goes with its sample's organization; an organization may have so many. */
+  /** Creates a token in its sample's organization, which may have a limited number. */
   private String minted() {
     for (JsonObject old :
         ClusterClient.objects(member.get(ROOT + "tokens").ok().getJsonArray("tokens"))) {
@@ -148,7 +148,7 @@ final class OrganizationSamples {
         .put("kinds", new JsonArray().add("grant").add("members-changed"));
   }
 
-  /** One of the organization's few endpoints, which is made when there is none. */
+  /** Returns one of the organization's few endpoints, or creates one. */
   private String endpoint() {
     JsonArray known = member.get(ROOT + "webhooks").ok().getJsonArray("endpoints");
     if (known.size() > MOST_WEBHOOKS) {
@@ -194,7 +194,12 @@ final class OrganizationSamples {
   private JsonObject stream() {
     JsonObject order =
         new JsonObject().put("destination", "http://localhost:1/" + world.fresh("t"));
-    member.put(ROOT + "trail-stream", order).ok();
+    HttpAnswer answer = member.put(ROOT + "trail-stream", order);
+    // A request whose client was cut off may still be working on the organization's only stream.
+    for (int tries = 1; answer.status() == 503 && tries < 5; tries++) {
+      answer = member.put(ROOT + "trail-stream", order);
+    }
+    answer.ok();
     return order;
   }
 
@@ -228,7 +233,7 @@ final class OrganizationSamples {
         .header("X-CSRF-Token", Secrets.derived(secret, "csrf"));
   }
 
-  /** A request of the browser of a member who has just joined. */
+  /** Adds a request of the browser of a member who has just joined. */
   private void inSession(String operationId, UnaryOperator<AcceptedRequest> complete) {
     world.addBare(
         operationId, s -> complete.apply(browser(s, "bourse", bourse.startSession(ORG, joined()))));

@@ -24,24 +24,24 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every operation with an id in its path, its query or its body's {@code cluster}, called for what
- * is an organization's by callers who are not of it. None succeeds, and none learns what exists:
- * the answer is the one to an id that nothing has. A new operation is among them by its sample,
- * which {@link HostileInputTest} demands.
+ * Calls every operation with an id in its path, its query or its body's {@code cluster} for an
+ * organization's objects, with credentials from outside of it. None succeeds, and none reveals what
+ * exists: the answer is the same as for an unused id. {@link HostileInputTest} requires a sample of
+ * each new operation, which includes it here.
  */
-@OneEngine("who is whose is decided before a store is asked, or by statements both engines share")
+@OneEngine("ownership is checked before a query, or by statements that both engines share")
 class OtherOrganizationsTest {
-  /** Parameters of a path that name nothing of an organization's. */
+  /** Path parameters that do not name objects of an organization. */
   private static final Set<String> NO_IDS = Set.of("month", "number", "sha256", "pool");
 
-  /** Parameters of a query that do. */
+  /** Query parameters that do. */
   private static final Set<String> IDS_OF_QUERIES = Set.of("cluster", "org");
 
   private static final Set<String> CREDENTIALS = Set.of("Authorization", "Cookie", "X-CSRF-Token");
 
-  /** What is called, and with which ids. */
+  /** A request and the ids in it. */
   private record Call(AcceptedRequest request, Map<String, String> ids) {
-    /** The same for ids that nothing has, as long as these and of the same form. */
+    /** Returns the request for unused ids of the same length and form. */
     Call ofNothing() {
       AcceptedRequest other = request;
       Map<String, String> unknown = new LinkedHashMap<>();
@@ -67,7 +67,7 @@ class OtherOrganizationsTest {
   /** Stands for the field {@code cluster} of a body. */
   private static final String BODY = "body";
 
-  /** What a caller was told, without what differs by the ids alone. */
+  /** An answer, without the parts that depend on the ids. */
   private record Told(int status, String body) {}
 
   private static Optional<Call> call(AcceptedRequest request) {
@@ -120,7 +120,7 @@ class OtherOrganizationsTest {
     return new Told(answer.statusCode(), text);
   }
 
-  /** A token of a member of the organization, for the shortest time there is. */
+  /** Returns a token of a member of the organization, with the shortest lifetime. */
   private static String brief(RunningBourse bourse) {
     return bourse
         .service()
@@ -199,7 +199,7 @@ class OtherOrganizationsTest {
             : List.of(where + told + "; for an unknown id " + ofNothing);
   }
 
-  /** The same about a token of the organization where it is about the caller's own. */
+  /** Returns the request for a token of the organization if it is for the caller's own. */
   private static AcceptedRequest ofAcme(RunningBourse bourse, AcceptedRequest request) {
     return "self".equals(request.values().get("token_id"))
         ? request.value(

@@ -3,17 +3,17 @@ package dev.bourse.simulation.hostile;
 import java.util.List;
 
 /**
- * What came back for a request.
+ * The answers to a request.
  *
- * @param answers in order; none when the connection was closed without a word
- * @param fault what is wrong with how it came; empty when nothing is
- * @param nanos until it was all there
+ * @param answers in order; empty if the connection was closed without any
+ * @param fault of the connection; empty if there is none
+ * @param nanos until the last answer was complete
  */
-record Outcome(List<Answer> answers, String fault, long nanos) {
-  static final Answer NONE = new Answer(0, java.util.Map.of(), new byte[0]);
+record Outcome(List<WireAnswer> answers, String fault, long nanos) {
+  static final WireAnswer NONE = new WireAnswer(0, java.util.Map.of(), new byte[0]);
 
-  /** The first answer, or one of status 0. */
-  Answer first() {
+  /** Returns the first answer, or one of status 0. */
+  WireAnswer first() {
     return answers.isEmpty() ? NONE : answers.get(0);
   }
 }

@@ -3,15 +3,15 @@ package dev.bourse.simulation.hostile;
 /**
  * A request as bytes.
  *
- * @param target as it stands in the request line
- * @param isWhole whether it surely is one whole request, so that an answer is due
+ * @param target of the request line
+ * @param isWhole whether it certainly is one complete request, so that an answer is due
  */
 @SuppressWarnings("ArrayRecordComponent") // No two of them are compared.
 record Request(String method, String target, byte[] bytes, boolean isWhole) {
-  /** A failure shows so much of a request; the seed gives the rest. */
+  /** Bytes of a request that a failure shows; the seed reproduces the rest. */
   private static final int MOST_SHOWN = 6_000;
 
-  /** A command of bash that sends it again, to the service at {@code $PORT}. */
+  /** Returns a bash command that sends it again, to the service at {@code $PORT}. */
   String command() {
     StringBuilder out = new StringBuilder("printf '");
     for (int i = 0; i < Math.min(bytes.length, MOST_SHOWN); i++) {

@@ -5,20 +5,20 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A service with something in it, for requests to be made about. */
+/** A service with objects for requests. */
 public interface Target {
   /** The port it listens on. */
   int port();
 
   /**
-   * How to make a sample of each kind of request; each time it is asked for, one that is accepted
-   * now, with objects of its own where the last one used them up.
+   * Returns the samples by name; each call of a sample creates a request that is accepted now, with
+   * new objects if the previous ones were used up.
    */
   Map<String, Supplier<AcceptedRequest>> samples();
 
-  /** Fails unless the answer is one that the contract allows to this request. */
+  /** Fails unless the contract allows the answer to this request. */
   void judge(String method, String target, int status, @Nullable String json);
 
-  /** What is stored of all that a refused request must leave alone, by where it stands. */
+  /** Returns the stored state that a rejected request must not change, by place. */
   Map<String, String> stored() throws IOException;
 }

@@ -81,6 +81,7 @@ final class TenantSamples {
         s ->
             s.json(
                 new JsonObject().put("node", client.active().get(0)).put("cluster", "acme-train")));
+    world.add("drillNodes", s -> s.json(new JsonObject().put("cluster", "acme-train")));
     world.add("followEvents", s -> s.value("cluster", "acme-train"));
     world.add(
         "listActivity",
@@ -182,7 +183,7 @@ final class TenantSamples {
     return all.get(0).getString("month");
   }
 
-  /** A file of alice's that stays. */
+  /** Returns a file of alice's that is not deleted. */
   private String kept() {
     String known = kept;
     if (known == null || alice.get(FilesFixture.item(known)).status() != 200) {
@@ -193,7 +194,7 @@ final class TenantSamples {
   }
 
   private JsonObject announced(String upload) {
-    // What mutations announced may have taken all room.
+    // Mutations may have announced files up to the storage limit.
     JsonObject publication = publication(world.fresh("file"), BYTES, "org").put("upload", upload);
     HttpAnswer answer = alice.post(FilesFixture.FAMILY, publication);
     if (answer.status() == 429) {
@@ -272,7 +273,7 @@ final class TenantSamples {
         .put("files", new JsonArray().add(file));
   }
 
-  /** Announces a set whose one file is then sent and committed; gives its id. */
+  /** Publishes a set of one file; returns its id. */
   private static String publishedSet(ApiClient member, JsonObject set) {
     JsonObject begun = member.post(FilesFixture.FAMILY + "/sets", set).json();
     String id = begun.getString("id");

@@ -10,15 +10,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON that need not be JSON: leaves are text that goes out as it is, and a name may come twice.
+ * JSON that may be invalid: leaves are text that is sent unchanged, and a name may occur twice.
  *
- * <p>In that text the characters from U+E000 to U+E0FF stand for single bytes, for what no UTF-8
- * has.
+ * <p>Characters from U+E000 to U+E0FF stand for single bytes, which need not be valid UTF-8.
  */
 final class Tree {
   private static final char RAW = '\uE000';
 
-  /** A name as it is written, quotes and all, and what stands behind it. */
+  /** A member with its name as written, quotes included. */
   private record Member(String name, Tree value) {}
 
   private final String text;
@@ -45,12 +44,12 @@ final class Tree {
     return new Tree(Json.encode(value));
   }
 
-  /** One byte, whatever it is. */
+  /** Returns the character for one byte. */
   static String raw(int b) {
     return String.valueOf((char) (RAW + (b & 0xff)));
   }
 
-  /** Text as bytes, with those it stands for. */
+  /** Encodes text, with its characters for single bytes. */
   static byte[] bytes(String text) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     int from = 0;
@@ -66,7 +65,7 @@ final class Tree {
     return out.toByteArray();
   }
 
-  /** Puts text in the place of what a path leads to, adding the last name when it is missing. */
+  /** Replaces the value at a path; adds the last name if it is missing. */
   void set(List<String> path, String raw) {
     Tree parent = find(path.subList(0, path.size() - 1));
     String last = path.get(path.size() - 1);
@@ -89,7 +88,7 @@ final class Tree {
     parent.members.add(new Member(name, new Tree(raw)));
   }
 
-  /** Adds a member behind all others, whether or not there is one of that name. */
+  /** Adds a member after all others, even if its name exists. */
   void add(List<String> path, String rawName, String raw) {
     find(path).members.add(new Member(rawName, new Tree(raw)));
   }
@@ -99,7 +98,7 @@ final class Tree {
     find(path.subList(0, path.size() - 1)).members.removeIf(m -> m.name().equals(name));
   }
 
-  /** What a path leads to; a stray leaf when another mutation has taken it away. */
+  /** Returns the value at a path; an unattached leaf if another mutation has removed it. */
   private Tree find(List<String> path) {
     Tree at = this;
     for (String step : path) {

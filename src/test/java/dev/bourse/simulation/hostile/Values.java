@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Values just inside and just outside what a schema allows, and those that trip programs. */
+/** Values just inside and just outside a schema's limits, and values that break parsers. */
 final class Values {
   /** Longer than any body may be. */
   private static final int ENDLESS = 70_000;
@@ -17,7 +17,7 @@ final class Values {
   /** Nearly as long as a body may be. */
   private static final int LONG = 60_000;
 
-  /** What trips readers of JSON wherever a number may stand. */
+  /** Numbers that break JSON parsers. */
   private static final List<String> NUMBERS =
       List.of(
           "0",
@@ -76,7 +76,7 @@ final class Values {
           "0." + "3".repeat(400),
           "1e" + "9".repeat(30));
 
-  /** What trips programs wherever text may stand, as JSON. */
+  /** Texts that break programs, as JSON. */
   private static final List<String> TEXTS =
       List.of(
           "\"\"",
@@ -135,7 +135,7 @@ final class Values {
           "{}",
           "[\"a\"]");
 
-  /** Texts that look like what some field takes. */
+  /** Texts that nearly match the format of a field. */
   private static final List<String> NEARLY =
       List.of(
           "9999-12-31T23:59:59Z",
@@ -258,7 +258,7 @@ final class Values {
 
   private Values() {}
 
-  /** JSON texts to stand in the place of a value of this schema. */
+  /** Returns JSON values to replace one of this schema. */
   static Set<String> json(JsonObject schema) {
     Set<String> all = new LinkedHashSet<>();
     Set<String> types = types(schema);
@@ -281,7 +281,7 @@ final class Values {
     if (types.contains("object")) {
       all.addAll(objects(schema));
     }
-    // What is of no type it names.
+    // Values of types that it does not allow.
     all.addAll(List.of("null", "true", "0", "\"x\"", "[]", "{}", "[[]]", "{\"\":0}", "", "tru"));
     all.add("[".repeat(30) + "]".repeat(30));
     all.add("[".repeat(5_000) + "]".repeat(5_000));
@@ -300,7 +300,7 @@ final class Values {
     return all;
   }
 
-  /** Numbers around the limits of a schema. */
+  /** Returns numbers around the limits of a schema. */
   private static List<String> limits(JsonObject schema) {
     List<String> all = new ArrayList<>();
     for (String bound : List.of("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")) {
@@ -314,7 +314,10 @@ final class Values {
     return all;
   }
 
-  /** Texts around the limits of a schema, in letters and in what is several units or bytes each. */
+  /**
+   * Returns texts around the limits of a schema, in letters and in characters of several units or
+   * bytes.
+   */
   static List<String> texts(JsonObject schema) {
     List<String> all = new ArrayList<>();
     for (String bound : List.of("minLength", "maxLength")) {
@@ -407,7 +410,7 @@ final class Values {
     return all;
   }
 
-  /** A JSON text of the schema's type. */
+  /** Returns a valid JSON text of the schema's type. */
   private static String sound(JsonObject schema) {
     JsonArray choices = schema.getJsonArray("enum");
     if (choices != null) {
@@ -417,7 +420,7 @@ final class Values {
     return types.contains("string") || types.isEmpty() ? "\"a\"" : "1";
   }
 
-  /** Values for a parameter or a field of a form, as they stand on the wire. */
+  /** Returns values of a parameter or a field of a form, in their form on the wire. */
   static Set<String> encoded(JsonObject schema) {
     Set<String> all = new LinkedHashSet<>();
     texts(schema).stream().filter(t -> t.length() < 5_000).forEach(t -> all.add(Draft.encoded(t)));

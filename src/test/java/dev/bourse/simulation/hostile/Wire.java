@@ -15,20 +15,23 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A client that sends bytes as they are and notes how the answers come. */
+/** A client that sends raw bytes and records the answers. */
 final class Wire implements AutoCloseable {
-  /** A service that refuses early lets the client read that before it closes; so long at most. */
+  /**
+   * A service that rejects early keeps the connection open for the client to read that; this is the
+   * limit.
+   */
   private static final int LINGER_MILLIS = 3_000;
 
-  /** What may be no whole request is waited for so long before the client ends it. */
+  /** Wait for an answer to a possibly incomplete request before the client closes. */
   private static final int MOMENT_MILLIS = 25;
 
-  /** A service that goes on after so much has lost its way. */
+  /** More answers to one request count as a fault. */
   private static final int MOST_ANSWERS = 2_000;
 
   private static final int MOST_BYTES = 1 << 24;
 
-  /** How an answer came to its end, or did not. */
+  /** An answer that did not end properly. */
   private static final class Broken extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -44,7 +47,7 @@ final class Wire implements AutoCloseable {
   private boolean isOpen;
 
   /**
-   * @param patienceMillis whoever waits longer for an answer takes the service for dead
+   * @param patienceMillis time after which the service counts as dead
    */
   Wire(int port, int patienceMillis) throws IOException {
     this.port = port;
@@ -53,9 +56,9 @@ final class Wire implements AutoCloseable {
     this.in = InputStream.nullInputStream();
   }
 
-  /** Sends a request and waits for what it brings. */
+  /** Sends a request and waits for the answers. */
   Outcome send(Request request) throws IOException {
-    // A connection that carried something else could be closing for its reasons.
+    // A reused connection may be closing because of an earlier request.
     boolean reused = isOpen;
     Outcome outcome = attempt(request);
     boolean mayHaveClosedBefore = reused && outcome.answers().isEmpty() && request.isWhole();
@@ -67,7 +70,7 @@ final class Wire implements AutoCloseable {
       connect();
     }
     long begun = System.nanoTime();
-    List<Answer> answers = new ArrayList<>();
+    List<WireAnswer> answers = new ArrayList<>();
     String fault = "";
     boolean tookAll = write(request.bytes());
     boolean isHead = request.method().equals("HEAD");
@@ -86,7 +89,7 @@ final class Wire implements AutoCloseable {
     }
     long nanos = System.nanoTime() - begun;
     if (!tookAll && fault.startsWith("closed")) {
-      // It was told to go before it had sent all, and the reset overtook the answer.
+      // The service closed before it had received all bytes, and the reset overtook the answer.
       fault = "";
     }
     boolean goesOn =
@@ -104,7 +107,7 @@ final class Wire implements AutoCloseable {
     return new Outcome(answers, fault, nanos);
   }
 
-  private static boolean saysClose(List<Answer> answers) {
+  private static boolean saysClose(List<WireAnswer> answers) {
     return answers.stream().anyMatch(answer -> answer.header("connection").equals("close"));
   }
 
@@ -116,7 +119,7 @@ final class Wire implements AutoCloseable {
     isOpen = true;
   }
 
-  /** Whether it was all taken. */
+  /** Returns true if all bytes were sent. */
   private boolean write(byte[] bytes) {
     try {
       socket.getOutputStream().write(bytes);
@@ -127,13 +130,13 @@ final class Wire implements AutoCloseable {
     }
   }
 
-  /** What is wrong with a connection whose end was announced. */
+  /** Returns the fault of a connection whose end was announced. */
   private String unclosed() {
     int millis = patienceMillis + LINGER_MILLIS;
     try {
       socket.setSoTimeout(millis);
       while (in.read() >= 0) {
-        // Whatever comes behind the last answer.
+        // Ignores bytes after the last answer.
       }
       return "";
     } catch (SocketTimeoutException open) {
@@ -143,9 +146,9 @@ final class Wire implements AutoCloseable {
     }
   }
 
-  /** Every answer that comes until the service closes, which it must once the client has ended. */
-  private List<Answer> untilClosed(boolean isHead) throws IOException, Broken {
-    List<Answer> answers = new ArrayList<>();
+  /** Returns every answer until the service closes, which it must after the client has. */
+  private List<WireAnswer> untilClosed(boolean isHead) throws IOException, Broken {
+    List<WireAnswer> answers = new ArrayList<>();
     socket.setSoTimeout(MOMENT_MILLIS);
     boolean hasEnded = false;
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(4L * patienceMillis);
@@ -173,7 +176,7 @@ final class Wire implements AutoCloseable {
       try {
         answers.add(answer(isHead));
       } catch (SocketTimeoutException | Broken e) {
-        // The client ended it while it was answered; or what came before makes this a body.
+        // The client closed during the answer, or the previous bytes make this a body.
         if (System.nanoTime() > deadline) {
           throw new Broken("neither answers nor closes");
         }
@@ -191,11 +194,11 @@ final class Wire implements AutoCloseable {
     throw new Broken("more than " + MOST_ANSWERS + " answers");
   }
 
-  private static boolean isStream(Answer answer) {
+  private static boolean isStream(WireAnswer answer) {
     return answer.header("content-type").startsWith("text/event-stream");
   }
 
-  private Answer answer(boolean isHead) throws IOException, Broken {
+  private WireAnswer answer(boolean isHead) throws IOException, Broken {
     while (true) {
       String line = line();
       if (!line.matches("HTTP/1\\.[01] [1-5][0-9][0-9] .*")) {
@@ -214,14 +217,14 @@ final class Wire implements AutoCloseable {
             .add(line.substring(colon + 1).strip());
       }
       if (status >= 200) {
-        Answer head = new Answer(status, headers, new byte[0]);
+        WireAnswer head = new WireAnswer(status, headers, new byte[0]);
         boolean isBare = isHead || status == 204 || status == 304 || isStream(head);
-        return isBare ? head : new Answer(status, headers, body(head));
+        return isBare ? head : new WireAnswer(status, headers, body(head));
       }
     }
   }
 
-  private byte[] body(Answer head) throws IOException, Broken {
+  private byte[] body(WireAnswer head) throws IOException, Broken {
     if (head.header("transfer-encoding").equals("chunked")) {
       ByteArrayOutputStream all = new ByteArrayOutputStream();
       for (int size = size(); size > 0; size = size()) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.logs.RequestContext;
 import dev.bourse.store.Change;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.CuttingProxy;
@@ -16,8 +17,14 @@ import dev.bourse.store.StoreUnavailable;
 import dev.bourse.testing.PostgresServer;
 import dev.bourse.testing.SharedPostgres;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -30,7 +37,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -207,14 +216,13 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   @Test
-  void aLostConnectionMeansReadingAgainAndHearingOn() throws Exception {
+  void aLostConnectionMissesNothing() throws Exception {
     String url = SharedPostgres.server().newDatabase();
     Database one = await(openAt(url));
     Database other = await(openAt(url));
     Heard heard = new Heard();
     other.listen(heard);
     SharedPostgres.server().terminateSessions();
-    poll("word of what was missed", () -> heard.missed.get() > 0);
     Change change = new Change("cluster", "a");
     poll(
         "a change after the loss",
@@ -222,6 +230,7 @@ class PostgresDatabaseTest extends DatabaseContractTest {
           await(one.commit(List.of(), List.of(change)).otherwiseEmpty());
           return heard.changes.contains(change);
         });
+    assertEquals(0, heard.missed.get());
     await(one.close());
     await(other.close());
   }
@@ -321,6 +330,171 @@ class PostgresDatabaseTest extends DatabaseContractTest {
   }
 
   @Test
+  void aCommitThatMeetsALockedRowHoldsNoOtherUpAndIsStoredOnceTheRowIsFree() throws Exception {
+    String url = SharedPostgres.server().newDatabase();
+    Database store = await(openAt(url));
+    await(store.commit(List.of(account("locked", 0L), account("free", 0L))));
+    try (Connection holder = SharedPostgres.server().connect(url)) {
+      holder.setAutoCommit(false);
+      holder.createStatement().execute("UPDATE account SET balance = 9 WHERE name = 'locked'");
+      Future<Void> waiting = store.commit(List.of(setBalance("locked", 0, 1)));
+      for (int i = 0; i < 5; i++) {
+        await(store.commit(List.of(setBalance("free", i, 1))));
+      }
+      assertFalse(waiting.isComplete());
+      holder.rollback();
+      await(waiting);
+    }
+    await(store.close());
+  }
+
+  @Test
+  void aRowThatStaysLockedRefusesItsCommitInTimeAndNothingIsWritten() throws Exception {
+    String url = SharedPostgres.server().newDatabase();
+    Database store = await(openHastily(url));
+    await(store.commit(List.of(account("locked", 0L))));
+    try (Connection holder = SharedPostgres.server().connect(url)) {
+      holder.setAutoCommit(false);
+      holder.createStatement().execute("UPDATE account SET balance = 9 WHERE name = 'locked'");
+      StoreUnavailable refusal =
+          assertInstanceOf(
+              StoreUnavailable.class, failureOf(store.commit(List.of(setBalance("locked", 0, 1)))));
+      assertFalse(refusal.mayBeStored());
+      holder.rollback();
+    }
+    await(store.commit(List.of(setBalance("locked", 0, 1))));
+    await(store.close());
+  }
+
+  /**
+   * COMMIT is not answered while the standby is away, and no time-out may make the server answer it
+   * as if it had been confirmed.
+   */
+  @Test
+  void whatNoSynchronousStandbyConfirmedIsNotAcknowledged(@TempDir Path folder) throws Exception {
+    try (PostgresServer own =
+        PostgresServer.start(folder.resolve("pg"), Map.of("synchronous_commit", "on"))) {
+      String url = own.newDatabase();
+      Database store = await(openHastily(url));
+      Heard heard = new Heard();
+      store.listen(heard);
+      await(store.commit(List.of(note(1, "before"))));
+      own.execute("ALTER SYSTEM SET synchronous_standby_names = 'away'");
+      own.execute("SELECT pg_reload_conf()");
+      AtomicLong ids = new AtomicLong(1);
+      AtomicReference<Throwable> hung = new AtomicReference<>();
+      // The server takes a moment to read its settings.
+      poll(
+          "a commit that hangs",
+          () -> {
+            Change change = new Change("cluster", "note-" + (ids.get() + 1));
+            hung.set(
+                await(
+                    store
+                        .commit(oneMore(ids), List.of(change))
+                        .<Throwable>map(v -> null)
+                        .recover(Future::succeededFuture)));
+            return hung.get() != null;
+          });
+      StoreUnavailable unknown = assertInstanceOf(StoreUnavailable.class, hung.get());
+      Change late = new Change("cluster", "note-" + ids.get());
+      assertTrue(unknown.mayBeStored());
+      for (int i = 0; i < 3; i++) {
+        StoreUnavailable refused =
+            assertInstanceOf(
+                StoreUnavailable.class, failureOf(store.commit(oneMore(new AtomicLong(99)))));
+        assertFalse(refused.mayBeStored(), "it is not sent while the outcome before is unknown");
+      }
+      try (Connection asking = own.connect(url);
+          ResultSet sessions =
+              asking
+                  .createStatement()
+                  .executeQuery(
+                      "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name LIKE"
+                          + " 'bourse %'")) {
+        assertTrue(sessions.next());
+        assertTrue(sessions.getInt(1) <= 6, "the sessions given up are ended");
+      }
+      own.execute("ALTER SYSTEM RESET synchronous_standby_names");
+      own.execute("SELECT pg_reload_conf()");
+      poll("it is told that it is stored", () -> heard.changes.equals(List.of(late)));
+      await(store.commit(oneMore(ids)));
+      assertEquals(
+          LongStream.rangeClosed(1, ids.get()).boxed().toList(),
+          await(
+              store.read("SELECT id FROM note ORDER BY id", List.of(), row -> row.integer("id"))));
+      await(store.close());
+    }
+  }
+
+  /**
+   * An operator ends the waiting for a standby while the next group is under way over the same
+   * connection: settling the first must not commit half of the second.
+   */
+  @Test
+  void aDoubtfulCommitStoresNothingOfAGroupBehindItThatIsRefused(@TempDir Path folder)
+      throws Exception {
+    try (PostgresServer own =
+        PostgresServer.start(folder.resolve("pg"), Map.of("synchronous_commit", "on"))) {
+      String url = own.newDatabase();
+      Database store = await(openAt(url));
+      own.execute("ALTER SYSTEM SET synchronous_standby_names = 'away'");
+      own.execute("SELECT pg_reload_conf()");
+      AtomicLong ids = new AtomicLong(1_000);
+      try (Connection operator = own.connect(url)) {
+        List<Future<Void>> first = new ArrayList<>();
+        poll(
+            "a commit that waits for the standby",
+            () -> {
+              if (first.stream().allMatch(Future::isComplete)) {
+                first.add(store.commit(oneMore(ids)));
+              }
+              return count(operator, "wait_event = 'SyncRep'") == 1;
+            });
+        List<Future<Void>> behind =
+            List.of(
+                store.commit(List.of(note(10, "n"))),
+                store.commit(List.of(note(20, "n"), setBalance("nobody", 0, 1))),
+                store.commit(List.of(note(30, "n"))));
+        String waiting = "CASE WHEN wait_event = 'SyncRep' THEN pg_cancel_backend(pid) END";
+        poll("its waiting is ended", () -> count(operator, waiting) == 1);
+        own.execute("ALTER SYSTEM RESET synchronous_standby_names");
+        own.execute("SELECT pg_reload_conf()");
+        await(Future.join(behind).otherwiseEmpty());
+        await(first.get(first.size() - 1));
+        List<Long> stored = new ArrayList<>();
+        for (int n = 0; n < 3; n++) {
+          if (behind.get(n).succeeded()) {
+            stored.add(10L * (n + 1));
+          }
+        }
+        assertEquals(
+            stored,
+            await(
+                store.read(
+                    "SELECT id FROM note WHERE id < 1000 ORDER BY id",
+                    List.of(),
+                    row -> row.integer("id"))));
+        assertTrue(behind.get(1).failed());
+      }
+      await(store.commit(oneMore(ids)));
+      await(store.close());
+    }
+  }
+
+  private static int count(Connection asking, String condition) throws SQLException {
+    try (ResultSet found =
+        asking
+            .createStatement()
+            .executeQuery(
+                "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                    + condition)) {
+      assertTrue(found.next());
+      return found.getInt(1);
+    }
+  }
+
+  @Test
   void aServerThatFallsSilentIsGivenUp() throws Exception {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     String url =
@@ -336,6 +510,40 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     poll(
         "a commit after the silence",
         () -> await(store.commit(oneMore(ids)).map(true).otherwise(false)));
+    await(store.close());
+  }
+
+  /** However long a commit may take: the server is asked whether it works on it. */
+  @Test
+  void aCommitThatNeverReachedTheServerIsSettledSoon() throws Exception {
+    CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
+    String direct = SharedPostgres.server().newDatabase();
+    String url = direct.replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
+    PostgresConfig patient =
+        new PostgresConfig(PostgresUrl.parse(url), "", 2, 4_096, 4_096, 5_000, 600_000, 600_000);
+    Database store =
+        await(PostgresDatabase.open(vertx, patient, "db/postgres-contract", CLOCK, new Random()));
+    await(store.commit(List.of(note(1, "n"))));
+    proxy.plan = CuttingProxy.Plan.FALL_SILENT;
+    Future<Void> commit = store.commit(List.of(note(2, "lost")));
+    try (Connection asking = SharedPostgres.server().connect(direct)) {
+      poll(
+          "the server waits for COMMIT",
+          () -> {
+            try (ResultSet found =
+                asking
+                    .createStatement()
+                    .executeQuery(
+                        "SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction'"
+                            + " AND datname = current_database()")) {
+              return found.next();
+            }
+          });
+    }
+    proxy.plan = CuttingProxy.Plan.NOTHING;
+    StoreUnavailable lost = assertInstanceOf(StoreUnavailable.class, failureOf(commit));
+    assertFalse(lost.mayBeStored());
+    await(store.commit(List.of(note(3, "n"))));
     await(store.close());
   }
 
@@ -421,6 +629,45 @@ class PostgresDatabaseTest extends DatabaseContractTest {
     for (Database process : processes) {
       await(process.close());
     }
+  }
+
+  /**
+   * What was known of a caller before the connection was made counts for nothing, as after the
+   * machine was suspended: the caller is judged again when the commit is sent.
+   */
+  @Test
+  void aCommitIsNotSentOverANewConnectionBeforeItsCallerIsJudgedAgain() throws Exception {
+    AtomicInteger judged = new AtomicInteger();
+    RequestContext request = new RequestContext("r", "", System::nanoTime);
+    request.setStanding(
+        new RequestContext.Standing() {
+          @Override
+          public String actor() {
+            return "token:gone";
+          }
+
+          @Override
+          public Future<Void> confirm(long sinceNanos) {
+            judged.incrementAndGet();
+            return Future.failedFuture(new IllegalStateException("revoked"));
+          }
+        });
+    ContextInternal context = ((VertxInternal) vertx).createEventLoopContext().duplicate();
+    request.enter(context);
+    AtomicLong ids = new AtomicLong();
+    // On a slow machine a commit may come so late that the connection is not new any more.
+    poll(
+        "a refusal",
+        () -> {
+          SharedPostgres.server().terminateSessions();
+          Statement act = note(ids.incrementAndGet(), "n").recording("token:gone");
+          Promise<Void> answer = Promise.promise();
+          context.runOnContext(v -> database.commit(List.of(act)).onComplete(answer));
+          return await(answer.future().map("stored").otherwise(e -> e.getMessage()))
+              .equals("revoked");
+        });
+    assertTrue(judged.get() > 0);
+    assertFalse(await(database.exists("SELECT id FROM note WHERE id = ?", List.of(ids.get()))));
   }
 
   @Test

@@ -25,8 +25,7 @@ class PostgresUrlTest {
     Path authority = Files.createFile(folder.resolve("ca.pem"));
     assertEquals(
         new PostgresUrl(
-            "db.example",
-            6432,
+            List.of(new PostgresUrl.Host("db.example", 6432)),
             "my base",
             "al@ice",
             "p:w+/",
@@ -37,10 +36,32 @@ class PostgresUrlTest {
                 + "&sslrootcert="
                 + authority));
     PostgresUrl plain = PostgresUrl.parse("postgres://bourse@[::1]/exchange");
-    assertEquals("::1", plain.host());
-    assertEquals(5432, plain.port());
+    assertEquals(List.of(new PostgresUrl.Host("::1", 5432)), plain.hosts());
     assertEquals(PostgresUrl.Tls.PREFER, plain.tls());
     assertEquals("postgres://bourse@::1:5432/exchange", plain.toString());
+  }
+
+  @Test
+  void severalHostsAreReadAsLibpqReadsThem() {
+    PostgresUrl pair =
+        PostgresUrl.parse(
+            "postgres://bourse:a,b@one:6432,[::1],two.example/exchange?target_session_attrs=read-write");
+    assertEquals(
+        List.of(
+            new PostgresUrl.Host("one", 6432),
+            new PostgresUrl.Host("::1", 5432),
+            new PostgresUrl.Host("two.example", 5432)),
+        pair.hosts());
+    assertEquals("a,b", pair.password());
+    assertEquals("postgres://bourse@one:6432,::1:5432,two.example:5432/exchange", pair.toString());
+    assertEquals("no host", fault("postgres://bourse@one,,two/exchange"));
+    assertEquals("no host", fault("postgres://bourse@one,two:port/exchange"));
+    assertEquals("9 hosts; at most 8", fault("postgres://b@a,b,c,d,e,f,g,h,i/exchange"));
+    assertEquals(
+        "target_session_attrs 'any' is not read-write, which the store needs",
+        fault("postgres://bourse@one,two/exchange?target_session_attrs=any"));
+    assertEquals(
+        "postgres://b:***@one,two/db", PostgresUrl.withoutPassword("postgres://b:x@one,two/db"));
   }
 
   @Test
@@ -49,7 +70,7 @@ class PostgresUrlTest {
     assertEquals("no user", fault("postgres://db/exchange"));
     assertEquals("no database", fault("postgres://bourse@db"));
     assertEquals(
-        "no parameter 'ssl', only sslmode and sslrootcert",
+        "unknown parameter 'ssl'; choose sslmode, sslrootcert or target_session_attrs",
         fault("postgres://bourse@db/exchange?ssl=true"));
     assertEquals(
         "sslmode 'on' is none of disable, prefer, require, verify-ca, verify-full",
@@ -83,8 +104,16 @@ class PostgresUrlTest {
     assertEquals(
         List.of(
             "store.url: 'postgres://b:***@db' is not acceptable; expected"
-                + " postgres://user@host:port/database (no database)"),
+                + " postgres://user@host:port[,host:port]/database (no database)"),
         faulty.faults());
+  }
+
+  @Test
+  void aSessionsNameFitsWhatTheServerKeeps() {
+    assertEquals("bourse db-1:77 writer", PostgresConfig.applicationName("db-1:77", "writer"));
+    String cut = PostgresConfig.applicationName("x".repeat(60) + ":77", "reader 3");
+    assertEquals(63, cut.length());
+    assertTrue(cut.startsWith("bourse xxx") && cut.endsWith("xxx:77 reader 3"), cut);
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.bourse.store.Migrations;
 import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MemoryEngine implements AutoCloseable {
   private final SqliteConnection connection;
+  private int images;
 
   private MemoryEngine(SqliteConnection connection) {
     this.connection = connection;
@@ -24,7 +26,7 @@ public final class MemoryEngine implements AutoCloseable {
   public static MemoryEngine migrated() throws Exception {
     SqliteConnection connection = SqliteConnection.forNothing();
     SqliteSchemaSession.settled(
-        Migrations.load("db/sqlite").apply(new SqliteSchemaSession(connection), Clock.systemUTC()));
+        Migrations.load("db/schema").apply(new SqliteSchemaSession(connection), Clock.systemUTC()));
     connection.execute("PRAGMA foreign_keys = ON");
     connection.execute("PRAGMA synchronous = OFF");
     return new MemoryEngine(connection);
@@ -44,6 +46,40 @@ public final class MemoryEngine implements AutoCloseable {
   public long number(String sql, Object... parameters) {
     String ofValue = "WITH found (value) AS (%s) SELECT value FROM found".formatted(sql);
     return query(ofValue, List.of(parameters), row -> row.integer("value")).get(0);
+  }
+
+  /** All rows at a moment. */
+  public static final class Image {
+    private final Path file;
+
+    private Image(Path file) {
+      this.file = file;
+    }
+  }
+
+  /**
+   * Copies all rows into a file.
+   *
+   * @param folder where the file goes, which the caller deletes
+   */
+  public Image image(Path folder) {
+    Path file = folder.resolve("image-" + ++images);
+    copy("backup to", file);
+    return new Image(file);
+  }
+
+  /** Replaces all rows with those of an image. */
+  public void restore(Image image) {
+    copy("restore from", image.file);
+  }
+
+  /** Both commands are of the driver, not of the engine. */
+  private void copy(String command, Path file) {
+    try {
+      connection.execute("%s '%s'".formatted(command, file));
+    } catch (SQLException e) {
+      throw new IllegalStateException(command, e);
+    }
   }
 
   /**

@@ -49,13 +49,13 @@ class WholeStoreTest {
 
   private SqliteWholeStore sqlite(String name, WholeStore.Purpose purpose) throws Exception {
     return SqliteWholeStore.open(
-        folder.resolve(name), SqliteConfig.defaults(), "db/sqlite", CLOCK, purpose);
+        folder.resolve(name), SqliteConfig.defaults(), "db/schema", CLOCK, purpose);
   }
 
   private static PostgresWholeStore postgres(String url, WholeStore.Purpose purpose)
       throws Exception {
     return PostgresWholeStore.open(
-        PostgresConfig.defaults(PostgresUrl.parse(url), ""), "db/postgres", CLOCK, purpose);
+        PostgresConfig.defaults(PostgresUrl.parse(url), ""), "db/schema", CLOCK, purpose);
   }
 
   private Connection jdbc(String name) throws SQLException {
@@ -127,7 +127,7 @@ class WholeStoreTest {
     PostgresConfig config = PostgresConfig.defaults(PostgresUrl.parse(url), "");
     Vertx vertx = Vertx.vertx();
     PostgresDatabase database =
-        PostgresDatabase.open(vertx, config, "db/postgres", CLOCK, new Random()).await();
+        PostgresDatabase.open(vertx, config, "db/schema", CLOCK, new Random()).await();
     TreeSet<String> inPostgres =
         new TreeSet<>(
             database
@@ -136,7 +136,7 @@ class WholeStoreTest {
                         + " information_schema.columns WHERE table_schema = 'public' AND table_name"
                         + " NOT IN"
                         // Of the server itself: transactions and snapshots mean nothing elsewhere.
-                        + " ('migration', 'change_feed', 'change_feed_horizon')",
+                        + " ('migration', 'commit_log')",
                     List.of(),
                     row -> row.text("found"))
                 .await());
@@ -228,7 +228,7 @@ class WholeStoreTest {
         SqliteWholeStore.open(
             small,
             new SqliteConfig(1, 1, 1, 1 << 20),
-            "db/sqlite",
+            "db/schema",
             CLOCK,
             WholeStore.Purpose.FILL)) {
       StoreUnavailable fault = assertThrows(StoreUnavailable.class, () -> load(store, file));

@@ -20,9 +20,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of spans, whatever the collector does. */
+/** The export of spans under all failures of the collector. */
 class OtlpTracesTest {
-  /** Spans that are made before all others. */
+  /** Spans recorded before all others. */
   private static final int BEGIN = 2;
 
   private final Vertx vertx = Vertx.vertx();
@@ -72,8 +72,8 @@ class OtlpTracesTest {
       Traces traces = traces(collector.url());
       Span work = traces.always("work", Span.Kind.INTERNAL);
       long now = System.nanoTime();
-      work.passed("wait", now, now + 5_000_000);
-      work.tell(Attribute.NODE, "node-1");
+      work.addCompletedChild("wait", now, now + 5_000_000);
+      work.setAttribute(Attribute.NODE, "node-1");
       work.end(new IllegalStateException("what it says is nobody's business"));
       traces.close().await();
       Collector.Told told = collector.await("work", span -> span.name().equals("work"));
@@ -93,7 +93,7 @@ class OtlpTracesTest {
       Traces traces = traces(collector.url());
       Span work = traces.always("work", Span.Kind.INTERNAL);
       for (int i = 0; i < 100_000; i++) {
-        work.passed("wait", 0, 1);
+        work.addCompletedChild("wait", 0, 1);
       }
       assertEquals(Span.NONE, work.child("more", Span.Kind.CLIENT));
       work.end();
@@ -112,7 +112,7 @@ class OtlpTracesTest {
       make(traces, 100_000);
       assertEquals(100_000 + BEGIN - SpanQueue.MAX_WAITING, spans("dropped"));
       long asked = System.nanoTime();
-      // All of the queue would take four times the time-out.
+      // Exporting the whole queue would take four times the time-out.
       traces.close().await(60, TimeUnit.SECONDS);
       long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - asked);
       assertTrue(millis < 10_000, "the stop took " + millis + " ms");
@@ -138,7 +138,7 @@ class OtlpTracesTest {
               .toList();
       assertEquals(1, said.size(), said.toString());
       assertTrue(
-          said.get(0).startsWith("WARN " + collector.url() + " does not take traces: "),
+          said.get(0).startsWith("WARN " + collector.url() + " does not accept traces: "),
           said.toString());
     }
   }

@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Which requests are traced. */
+/** The sampling of requests. */
 class SamplerTest {
   private static final TraceParent SAMPLED = new TraceParent("1".repeat(32), "1".repeat(16), true);
   private static final TraceParent NOT = new TraceParent("1".repeat(32), "1".repeat(16), false);

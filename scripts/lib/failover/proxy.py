@@ -1,0 +1,123 @@
+"""A TCP proxy between one replica and PostgreSQL that can fail in the ways of networks and of servers."""
+
+import asyncio
+import threading
+import time
+
+# The tag of the server's answer to COMMIT, whichever protocol the command came by; and the command itself.
+COMMITTED = b"C\x00\x00\x00\x0bCOMMIT\x00"
+COMMIT = b"COMMIT\x00"
+# What the transaction of a declaration sends: the text of its row in the trail.
+DECLARATION = b"max_gpus="
+POLL = 0.02
+
+
+class Link:
+    """One connection. A dead link delivers nothing more in either direction, and neither end is told."""
+
+    def __init__(self, *writers):
+        self.writers = writers
+        self.dead = self.declares = False
+        self.used = time.monotonic()
+
+    def close(self):
+        for writer in self.writers:
+            writer.transport.abort()
+
+
+class Proxy:
+    """Listens on `port` and forwards to `target`, which is where new connections go.
+
+    hold     directions that deliver nothing for now: "up" to the server, "down" to the replica
+    delay    seconds that each piece of data waits
+    closed   refuses new connections
+    lose     what is lost next, with its connection: a declaration's COMMIT ("order") or the answer to it ("answer")
+    """
+
+    loop = None
+
+    def __init__(self, port, target):
+        if Proxy.loop is None:
+            Proxy.loop = asyncio.new_event_loop()
+            threading.Thread(target=Proxy.loop.run_forever, daemon=True).start()
+        self.target, self.port = target, port
+        self.hold, self.delay, self.closed, self.lose = frozenset(), 0, False, None
+        self.lost = threading.Event()
+        self.links = set()
+        asyncio.run_coroutine_threadsafe(
+            asyncio.start_server(self._accept, "127.0.0.1", port), Proxy.loop
+        ).result()
+
+    def lose_next(self, what):
+        """Has something lost; `lost` is set when that has happened."""
+        self.lost.clear()
+        self.lose = what
+
+    def silence(self, idle=0):
+        """Kills links unused for so many seconds without a word to either end; new ones work. How many there were."""
+        dying = [link for link in list(self.links) if not link.dead and link.used <= time.monotonic() - idle]
+        for link in dying:
+            link.dead = True
+        return len(dying)
+
+    def cut(self):
+        """Resets all links."""
+        Proxy.loop.call_soon_threadsafe(lambda: [link.close() for link in list(self.links)])
+
+    def clear(self):
+        """Ends all faults; links that are dead or cut stay so."""
+        self.hold, self.delay, self.closed, self.lose = frozenset(), 0, False, None
+
+    async def _accept(self, reader, writer):
+        if self.closed:
+            writer.transport.abort()
+            return
+        try:
+            # A server that hangs takes connections all the same: the kernel does.
+            up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        except OSError:
+            writer.transport.abort()
+            return
+        link = Link(writer, up_writer)
+        self.links.add(link)
+        pumps = [
+            asyncio.ensure_future(self._pump(link, reader, up_writer, "up")),
+            asyncio.ensure_future(self._pump(link, up_reader, writer, "down")),
+        ]
+        try:
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+            # The end of a dead server is not told either; the replica's own end of the link is one.
+            if link.dead and not pumps[0].done():
+                await asyncio.wait(pumps[:1])
+        finally:
+            for pump in pumps:
+                pump.cancel()
+            link.close()
+            self.links.discard(link)
+
+    async def _pump(self, link, reader, writer, direction):
+        what, tag = ("order", COMMIT) if direction == "up" else ("answer", COMMITTED)
+        tail, longest = b"", max(len(tag), len(DECLARATION)) - 1
+        try:
+            while data := await reader.read(65536):
+                if self.delay:
+                    await asyncio.sleep(self.delay)
+                while direction in self.hold and not link.dead:
+                    await asyncio.sleep(POLL)
+                link.used = time.monotonic()
+                seen = tail + data
+                if direction == "up" and DECLARATION in seen:
+                    link.declares = True
+                if tag in seen:
+                    if self.lose == what and link.declares:
+                        self.lose, link.dead = None, True
+                        self.lost.set()
+                    if direction == "down":
+                        link.declares = False
+                    seen = b""
+                tail = seen[-longest:]
+                if not link.dead:
+                    writer.write(data)
+                    await writer.drain()
+        except OSError:
+            pass

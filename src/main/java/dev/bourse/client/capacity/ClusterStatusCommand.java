@@ -1,0 +1,124 @@
+package dev.bourse.client.capacity;
+
+import dev.bourse.client.account.MemberCommandContext;
+import dev.bourse.client.transfer.CommandEnvironment;
+import dev.bourse.command.AnswerFormat;
+import dev.bourse.remote.ExitCode;
+import dev.bourse.remote.Refused;
+import dev.bourse.remote.Service;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code bourse status}. */
+@Command(
+    name = "status",
+    description = {
+      "Shows what clusters declare, hold and pay.",
+      "",
+      """
+      With --watch it follows one cluster: on a terminal as a table that is drawn anew, elsewhere a \
+      line for each event, as JSON with -o json. A lost connection is taken up where it ended.\
+      """
+    },
+    mixinStandardHelpOptions = true)
+final class ClusterStatusCommand extends ClusterCommand {
+  /**
+   * Each cluster takes a request; with more clusters, a user can name one, or list them with bourse
+   * clusters list.
+   */
+  private static final int MOST_CLUSTERS = 20;
+
+  @Option(
+      names = {"-w", "--watch"},
+      description = "Follow a cluster until Ctrl-C.")
+  private boolean isWatched;
+
+  @Mixin
+  private final MemberCommandContext.FormatOptions format =
+      new MemberCommandContext.FormatOptions();
+
+  private final WatchedCluster watched = new WatchedCluster();
+
+  ClusterStatusCommand(CommandEnvironment environment) {
+    super(environment);
+  }
+
+  @Override
+  protected void run() throws Refused {
+    Service service = signedIn();
+    if (isWatched) {
+      watch(service);
+      return;
+    }
+    List<JsonObject> states = states(service);
+    if (format.get().form() == AnswerFormat.Form.table && format.get().fields().isEmpty()) {
+      out().print(StatusText.of(states));
+    } else {
+      JsonObject answer = new JsonObject().put("clusters", new JsonArray(states));
+      out().print(format.get().print(answer));
+    }
+  }
+
+  private List<JsonObject> states(Service service) throws Refused {
+    if (clusterNamed().isPresent()) {
+      return List.of(capacity(service));
+    }
+    List<JsonObject> states = new ArrayList<>();
+    JsonObject caller = service.call("GET", "/api/whoami", null);
+    known().learnWhoami(caller);
+    for (Object listed : caller.getJsonArray("clusters")) {
+      JsonObject cluster = (JsonObject) listed;
+      if (!VM.equals(cluster.getString("kind"))) {
+        continue;
+      }
+      if (states.size() == MOST_CLUSTERS) {
+        // Printed after the list, also when the two streams are separate.
+        err().println("more than " + MOST_CLUSTERS + " clusters; -c names one of the others");
+        break;
+      }
+      JsonObject state = capacity(service, cluster.getString("name"));
+      learn(state);
+      states.add(state);
+    }
+    if (states.isEmpty()) {
+      throw new Refused(
+          ExitCode.REFUSED,
+          "the organization has no VM cluster; bourse clusters create makes one, and bourse k8s"
+              + " clusters lists those of Kubernetes");
+    }
+    return states;
+  }
+
+  private void watch(Service service) throws Refused {
+    AnswerFormat.Form form = format.get().form();
+    ClusterEventStream events =
+        new ClusterEventStream(service, environment(), about("/api/vm/events"));
+    events.follow(
+        event -> {
+          if (form == AnswerFormat.Form.json) {
+            out()
+                .println(
+                    new JsonObject()
+                        .put("id", event.id())
+                        .put("event", event.kind())
+                        .put("data", event.data())
+                        .encode());
+          } else if (environment().hasTerminal()) {
+            watched.take(event);
+            out().print(StatusText.CLEAR + watched.text());
+          } else {
+            out().println(StatusText.line(event, environment().clock().instant()));
+          }
+          out().flush();
+        },
+        lost -> {
+          err().println(lost + "; trying again");
+          err().flush();
+        });
+  }
+}

@@ -1,0 +1,68 @@
+package dev.bourse.edge;
+
+import dev.bourse.core.ApiError;
+import dev.bourse.core.ErrorCode;
+import dev.bourse.logs.RequestContext;
+import io.vertx.core.Future;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/**
+ * Whether a session that let a request in is in force still. The store is asked again once the last
+ * look-up is too old.
+ */
+public final class SessionStanding implements RequestContext.Standing {
+  private final String id;
+  private final String actor;
+  private final Function<Set<String>, Future<Set<String>>> inForce;
+  private final LongSupplier nanos;
+  private volatile long seenNanos;
+
+  /**
+   * A session that was found in force just now.
+   *
+   * @param actor the name of the member or operator in the trail
+   * @param inForce see {@link dev.bourse.access.SessionAuthenticator#listInForce}
+   * @param nanos the monotonic clock
+   */
+  public SessionStanding(
+      String id,
+      String actor,
+      Function<Set<String>, Future<Set<String>>> inForce,
+      LongSupplier nanos) {
+    this.id = id;
+    this.actor = actor;
+    this.inForce = inForce;
+    this.nanos = nanos;
+    seenNanos = nanos.getAsLong();
+  }
+
+  @Override
+  public String actor() {
+    return actor;
+  }
+
+  @Override
+  public Future<Void> confirm(long sinceNanos) {
+    if (seenNanos - sinceNanos >= 0) {
+      return Future.succeededFuture();
+    }
+    long asked = nanos.getAsLong();
+    return inForce
+        .apply(Set.of(id))
+        .map(
+            found -> {
+              if (!found.contains(id)) {
+                throw ended();
+              }
+              seenNanos = asked;
+              return null;
+            });
+  }
+
+  /** The refusal of a session that is not in force. */
+  public static ApiError ended() {
+    return ApiError.of(ErrorCode.UNAUTHORIZED, "the session has ended; sign in again");
+  }
+}

@@ -1,0 +1,95 @@
+package dev.bourse.market;
+
+import dev.bourse.capacity.Allocation;
+import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Drill;
+import dev.bourse.nodes.NodeNotice;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the programs on a cluster's machines should be told, by what is stored of the cluster and
+ * the time. Pure, so a process that takes over comes to the same notices with the same ids.
+ */
+final class ProgramNotices {
+  /**
+   * Announces a declaration's end this long before it, but not before the last third of its time. A
+   * client that renews its declaration after each third therefore gets no notice.
+   */
+  static final long ENDING_MILLIS = 300_000;
+
+  private ProgramNotices() {}
+
+  /**
+   * Returns the notice that stands for an allocation, the earliest if there are several. A write
+   * moves the time from which a declaration's end is announced, but withdraws no end that was told
+   * and is still the declaration's.
+   *
+   * @param told what its machine was told last and not withdrawn; null for nothing
+   */
+  static Optional<NodeNotice> standing(
+      Cluster cluster, Allocation allocation, @Nullable NodeNotice told, long nowMillis) {
+    if (allocation.state() != Allocation.State.ACTIVE) {
+      return Optional.empty();
+    }
+    Allocation.Notice taken = allocation.notice();
+    Long end = endMillis(cluster.declared());
+    if (end != null
+        && nowMillis < announcedMillis(cluster.declared(), end)
+        && !lapse(end).equals(told)) {
+      end = null;
+    }
+    if (taken != null && (end == null || taken.endsAtMillis() <= end)) {
+      return Optional.of(new NodeNotice(taken.reason().label(), taken.endsAtMillis(), false));
+    }
+    if (end != null) {
+      return Optional.of(lapse(end));
+    }
+    Drill drill = cluster.drill();
+    return drill != null && drill.isRunning(nowMillis) && drill.concerns(allocation)
+        ? Optional.of(new NodeNotice(NodeNotice.DRILL, drill.endsAtMillis(), false))
+        : Optional.empty();
+  }
+
+  /**
+   * Returns what a machine must be told now. A notice replaces another one; a drill does not, so a
+   * notice is withdrawn before a drill that still runs is told of again.
+   *
+   * @param standing the notice that stands for its allocation
+   * @param told what it was told last and not withdrawn; null for nothing, or if that is not known
+   */
+  static Optional<NodeNotice> due(Optional<NodeNotice> standing, @Nullable NodeNotice told) {
+    boolean outlives = standing.filter(notice -> !notice.isDrill()).isPresent();
+    if (told != null && !outlives && !standing.equals(Optional.of(told))) {
+      return Optional.of(told.withdrawn());
+    }
+    return standing.filter(notice -> !notice.equals(told));
+  }
+
+  /** Returns the next time at which notices change although the cluster does not. */
+  static OptionalLong nextChangeMillis(Cluster cluster, long nowMillis) {
+    Long end = endMillis(cluster.declared());
+    Drill drill = cluster.drill();
+    return LongStream.of(
+            end == null ? 0 : announcedMillis(cluster.declared(), end),
+            drill == null ? 0 : drill.endsAtMillis())
+        .filter(at -> at > nowMillis)
+        .min();
+  }
+
+  private static NodeNotice lapse(long endMillis) {
+    return new NodeNotice(Allocation.Reason.LAPSED.label(), endMillis, false);
+  }
+
+  private static @Nullable Long endMillis(@Nullable Declaration declared) {
+    return declared == null || declared.maxGpus() == 0 ? null : declared.untilMillis();
+  }
+
+  private static long announcedMillis(@Nullable Declaration declared, long endMillis) {
+    long whole = declared == null ? 0 : Math.max(0, endMillis - declared.updatedAtMillis());
+    return endMillis - Math.min(ENDING_MILLIS, whole / 3);
+  }
+}

@@ -1,0 +1,20 @@
+import { html } from 'lit';
+import { call } from '../lib/client.js';
+import { confirm } from './dialog.js';
+
+/**
+ * Asks before a node is swapped, and swaps it.
+ * @param {string} node its address
+ * @param {string} cluster
+ * @returns {Promise<boolean>} whether the swap was requested
+ */
+export function confirmSwap(node, cluster) {
+  return confirm({
+    title: `Swap ${node} for another machine?`,
+    text: html`<p>Another machine is granted first. Once it is active, ${node} is taken back and what is stored on it is lost.
+      Without a replacement within an hour it stays.</p>`,
+    action: 'Swap',
+    danger: true,
+    work: () => call('swapNode', { body: { node, cluster } }),
+  });
+}

@@ -1,7 +1,0 @@
--- Which processes of the store are there, until when this counts, and which tasks of upkeep each does,
--- a line each: the tasks are dealt out among them.
-CREATE TABLE upkeep_process (
-  process TEXT COLLATE "C" PRIMARY KEY,
-  tasks TEXT COLLATE "C" NOT NULL,
-  expires_at BIGINT NOT NULL
-);

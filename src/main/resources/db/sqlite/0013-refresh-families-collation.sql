@@ -1,1 +1,0 @@
--- Nothing here: this engine compares text by its bytes. Both engines number their steps alike.

@@ -1,1 +1,0 @@
--- Nothing here: one process alone has this store, so there is nobody to tell. Both engines number their steps alike.
