@@ -9,6 +9,7 @@ import io.netty.handler.flush.FlushConsolidationHandler;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.internal.CloseFuture;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.NetClientOptions;
 import io.vertx.core.net.SocketAddress;
@@ -25,6 +26,7 @@ import java.net.SocketOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import jdk.net.ExtendedSocketOptions;
@@ -154,6 +156,10 @@ final class PostgresLink {
   private final String sessionSettings;
   private final RandomGenerator random;
   private final User user;
+
+  /** The clients of this link's sockets, see {@link #openSocket}. */
+  private final CloseFuture clients = new CloseFuture();
+
   private final Promise<Void> first = Promise.promise();
   private @Nullable PgConnection connection;
   private PrimaryHistory.Primary primary = PrimaryHistory.UNKNOWN;
@@ -185,6 +191,7 @@ final class PostgresLink {
     this.sessionSettings = sessionSettings;
     this.random = random;
     this.user = user;
+    context.closeFuture().add(clients);
   }
 
   /** Begins; completes with the first attempt, which decides nothing for the later ones. */
@@ -198,7 +205,15 @@ final class PostgresLink {
       return;
     }
     Future<Opened> opened =
-        new Opening(context, config, history, name, user.needs(), sessionSettings, preferredHost)
+        new Opening(
+                context,
+                clients,
+                config,
+                history,
+                name,
+                user.needs(),
+                sessionSettings,
+                preferredHost)
             .begin()
             .compose(this::greet);
     opened
@@ -233,7 +248,8 @@ final class PostgresLink {
   /** Opens a connection to the host that is what the session needs. On the context given. */
   static Future<PgConnection> open(
       ContextInternal context, PostgresConfig config, String purpose, Needs needs, String sql) {
-    return new Opening(context, config, new PrimaryHistory(), purpose, needs, sql, 0)
+    return new Opening(
+            context, context.closeFuture(), config, new PrimaryHistory(), purpose, needs, sql, 0)
         .begin()
         .map(Opened::connection);
   }
@@ -258,6 +274,7 @@ final class PostgresLink {
    */
   private static final class Opening {
     private final ContextInternal context;
+    private final CloseFuture clients;
     private final PostgresConfig config;
     private final PrimaryHistory history;
     private final String purpose;
@@ -272,6 +289,7 @@ final class PostgresLink {
 
     Opening(
         ContextInternal context,
+        CloseFuture clients,
         PostgresConfig config,
         PrimaryHistory history,
         String purpose,
@@ -279,6 +297,7 @@ final class PostgresLink {
         String sql,
         int firstHost) {
       this.context = context;
+      this.clients = clients;
       this.config = config;
       this.history = history;
       this.purpose = purpose;
@@ -308,7 +327,7 @@ final class PostgresLink {
               }
             });
       }
-      openHost(context, config, host, purpose, needs, sql)
+      openHost(context, clients, config, host, purpose, needs, sql)
           .compose(this::admit)
           .onSuccess(this::found)
           .onFailure(this::failed);
@@ -394,6 +413,7 @@ final class PostgresLink {
 
   private static Future<Opened> openHost(
       ContextInternal context,
+      CloseFuture clients,
       PostgresConfig config,
       PostgresUrl.Host host,
       String purpose,
@@ -402,16 +422,17 @@ final class PostgresLink {
     PgConnectOptions options = config.connectOptions(host, purpose);
     Future<PgConnection> opened =
         options.getSslMode() == SslMode.PREFER
-            ? openSocket(context, config, options.setSslMode(SslMode.REQUIRE))
+            ? openSocket(context, clients, config, options.setSslMode(SslMode.REQUIRE))
                 .recover(
                     failure ->
                         failure instanceof PgException
                             ? Future.failedFuture(failure)
                             : openSocket(
                                 context,
+                                clients,
                                 config,
                                 config.connectOptions(host, purpose).setSslMode(SslMode.DISABLE)))
-            : openSocket(context, config, options);
+            : openSocket(context, clients, config, options);
     return opened.compose(
         fresh -> {
           fresh.noticeHandler(notice -> log.debug("{}", notice.getMessage()));
@@ -461,30 +482,51 @@ final class PostgresLink {
   }
 
   /**
-   * One attempt with a client of its own, closed with the connection. The client's own fallback
-   * from an encrypted attempt to a plain one leaves the first socket open, and the server waiting
+   * Opens a socket with a client of its own, which is closed with the connection or the failed
+   * attempt: that also closes a socket whose server never answered. The client's own fallback from
+   * an encrypted attempt to a plain one would leave the first socket open, and the server waiting
    * on it.
+   *
+   * <p>The client is created in a context with a close future of its own, because a Vert.x client
+   * stays registered with the close future of its context after it is closed. A database that is
+   * away for days costs many attempts, and all their clients would stay in memory.
+   *
+   * @param clients is closed to close the client, and forgets it when it is closed
    */
   private static Future<PgConnection> openSocket(
-      ContextInternal context, PostgresConfig config, PgConnectOptions options) {
-    PgConnectionFactory client =
-        new PgConnectionFactory(
-            context.owner(),
-            new NetClientOptions()
-                .setTcpKeepAlive(true)
-                .setConnectTimeout((int) config.connectMillis()));
-    return client
+      ContextInternal context,
+      CloseFuture clients,
+      PostgresConfig config,
+      PgConnectOptions options) {
+    CloseFuture client = new CloseFuture();
+    if (!clients.add(client)) {
+      return Future.failedFuture("the store is closed");
+    }
+    AtomicReference<PgConnectionFactory> factory = new AtomicReference<>();
+    context
+        .owner()
+        .contextBuilder()
+        .withEventLoop(context.nettyEventLoop())
+        .withWorkerPool(context.workerPool())
+        .withCloseFuture(client)
+        .build()
+        .dispatch(
+            () ->
+                factory.set(
+                    new PgConnectionFactory(
+                        context.owner(),
+                        new NetClientOptions()
+                            .setTcpKeepAlive(true)
+                            .setConnectTimeout((int) config.connectMillis()))));
+    return factory
+        .get()
         .connect((Context) context, options)
         // The client's own time-out ends once the socket is open.
         .timeout(config.connectMillis(), TimeUnit.MILLISECONDS)
         .map(PgConnection::cast)
         .onSuccess(
-            fresh ->
-                pipeline(fresh)
-                    .channel()
-                    .closeFuture()
-                    .addListener(closed -> client.close((v, failure) -> {})))
-        .onFailure(failure -> client.close((v, ignored) -> {}));
+            fresh -> pipeline(fresh).channel().closeFuture().addListener(over -> client.close()))
+        .onFailure(failure -> client.close());
   }
 
   private void ready(Opened opened) {
@@ -589,7 +631,7 @@ final class PostgresLink {
    * answered.
    */
   Future<Void> look() {
-    return new Opening(context, config, history, "look", Needs.PRIMARY, "", 0)
+    return new Opening(context, clients, config, history, "look", Needs.PRIMARY, "", 0)
         .begin()
         .onSuccess(opened -> abandon(opened.connection))
         .mapEmpty();
@@ -634,7 +676,10 @@ final class PostgresLink {
     }
   }
 
-  /** Closes for good, without waiting for what is under way. */
+  /**
+   * Closes for good: fails commands under way and ends attempts to connect. Completes when all
+   * sockets are closed, because a socket must not outlive its event loop.
+   */
   Future<Void> close() {
     return Future.future(
         done ->
@@ -643,15 +688,19 @@ final class PostgresLink {
                   closed = true;
                   PgConnection open = connection;
                   connection = null;
-                  if (open != null) {
-                    open.closeHandler(v -> {});
-                    // The client's own close waits for the server, which may be gone.
-                    open.close()
-                        .timeout(config.connectMillis(), TimeUnit.MILLISECONDS)
-                        .onFailure(v -> abandon(open));
-                  }
-                  done.complete();
+                  farewell(open).transform(said -> clients.close()).onComplete(done);
                 }));
+  }
+
+  /** The client's own close waits for the server, which may be gone. */
+  private Future<Void> farewell(@Nullable PgConnection open) {
+    if (open == null) {
+      return Future.succeededFuture();
+    }
+    open.closeHandler(v -> {});
+    return open.close()
+        .timeout(config.connectMillis(), TimeUnit.MILLISECONDS)
+        .onFailure(v -> abandon(open));
   }
 
   /**

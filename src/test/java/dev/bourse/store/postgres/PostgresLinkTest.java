@@ -1,0 +1,125 @@
+package dev.bourse.store.postgres;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.vertx.core.Closeable;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.internal.CloseFuture;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.pgclient.PgConnection;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The sockets of a link end with it, and its failed attempts leave nothing in memory. */
+class PostgresLinkTest {
+  private final Vertx vertx = Vertx.vertx();
+
+  @AfterEach
+  void closeVertx() throws Exception {
+    await(vertx.close());
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+
+  private static PostgresLink link(ContextInternal context, int port, Runnable failed) {
+    // A minute, so that no time-out ends an attempt.
+    PostgresConfig config =
+        new PostgresConfig(
+            PostgresUrl.parse("postgres://bourse@localhost:" + port + "/bourse"),
+            "",
+            1,
+            16,
+            16,
+            60_000,
+            60_000,
+            60_000);
+    return new PostgresLink(
+        "test",
+        context,
+        config,
+        new PrimaryHistory(),
+        "",
+        new Random(1),
+        new PostgresLink.User() {
+          @Override
+          public void up(PgConnection connection) {}
+
+          @Override
+          public void down(Throwable cause, boolean isAway) {
+            failed.run();
+          }
+        });
+  }
+
+  @Test
+  void closingEndsAnAttemptThatIsUnderWayWithItsSocket() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
+      PostgresLink link =
+          link(((VertxInternal) vertx).createEventLoopContext(), silent.getLocalPort(), () -> {});
+      Future<Void> first = link.connect();
+      try (Socket attempt = silent.accept()) {
+        attempt.setSoTimeout(60_000);
+        assertTrue(attempt.getInputStream().read() >= 0, "the client speaks first");
+        await(link.close());
+        assertTrue(isAtEnd(attempt));
+      }
+      assertTrue(!first.succeeded());
+    }
+  }
+
+  private static boolean isAtEnd(Socket socket) {
+    try {
+      socket.getInputStream().readAllBytes();
+      return true;
+    } catch (IOException reset) {
+      return !(reset instanceof SocketTimeoutException);
+    }
+  }
+
+  @Test
+  void failedAttemptsLeaveNothingInTheCloseFutureOfTheContext() throws Exception {
+    AtomicInteger kept = new AtomicInteger();
+    CloseFuture counting =
+        new CloseFuture() {
+          @Override
+          public synchronized boolean add(Closeable closeable) {
+            kept.incrementAndGet();
+            return super.add(closeable);
+          }
+
+          @Override
+          public boolean remove(Closeable nested) {
+            boolean isRemoved = super.remove(nested);
+            kept.addAndGet(isRemoved ? -1 : 0);
+            return isRemoved;
+          }
+        };
+    ContextInternal context =
+        ((VertxInternal) vertx).contextBuilder().withCloseFuture(counting).build();
+    int closedPort;
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("localhost"))) {
+      closedPort = taken.getLocalPort();
+    }
+    CountDownLatch failures = new CountDownLatch(5);
+    PostgresLink link = link(context, closedPort, failures::countDown);
+    link.connect();
+    assertTrue(failures.await(60, TimeUnit.SECONDS));
+    assertEquals(1, kept.get());
+    await(link.close());
+    assertEquals(0, kept.get());
+  }
+}
