@@ -13,6 +13,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +42,7 @@ class Harness:
             world.start(self.launch)
             seen = work(world)
             say(f"green {name}: {seen} ({now() - began:.0f} s)")
-        except Violation as violation:
+        except (Violation, subprocess.TimeoutExpired) as violation:
             self.red.append(name)
             say(f"RED {name}: {violation} ({now() - began:.0f} s)")
         finally:

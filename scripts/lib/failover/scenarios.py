@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from servers import PATIENCE, Violation, now, until
 from world import REFUSED, STORED, UNKNOWN
 
-BACK_SECONDS = 5 * PATIENCE  # until reads are answered and revocations hold, once the database can be reached
+BACK_SECONDS = 5  # until reads are answered and revocations hold, once the database can be reached
 MOST_BACKENDS = 30  # of both replicas, each of which needs half a dozen
 UNRELATED_SECONDS = 1 * PATIENCE  # the longest a write may wait for a row that it does not touch
 
@@ -31,7 +31,7 @@ def write_stored(world, replica, cluster, declaration=None):
     return put
 
 
-def await_write(world, replica, cluster, what, seconds=10 * PATIENCE):
+def await_write(world, replica, cluster, what, seconds=10):
     """Tries until a write is stored, which must take at most so many seconds."""
     began, last = now(), ["no answer to GET"]
 
@@ -45,7 +45,7 @@ def await_write(world, replica, cluster, what, seconds=10 * PATIENCE):
     try:
         until("", seconds, stored)
     except Violation:
-        raise Violation(f"{what}: no write through {replica.name} within {seconds} s; last answer: {last[0]}") from None
+        raise Violation(f"{what}: no write through {replica.name} within {seconds * PATIENCE} s; last answer: {last[0]}") from None
     return now() - began
 
 
@@ -98,7 +98,7 @@ def silent_links(world):
     require("no connection was idle", lost)
     took = in_parallel([read] * 8)
     said = f"{lost} idle connections lost, a read took {max(took):.1f} s"
-    require(f"{said}; at most {BACK_SECONDS} s", max(took) <= BACK_SECONDS)
+    require(f"{said}; at most {BACK_SECONDS * PATIENCE} s", max(took) <= BACK_SECONDS * PATIENCE)
     return f"{said}, {await_both(world, 'connections were lost')}"
 
 
@@ -165,7 +165,7 @@ def returned_primary(world):
         try:
             until("", BACK_SECONDS, lambda: world.accepts(b, token) is False)
         except Violation:
-            raise Violation(f"a revoked token is accepted {BACK_SECONDS} s after the address is right") from None
+            raise Violation(f"a revoked token is accepted {BACK_SECONDS * PATIENCE} s after the address is right") from None
         refused = now() - right
         return f"revoked token refused after {refused:.1f} s, {await_both(world, 'the address is right')}"
     finally:

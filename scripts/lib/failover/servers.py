@@ -2,6 +2,7 @@
 
 import glob
 import os
+import random
 import shutil
 import signal
 import socket
@@ -36,7 +37,8 @@ class Violation(Exception):
 
 
 def until(what, seconds, holds):
-    """Waits until holds() is true, and returns its value."""
+    """Waits until holds() is true, and returns its value. The limit is for an idle machine."""
+    seconds *= PATIENCE
     end = time.monotonic() + seconds
     while True:
         value = holds()
@@ -48,9 +50,14 @@ def until(what, seconds, holds):
 
 
 def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    """A port below those that the kernel gives to connections: it stays free until a server is up."""
+    while True:
+        with socket.socket() as taken:
+            try:
+                taken.bind(("127.0.0.1", random.randrange(20000, 32000)))
+                return taken.getsockname()[1]
+            except OSError:
+                pass
 
 
 def programs():
@@ -71,7 +78,7 @@ class Server:
 
     def run(self, program, *arguments):
         done = subprocess.run(
-            [*BECOME, f"{BIN}/{program}", *arguments], cwd="/", capture_output=True, text=True, timeout=60
+            [*BECOME, f"{BIN}/{program}", *arguments], cwd="/", capture_output=True, text=True, timeout=60 * PATIENCE
         )
         if done.returncode:
             raise Violation(f"{program}: {done.stderr.strip()}")
@@ -95,7 +102,7 @@ class Server:
 
     def stop(self, how=signal.SIGINT):
         self.process.send_signal(how)
-        self.process.wait(60)
+        self.process.wait(60 * PATIENCE)
         self.process = None
 
     def kill(self):

@@ -297,7 +297,7 @@ class World:
         for replica in replicas or self.replicas:
             replica.proxy.target = server.port
 
-    def await_writes(self, reachable, seconds=10 * PATIENCE):
+    def await_writes(self, reachable, seconds=10):
         """Waits until each replica stores writes that began since the database could be reached; how long that took."""
         took = {}
 
@@ -316,7 +316,7 @@ class World:
         except Violation:
             silent = [replica.name for replica in self.replicas if replica.name not in took]
             answers = {put.cluster: put.answer for put in self.puts if put.replica in silent and put.answer}
-            raise Violation(f"no write was stored through {' and '.join(silent)} within {seconds} s of the database's "
+            raise Violation(f"no write was stored through {' and '.join(silent)} within {seconds * PATIENCE} s of the database's "
                             f"return at {reachable:.1f}; last answers: {answers}") from None
         return max(took.values())
 

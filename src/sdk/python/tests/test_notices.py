@@ -137,7 +137,7 @@ class HoldWithNoticesTest(unittest.TestCase):
                 user = threading.Thread(target=use, daemon=True)
                 user.start()
                 try:
-                    self.assertTrue(given_back.wait(5), "the hold waits for on_notice")
+                    self.assertTrue(given_back.wait(60), "the hold waits for on_notice")
                     self.assertEqual(0, client.declared["max_gpus"])
                 finally:
                     saved.set()

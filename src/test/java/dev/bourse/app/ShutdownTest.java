@@ -44,7 +44,9 @@ class ShutdownTest {
           "port=0",
           "capacity.write-cadence=0",
           "limits.requests-per-minute=0",
-          "limits.edge-per-minute=0");
+          "limits.edge-per-minute=0",
+          // The log is judged, and a busy disk makes a request slow.
+          "log.slow-request=0");
 
   /** The exit code of a process ended by SIGTERM. */
   private static final int TERMINATED = 128 + 15;

@@ -129,7 +129,7 @@ public final class EdgeFixture implements AutoCloseable {
     return new EdgeConfig("127.0.0.1", 0, "", 0, 0, 0, Set.of(), limits);
   }
 
-  /** Without budgets too; clients that are slow are cut off within a second. */
+  /** Without budgets too; clients that are slow are cut off within two seconds. */
   static EdgeConfig hasty() {
     return new EdgeConfig(
         "127.0.0.1",
@@ -141,9 +141,9 @@ public final class EdgeFixture implements AutoCloseable {
         Set.of(),
         new EdgeLimits(
             ProcessLimits.ofProcess().withConnections(100, 100),
-            300,
-            600,
-            300,
+            800,
+            1_600,
+            800,
             512,
             65_536,
             LINGER_MILLIS,

@@ -264,7 +264,7 @@ class MarketReimageTest extends MarketFixture {
 
   @Test
   void aMachineThatDoesNotShowTheKeyThatWasAnsweredIsQuarantined() throws Exception {
-    nodes.reimageMillis = OptionalLong.of(300);
+    nodes.reimageMillis = OptionalLong.of(1_500);
     nodes.imaging = order -> Future.succeededFuture(NEW);
     nodes.shown.put("n0", OLD);
     openWithTenantThatLeaves();

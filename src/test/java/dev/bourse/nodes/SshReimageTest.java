@@ -136,7 +136,7 @@ class SshReimageTest extends SshNodesFixture {
     Machine machine = machine("n1").machine();
     String hang = "sh -c 'echo $$ >" + child + "; exec sleep 1000'; echo never";
 
-    NodeFailure failure = fails("did not end in time", reimage(command(hang), machine, 1_500));
+    NodeFailure failure = fails("did not end in time", reimage(command(hang), machine, 4_000));
 
     assertTrue(failure.isUnfit());
     assertEnded(child);

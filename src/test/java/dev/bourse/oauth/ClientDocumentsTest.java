@@ -185,7 +185,7 @@ class ClientDocumentsTest {
   @Test
   void aHostThatAnswersByDripsIsCutOff() throws Exception {
     // Each fragment arrives within the time-out, which applies to the whole answer.
-    timeoutMillis = 600;
+    timeoutMillis = 2_000;
     documents = documents(Set.of("localhost"));
     Promise<Void> closed = Promise.promise();
     behaviour =

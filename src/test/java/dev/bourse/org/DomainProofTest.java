@@ -21,7 +21,12 @@ import org.junit.jupiter.api.Test;
 /** Answers of a DNS server about a domain, and the proofs among them. */
 class DomainProofTest {
   private static final String RECORD = "_bourse-challenge.acme.example";
-  private static final long TIMEOUT_MILLIS = 100;
+
+  /** Long enough for a slow machine to answer. */
+  private static final long TIMEOUT_MILLIS = 30_000;
+
+  /** For look-ups that are not answered. */
+  private static final long SHORT_MILLIS = 100;
 
   private final Vertx vertx = Vertx.vertx();
   private final DnsServer dns = DnsServer.start();
@@ -36,6 +41,10 @@ class DomainProofTest {
   }
 
   private Future<Boolean> look(String ruleId) {
+    return look(proof, ruleId);
+  }
+
+  private static Future<Boolean> look(DomainProof proof, String ruleId) {
     return proof.isPublished(
         new JoinRule(
             ruleId,
@@ -74,14 +83,15 @@ class DomainProofTest {
   }
 
   @Test
-  void lookUpsAreBoundedInTimeAndOneOrganizationHasTwo() {
+  void lookUpsAreBoundedInTimeAndOneOrganizationHasTwo() throws Exception {
+    DomainProof hasty = new DomainProof(vertx, Optional.of(dns.address()), SHORT_MILLIS);
     dns.silence();
-    List<Future<Boolean>> both = new ArrayList<>(List.of(look("jr_1"), look("jr_1")));
-    ApiError third = assertThrows(ApiError.class, () -> look("jr_1"));
+    List<Future<Boolean>> both = new ArrayList<>(List.of(look(hasty, "jr_1"), look(hasty, "jr_1")));
+    ApiError third = assertThrows(ApiError.class, () -> look(hasty, "jr_1"));
     assertEquals(ErrorCode.OVERLOADED, third.code());
     both.forEach(each -> assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, each).code()));
-    dns.publish(RECORD, "bourse-domain-verification=jr_1");
-    // Both places were released.
-    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, look("jr_1")).code());
+    // Both places were released: the refusal is the time-out again.
+    assertEquals(ErrorCode.OVERLOADED, fails(ApiError.class, look(hasty, "jr_1")).code());
+    await(hasty.close());
   }
 }

@@ -28,6 +28,10 @@ import org.junit.jupiter.api.Test;
 /** The SCIM directory against a real server that answers, stalls, lies and goes away. */
 class ScimDirectoryTest {
   private static final long TIMEOUT_MILLIS = 400;
+
+  /** Long enough for a request to reach the server, which then stalls. */
+  private static final long CONNECTING_MILLIS = 1_500;
+
   private static final Long SEEN = 1_795_162_364_103L;
   private static final long REST_MILLIS = 10_000;
   private static final long KEPT_MILLIS = 30_000;
@@ -60,10 +64,6 @@ class ScimDirectoryTest {
 
   private static Person person(Map<String, Person> found) {
     return Objects.requireNonNull(found.get("alice"));
-  }
-
-  private Map<String, Person> findHastily(String... usernames) throws Exception {
-    return find(hasty, usernames);
   }
 
   private static Map<String, Person> find(Directory directory, String... usernames)
@@ -174,10 +174,12 @@ class ScimDirectoryTest {
   void oneOrganizationsLookUpsLeaveRoomForOthers() throws Exception {
     server.stall();
     List<Future<Map<String, Person>>> calls = new ArrayList<>();
+    Directory stalled = directory("", CONNECTING_MILLIS);
     for (int i = 0; i < 8; i++) {
-      calls.add(hasty.find(members("user" + i)));
+      calls.add(stalled.find(members("user" + i)));
     }
-    calls.add(hasty.find(List.of(Member.joining("globex", "dave", "dave@globex.example", "", 1))));
+    calls.add(
+        stalled.find(List.of(Member.joining("globex", "dave", "dave@globex.example", "", 1))));
     for (Future<Map<String, Person>> call : calls) {
       StoreFixture.await(call);
     }
@@ -187,11 +189,12 @@ class ScimDirectoryTest {
   @Test
   void afterItsRestOneCallAloneTriesAgain() throws Exception {
     server.stall();
-    findHastily("alice");
+    Directory stalled = directory("", CONNECTING_MILLIS);
+    find(stalled, "alice");
     clock.advance(REST_MILLIS);
     List<Future<Map<String, Person>>> calls = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      calls.add(hasty.find(members("user" + i)));
+      calls.add(stalled.find(members("user" + i)));
     }
     for (Future<Map<String, Person>> call : calls) {
       StoreFixture.await(call);

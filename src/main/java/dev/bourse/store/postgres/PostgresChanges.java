@@ -50,6 +50,12 @@ final class PostgresChanges implements PostgresLink.User {
   /** How long an unanswered reading is waited for. */
   private static final long SILENT_MILLIS = 2_000;
 
+  /**
+   * Readings that the server may cancel as too slow before the first one that succeeds; the start
+   * fails with the last of them. A busy server is slow once or twice.
+   */
+  private static final int SLOW_STARTS = 5;
+
   private record Audience(Context context, ChangeListener listener) {}
 
   private final ContextInternal context;
@@ -69,6 +75,7 @@ final class PostgresChanges implements PostgresLink.User {
   // On the context alone.
   private @Nullable PgConnection connection;
   private boolean isReading;
+  private int slowReadings;
   private boolean isAsked;
   private long answeredNanos;
   private boolean isWaking;
@@ -119,6 +126,8 @@ final class PostgresChanges implements PostgresLink.User {
 
   Future<Void> close() {
     context.owner().cancelTimer(timer);
+    // A reading under way fails now, which is not worth a warning.
+    context.execute(() -> connection = null);
     return link.close();
   }
 
@@ -264,7 +273,9 @@ final class PostgresChanges implements PostgresLink.User {
 
   /** The next tick tries again. */
   private void failed(Throwable cause) {
-    begun.tryFail(cause);
+    if (!PostgresFailure.isCancelled(cause) || ++slowReadings == SLOW_STARTS) {
+      begun.tryFail(cause);
+    }
     String reason = String.valueOf(cause.getMessage());
     if (!reason.equals(loggedReason)) {
       LOG.warn("the commit log cannot be read and is tried again: {}", reason);

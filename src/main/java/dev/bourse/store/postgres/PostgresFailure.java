@@ -29,10 +29,10 @@ enum PostgresFailure {
   private static final Set<String> GOING =
       Set.of("57P01", "57P02", "57P03", "57P05", "25P03", "25P04");
 
-  /** A statement cancelled (by its time-out too); a server that only reads. */
-  private static final Set<String> REFUSALS = Set.of("57014", "25006");
-
+  private static final String CANCELLED = "57014";
   private static final String READ_ONLY = "25006";
+
+  private static final Set<String> REFUSALS = Set.of(CANCELLED, READ_ONLY);
 
   private static final String DISK_FULL = "53100";
 
@@ -62,6 +62,11 @@ enum PostgresFailure {
     return failure instanceof PgException answer && READ_ONLY.equals(answer.getSqlState());
   }
 
+  /** Whether the server cancelled a statement, for instance because it took too long. */
+  static boolean isCancelled(Throwable failure) {
+    return failure instanceof PgException answer && CANCELLED.equals(answer.getSqlState());
+  }
+
   static PostgresFailure of(Throwable failure, boolean isWriting) {
     if (!(failure instanceof PgException answer)) {
       // The client's own complaints are about values; all else comes from the socket.
@@ -74,7 +79,7 @@ enum PostgresFailure {
     if (GOING.contains(state) || state.startsWith("08")) {
       return CONNECTION;
     }
-    if (REFUSALS.contains(state) && (isWriting || state.equals("57014"))) {
+    if (REFUSALS.contains(state) && (isWriting || state.equals(CANCELLED))) {
       return SERVER;
     }
     // Class 53: resources; 58: the system beneath; XX: inside the server.

@@ -560,6 +560,12 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
   private void settled(Unknown unknown, Outcome outcome) {
     unknowns.remove(unknown);
     own.recorded(unknown.id);
+    if (unknowns.isEmpty()) {
+      // Before the outcome is announced: a listener may commit as soon as it hears.
+      synchronized (this) {
+        away = null;
+      }
+    }
     if (unknown.isAnswered) {
       LOG.warn(
           "a group of commits whose callers were told that its outcome is unknown is {}",
@@ -578,9 +584,6 @@ final class PostgresWriter implements PostgresLink.User, PostgresBatch.Owner {
       setBack();
     }
     if (unknowns.isEmpty()) {
-      synchronized (this) {
-        away = null;
-      }
       checkDrained();
       next();
     } else {

@@ -28,6 +28,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -354,8 +355,11 @@ class S3FaultsTest extends S3Fixture {
     publish(store, "little", Arrays.copyOf(BYTES, LITTLE));
     assertArrayEquals(bytes, content(store, "large"));
     assertArrayEquals(Arrays.copyOf(BYTES, LITTLE), content(store, "little"));
-    List<String> parts =
-        faults.seen().stream().filter(request -> request.matches(PART_SENT)).toList();
+    // A request that the client library repeats is seen twice.
+    Set<String> parts =
+        faults.seen().stream()
+            .filter(request -> request.matches(PART_SENT))
+            .collect(Collectors.toSet());
     assertEquals(4, parts.size(), "the first answer tells, so none is sent before it is spooled");
     holdsOnlyAfterADay(List.of("large", "little"));
   }

@@ -44,7 +44,7 @@ class CommitLogTest {
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   /** How long a reading is waited for that is to come too late. */
-  private static final long READING_MILLIS = 1_500;
+  private static final long READING_MILLIS = 3_000;
 
   private final Heard heard = new Heard();
 
@@ -345,7 +345,7 @@ class CommitLogTest {
   void aCommitWhoseOutcomeStayedUnknownIsToldToItsOwnProcess() throws Exception {
     CuttingProxy proxy = await(CuttingProxy.start(vertx, SharedPostgres.server().port()));
     String through = url.replace(":" + SharedPostgres.server().port(), ":" + proxy.port());
-    Database unsure = await(open(config(through, 2_000)));
+    Database unsure = await(open(config(through, 5_000)));
     Heard own = new Heard();
     unsure.listen(own);
     await(unsure.commit(List.of(), List.of(new Change("cluster", "sure"))));
