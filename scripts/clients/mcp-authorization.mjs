@@ -14,11 +14,15 @@ import { signIn } from "./lib/member.mjs";
 
 const [service, outbox, node, suite] = process.argv.slice(2);
 
-/** A port nothing listens on. */
+/** A port nothing listens on, below those that the kernel gives to connections. */
 async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
+  const server = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, "close");
   return port;

@@ -33,7 +33,7 @@ const situations = {
   notice: [
     async () => {
       const { state } = await bid({ cluster, max_gpus: 8, max_price_per_gpu_hour: 1.5 });
-      await sleep(Date.parse(state.declared.effective_at) - Date.now() + 2_000);
+      await sleep(Date.parse(state.declared.effective_at) - Date.now() + 5_000);
       await bid({ cluster: rival, max_gpus: 112, max_price_per_gpu_hour: 2 });
     },
     () => bid({ cluster: rival, max_gpus: 0, max_price_per_gpu_hour: 2 }),

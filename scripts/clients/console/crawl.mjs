@@ -13,7 +13,7 @@ const site = readSite(process.argv[2]);
 // What ends the crawl's own session, or sends what was not typed. Whatever else destroys asks first, in a dialog
 // which is closed again.
 const LEFT_ALONE = /^(sign out|try again|book a payment)/i;
-const COVERED_MS = 1_000;
+const COVERED_MS = 5_000;
 const PRESSED = "button, summary, [role=tab], [role=button]";
 
 const browser = await launch();
@@ -47,7 +47,12 @@ async function crawl(who, state, pages) {
         await page.goto(site.service + address);
         await settled();
         done.delete([...done].at(-1));
-        await (await nextOf(page, done)).click();
+        const again = await nextOf(page, done);
+        if (!again) {
+          // It was part of what was opened before.
+          break;
+        }
+        await again.click();
       }
       await settled();
       presses++;

@@ -229,7 +229,7 @@ async function publish(founder) {
   // Slow enough for there to be a middle.
   const devtools = await context.newCDPSession(page);
   const network = { offline: false, latency: 0, downloadThroughput: -1 };
-  await devtools.send("Network.emulateNetworkConditions", { ...network, uploadThroughput: FILE_BYTES / 4 });
+  await devtools.send("Network.emulateNetworkConditions", { ...network, uploadThroughput: FILE_BYTES / 20 });
   await hands.press(button(page, "Publish"));
   const progress = page.getByRole("progressbar", { name: `Upload of ${title}` });
   await until("the middle of the upload", async () => Number(await progress.getAttribute("value")) >= 20);

@@ -178,7 +178,7 @@ async function isCancelled(alice) {
   const { page } = alice;
   const { version } = await state();
   const { gpus, dialog } = await open(alice);
-  const refusal = { error: "rate-limited", reason: "cadence", detail: "too soon", retry_after_s: 1 };
+  const refusal = { error: "rate-limited", reason: "cadence", detail: "too soon", retry_after_s: 5 };
   let refused = 0;
   await page.route("**/api/vm/capacity", async (route) => {
     if (route.request().method() === "PUT" && refused++ === 0) {
@@ -197,7 +197,7 @@ async function isCancelled(alice) {
     await cancel();
     await dialog.waitFor({ state: "detached" });
     // Longer than the write waits before it is sent again.
-    await page.waitForTimeout(1500);
+    await page.waitForTimeout(6_000);
     const now = await state();
     assert.deepEqual([refused, now.version, held(now)], [1, version, 2], "nothing was sent after Cancel");
   }
@@ -312,12 +312,17 @@ async function isLeft(alice) {
   const { page } = alice;
   const { version } = await state();
   const writes = writesOf(page);
+  // Previews of typing and of Enter both wait; what comes after the answer goes on at once.
   let waiting = [];
-  await page.route(PREVIEW, (route) => waiting.push(route));
+  let isHeld = true;
+  await page.route(PREVIEW, (route) => (isHeld ? waiting.push(route) : route.continue().catch(() => {})));
   const answer = async () => {
-    const routes = waiting;
+    isHeld = false;
+    await Promise.all(waiting.map((route) => route.continue().catch(() => {})));
     waiting = [];
-    await Promise.all(routes.map((route) => route.continue().catch(() => {})));
+  };
+  const hold = () => {
+    isHeld = true;
   };
   const { ceiling, gpus, dialog } = await open(alice);
   await ceiling.fill("4.44");
@@ -325,6 +330,7 @@ async function isLeft(alice) {
   await until("the preview", async () => waiting.length > 0);
   await page.getByRole("button", { name: "Discard changes" }).click();
   await answer();
+  hold();
   await ceiling.fill("4.55");
   await ceiling.press("Enter");
   await until("the preview", async () => waiting.length > 0);
@@ -332,6 +338,7 @@ async function isLeft(alice) {
   await answer();
   await page.getByText("The form changed during the check. Nothing was declared.").waitFor();
   assert.equal(await gpus.inputValue(), "40");
+  hold();
   await gpus.fill("0");
   await gpus.press("Enter");
   await until("the preview", async () => waiting.length > 0);
@@ -358,6 +365,8 @@ async function sendsOnce(alice) {
   await ceiling.press("Enter");
   await until("the ceiling", async () => (await state()).declared.max_price_per_gpu_hour === 3.55);
   await page.getByText("Change the declaration to see what that would do.").waitFor();
+  // The second press may have said so, after the first had been stored.
+  await page.getByText("This is in force already.").waitFor({ state: "detached" });
   await ceiling.press("Enter");
   await page.getByText("This is in force already.").waitFor();
   assert.equal(writes.length, 1, "one write");

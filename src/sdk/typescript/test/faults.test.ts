@@ -84,7 +84,7 @@ test("what somebody declared after a lost answer stays", async () => {
   await proxy.order(PUT, { cut_answer: 0 });
   // The read that follows waits, and somebody writes before it is answered.
   await proxy.order("GET /api/vm/capacity", {});
-  await proxy.order("GET /api/vm/capacity", { wait: 1 });
+  await proxy.order("GET /api/vm/capacity", { wait: 5 });
   const declared = client.declare({ max_gpus: 8 });
   await poll("the declaration", async () => (await gpus()) === 8);
   await other.declare({ max_gpus: 40 });

@@ -32,11 +32,12 @@ export async function poll<T>(what: string, holds: () => Promise<T> | T, seconds
   }
 }
 
+/** A port below those that the kernel gives to connections: it stays free until a service is up. */
 export function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
+  return new Promise((done) => {
     const server = createServer();
-    server.on("error", fail);
-    server.listen(0, "127.0.0.1", () => {
+    server.on("error", () => done(freePort()));
+    server.listen(20_000 + Math.floor(Math.random() * 12_000), "127.0.0.1", () => {
       const { port } = server.address() as { port: number };
       server.close(() => done(port));
     });

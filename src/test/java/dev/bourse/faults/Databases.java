@@ -16,7 +16,7 @@ final class Databases implements Scenario {
   private static final int ROUNDS = 3;
 
   /** The store's three time-outs of two seconds one after the other, and a busy machine. */
-  private static final long ANSWER_MICROS = 9_000_000;
+  private static final long ANSWER_MICROS = (long) (9_000_000 * FaultWorld.PATIENCE);
 
   @Override
   public void run(Run run) throws Exception {

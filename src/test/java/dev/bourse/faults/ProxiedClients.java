@@ -78,7 +78,7 @@ final class ProxiedClients {
               new JsonObject().put("name", "p" + turn).put("public_key", Keys.next(random));
           String id = must("POST", keys, world.token("globex"), key).getString("key_id");
           // The other process may not have heard of it yet, and does within a second.
-          FaultWorld.until("the key is deleted", 3, () -> isDeleted(keys + "/" + id));
+          FaultWorld.until("the key is deleted", 30, () -> isDeleted(keys + "/" + id));
         });
     run(
         turn -> {

@@ -55,7 +55,8 @@ final class Upgrades implements Scenario {
                 "drain-delay=2s",
                 "proxies=127.0.0.1",
                 "checkpoints.deletion-delay=0",
-                "management.port=0"));
+                "management.port=0",
+                "store.connect-timeout=10s"));
     for (ServiceProcess process : world.processes()) {
       process.listenAt(Ports.free());
       process.jar(run.previous());

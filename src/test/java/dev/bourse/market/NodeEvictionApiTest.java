@@ -30,7 +30,7 @@ class NodeEvictionApiTest {
   @BeforeAll
   static void start() {
     // Machines take their time to be cleaned, so that a reclaim can be seen.
-    bourse = RunningBourse.withMarkets(4, "nodes.simulated.reclaim-delay=1500ms");
+    bourse = RunningBourse.withMarkets(4, "nodes.simulated.reclaim-delay=3s");
     operator = bourse.operator();
   }
 
