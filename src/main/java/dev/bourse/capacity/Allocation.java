@@ -1,83 +1,139 @@
 package dev.bourse.capacity;
 
+import dev.bourse.core.Times;
+import dev.bourse.json.JsonBytes;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node held by a cluster, or on its way out.
+ * A node held by a cluster, or on its way out. {@link #with} makes the next state of it.
  *
- * @param allocationId its id; a node granted again gets a new one
- * @param nodeId the machine, never shown on the VM surface
+ * @param placement which node it is, and what its grant fixed
  * @param publicIp where the tenant reaches it; null while the provider has not assigned it
- * @param slot which declared slot it fills, from 0
- * @param state see {@link State}
- * @param grantedAtMillis when the market granted it
- * @param activeAtMillis when it became reachable; null while provisioning
- * @param protectedUntilMillis the end of its protection: until then rivals cannot take it, and it
- *     costs no more than at its grant; null while it is provisioning, unless it lost its protection
- *     already
- * @param grantCeilingCents the ceiling read by the tick that granted it; protection ends at the
- *     tick that reads a lower ceiling
+ * @param lifecycle how far it has come
+ * @param protection its prices, and for how long rivals cannot take it
+ * @param turnover its place in the next shrink, and its swap
  * @param pinned an operator's pin: neither swapped nor taken by the market
- * @param nomination its rank among the standing release nominations from 1; 0 when not nominated
- * @param swapRequestedAtMillis since when a swap of it is in flight, null when none is
- * @param replaces the allocation whose swap it will complete, null for an ordinary one
- * @param keyIds the ssh keys installed at the grant
- * @param reclaim why and since when it is being taken back, null while it is open
- * @param notice why and when it will be taken back unless it wins a seat again; null while nobody
- *     takes it
- * @param withdrawnNoticeEndMillis the end of its last notice if that was withdrawn, because a new
- *     notice ends no later; null otherwise
- * @param readyAtMillis since when its machine is ready though the grant is not complete; null while
- *     it is prepared and once it is active
- * @param seatCeilingCents the ceiling read by the last tick that seated it; null if an earlier
- *     release granted it
- * @param grantPriceCents its organization's price per GPU-hour at the tick that granted it; null
- *     likewise
- * @param minimumSlots the number of nodes that must be ready before it becomes active, as of the
- *     tick that granted it; null likewise
- * @param keysDue true until the keys of a gang's node are on its machine, because they are written
- *     only when the gang's minimum is ready; false for other nodes
+ * @param departure how it leaves
  * @param health the health of its machine while it is active; null while nothing is known
  */
 public record Allocation(
-    String allocationId,
-    String nodeId,
+    Placement placement,
     @Nullable String publicIp,
-    int slot,
-    State state,
-    long grantedAtMillis,
-    @Nullable Long activeAtMillis,
-    @Nullable Long protectedUntilMillis,
-    long grantCeilingCents,
+    Lifecycle lifecycle,
+    Protection protection,
+    Turnover turnover,
     boolean pinned,
-    int nomination,
-    @Nullable Long swapRequestedAtMillis,
-    @Nullable String replaces,
-    List<String> keyIds,
-    @Nullable Reclaim reclaim,
-    @Nullable Notice notice,
-    @Nullable Long withdrawnNoticeEndMillis,
-    @Nullable Long readyAtMillis,
-    @Nullable Long seatCeilingCents,
-    @Nullable Long grantPriceCents,
-    @Nullable Integer minimumSlots,
-    boolean keysDue,
+    Departure departure,
     @Nullable HeldHealth health) {
 
   public Allocation {
-    keyIds = List.copyOf(keyIds);
-    if (slot < 0 || nomination < 0 || grantCeilingCents < 0) {
+    if (placement.slot < 0 || turnover.nomination < 0 || protection.grantCeilingCents < 0) {
       throw new IllegalArgumentException(
           "allocation %s has slot %s, nomination %s and ceiling %s; none can be negative"
-              .formatted(allocationId, slot, nomination, grantCeilingCents));
+              .formatted(
+                  placement.allocationId,
+                  placement.slot,
+                  turnover.nomination,
+                  protection.grantCeilingCents));
     }
-    if ((state == State.RECLAIMING) != (reclaim != null)) {
+    if ((lifecycle.state == State.RECLAIMING) != (departure.reclaim != null)) {
       throw new IllegalArgumentException(
           "allocation %s is %s with reclaim %s; a reclaim belongs to RECLAIMING, and only to it"
-              .formatted(allocationId, state, reclaim));
+              .formatted(placement.allocationId, lifecycle.state, departure.reclaim));
     }
+  }
+
+  /**
+   * The part of an allocation that never changes.
+   *
+   * @param allocationId its id; a node granted again gets a new one
+   * @param nodeId the machine, never shown on the VM surface
+   * @param slot which declared slot it fills, from 0
+   * @param keyIds the ssh keys installed at the grant
+   * @param minimumSlots the number of nodes that must be ready before it becomes active, as of the
+   *     tick that granted it; null if an earlier release granted it
+   */
+  public record Placement(
+      String allocationId,
+      String nodeId,
+      int slot,
+      List<String> keyIds,
+      @Nullable Integer minimumSlots) {
+    public Placement {
+      keyIds = List.copyOf(keyIds);
+    }
+  }
+
+  /**
+   * How far an allocation has come.
+   *
+   * @param state see {@link State}
+   * @param grantedAtMillis when the market granted it
+   * @param readyAtMillis since when its machine is ready though the grant is not complete; null
+   *     while it is prepared and once it is active
+   * @param activeAtMillis when it became reachable; null while provisioning
+   * @param keysDue true until the keys of a gang's node are on its machine, because they are
+   *     written only when the gang's minimum is ready; false for other nodes
+   */
+  public record Lifecycle(
+      State state,
+      long grantedAtMillis,
+      @Nullable Long readyAtMillis,
+      @Nullable Long activeAtMillis,
+      boolean keysDue) {
+    static Lifecycle granted(long nowMillis, boolean keysDue) {
+      return new Lifecycle(State.PROVISIONING, nowMillis, null, null, keysDue);
+    }
+  }
+
+  /**
+   * The prices of an allocation, and its protection.
+   *
+   * @param untilMillis the end of its protection: until then rivals cannot take it, and it costs no
+   *     more than at its grant; null while it is provisioning, unless it lost its protection
+   *     already
+   * @param grantCeilingCents the ceiling read by the tick that granted it; protection ends at the
+   *     tick that reads a lower ceiling
+   * @param seatCeilingCents the ceiling read by the last tick that seated it; null if an earlier
+   *     release granted it
+   * @param grantPriceCents its organization's price per GPU-hour at the tick that granted it; null
+   *     likewise
+   */
+  public record Protection(
+      @Nullable Long untilMillis,
+      long grantCeilingCents,
+      @Nullable Long seatCeilingCents,
+      @Nullable Long grantPriceCents) {}
+
+  /**
+   * What may replace an allocation.
+   *
+   * @param nomination its rank among the standing release nominations from 1; 0 when not nominated
+   * @param swapRequestedAtMillis since when a swap of it is in flight, null when none is
+   * @param replaces the allocation whose swap it will complete, null for an ordinary one
+   */
+  public record Turnover(
+      int nomination, @Nullable Long swapRequestedAtMillis, @Nullable String replaces) {
+    static final Turnover NONE = new Turnover(0, null, null);
+  }
+
+  /**
+   * How an allocation leaves.
+   *
+   * @param reclaim why and since when it is being taken back, null while it is open
+   * @param notice why and when it will be taken back unless it wins a seat again; null while nobody
+   *     takes it
+   * @param withdrawnNoticeEndMillis the end of its last notice if that was withdrawn, because a new
+   *     notice ends no later; null otherwise
+   */
+  public record Departure(
+      @Nullable Reclaim reclaim,
+      @Nullable Notice notice,
+      @Nullable Long withdrawnNoticeEndMillis) {
+    static final Departure NONE = new Departure(null, null, null);
   }
 
   /** The states a client sees. */
@@ -163,28 +219,13 @@ public record Allocation(
       long nowMillis,
       long ceilingCents) {
     return new Allocation(
-        allocationId,
-        nodeId,
+        new Placement(allocationId, nodeId, slot, List.of(), 1),
         publicIp,
-        slot,
-        State.ACTIVE,
-        nowMillis,
-        nowMillis,
-        null,
-        ceilingCents,
+        new Lifecycle(State.ACTIVE, nowMillis, null, nowMillis, false),
+        new Protection(null, ceilingCents, ceilingCents, null),
+        Turnover.NONE,
         false,
-        0,
-        null,
-        null,
-        List.of(),
-        null,
-        null,
-        null,
-        null,
-        ceilingCents,
-        null,
-        1,
-        false,
+        Departure.NONE,
         null);
   }
 
@@ -203,65 +244,111 @@ public record Allocation(
       @Nullable Long lockCents) {
     boolean isOfGang = grant.isOfGang();
     return new Allocation(
-        grant.allocationId(),
-        grant.nodeId(),
+        new Placement(
+            grant.allocationId(), grant.nodeId(), slot, grant.keyIds(), grant.minimumSlots()),
         isOfGang ? null : grant.publicIp(),
-        slot,
-        State.PROVISIONING,
-        nowMillis,
-        null,
-        null,
-        ceilingCents,
+        Lifecycle.granted(nowMillis, isOfGang),
+        new Protection(null, ceilingCents, ceilingCents, lockCents),
+        new Turnover(0, null, grant.replaces()),
         false,
-        0,
-        null,
-        grant.replaces(),
-        grant.keyIds(),
-        null,
-        null,
-        null,
-        null,
-        ceilingCents,
-        lockCents,
-        grant.minimumSlots(),
-        isOfGang,
+        Departure.NONE,
         null);
+  }
+
+  public String allocationId() {
+    return placement.allocationId;
+  }
+
+  public String nodeId() {
+    return placement.nodeId;
+  }
+
+  public int slot() {
+    return placement.slot;
+  }
+
+  public List<String> keyIds() {
+    return placement.keyIds;
+  }
+
+  public @Nullable Integer minimumSlots() {
+    return placement.minimumSlots;
+  }
+
+  public State state() {
+    return lifecycle.state;
+  }
+
+  public long grantedAtMillis() {
+    return lifecycle.grantedAtMillis;
+  }
+
+  public @Nullable Long activeAtMillis() {
+    return lifecycle.activeAtMillis;
+  }
+
+  public boolean keysDue() {
+    return lifecycle.keysDue;
+  }
+
+  public @Nullable Long protectedUntilMillis() {
+    return protection.untilMillis;
+  }
+
+  public int nomination() {
+    return turnover.nomination;
+  }
+
+  public @Nullable Long swapRequestedAtMillis() {
+    return turnover.swapRequestedAtMillis;
+  }
+
+  public @Nullable String replaces() {
+    return turnover.replaces;
+  }
+
+  public @Nullable Reclaim reclaim() {
+    return departure.reclaim;
+  }
+
+  public @Nullable Notice notice() {
+    return departure.notice;
   }
 
   /** Held: provisioning or active. */
   public boolean isOpen() {
-    return state != State.RECLAIMING;
+    return lifecycle.state != State.RECLAIMING;
   }
 
   /** True if it is not active yet or was granted within the last ten minutes. */
   public boolean isFresh(long nowMillis) {
-    return state == State.PROVISIONING || nowMillis < grantedAtMillis + Standing.LAST_MILLIS;
+    return lifecycle.state == State.PROVISIONING
+        || nowMillis < lifecycle.grantedAtMillis + Standing.LAST_MILLIS;
   }
 
   /** Open and filling a declared slot, so not a replacement whose swap has not landed. */
   public boolean fillsSlot() {
-    return isOpen() && replaces == null;
+    return isOpen() && turnover.replaces == null;
   }
 
   public boolean isSwapping() {
-    return swapRequestedAtMillis != null;
+    return turnover.swapRequestedAtMillis != null;
   }
 
   /** True if rivals cannot take it at a tick at this time that reads this ceiling. */
   public boolean isShielded(long nowMillis, long ceilingCents) {
-    return pinned || (isProtected(nowMillis) && ceilingCents >= grantCeilingCents);
+    return pinned || (isProtected(nowMillis) && ceilingCents >= protection.grantCeilingCents);
   }
 
   /** True if its protection has neither expired nor been given up. */
   private boolean isProtected(long nowMillis) {
-    return protectedUntilMillis == null
-        ? state == State.PROVISIONING
-        : nowMillis < protectedUntilMillis;
+    Long until = protection.untilMillis;
+    return until == null ? lifecycle.state == State.PROVISIONING : nowMillis < until;
   }
 
   /** Returns the end of its protection for answers; null before it is active. */
   public @Nullable Long protectedUntilWhileActive() {
-    return state == State.PROVISIONING ? null : protectedUntilMillis;
+    return lifecycle.state == State.PROVISIONING ? null : protection.untilMillis;
   }
 
   /** Returns it with this health. */
@@ -289,9 +376,9 @@ public record Allocation(
    * protection for good.
    */
   Allocation judged(long ceilingCents, boolean isSeated, long nowMillis) {
-    boolean isGivenUp = isProtected(nowMillis) && ceilingCents < grantCeilingCents;
-    boolean isSeatedAnew =
-        isSeated && (seatCeilingCents == null || seatCeilingCents != ceilingCents);
+    boolean isGivenUp = isProtected(nowMillis) && ceilingCents < protection.grantCeilingCents;
+    Long seat = protection.seatCeilingCents;
+    boolean isSeatedAnew = isSeated && (seat == null || seat != ceilingCents);
     return isGivenUp || isSeatedAnew
         ? with(
             a -> {
@@ -323,12 +410,12 @@ public record Allocation(
 
   /** Whether its machine is ready though its grant is not complete. */
   public boolean isReady() {
-    return state == State.PROVISIONING && readyAtMillis != null;
+    return lifecycle.state == State.PROVISIONING && lifecycle.readyAtMillis != null;
   }
 
   /** True if it was granted to a gang, so that its address appears when it becomes active. */
   boolean isOfGang() {
-    return minimumSlots != null && minimumSlots > 1;
+    return placement.minimumSlots != null && placement.minimumSlots > 1;
   }
 
   /**
@@ -336,14 +423,14 @@ public record Allocation(
    * swaps a node would keep it for longer.
    */
   Allocation activeFor(Allocation replaced, long nowMillis) {
-    return active(nowMillis, replaced.protectedUntilMillis)
+    return active(nowMillis, replaced.protection.untilMillis)
         .with(
             a -> {
-              a.grantCeilingCents = replaced.grantCeilingCents;
-              a.seatCeilingCents = replaced.seatCeilingCents;
-              a.grantPriceCents = replaced.grantPriceCents;
-              a.notice = replaced.notice;
-              a.withdrawnNoticeEndMillis = replaced.withdrawnNoticeEndMillis;
+              a.grantCeilingCents = replaced.protection.grantCeilingCents;
+              a.seatCeilingCents = replaced.protection.seatCeilingCents;
+              a.grantPriceCents = replaced.protection.grantPriceCents;
+              a.notice = replaced.departure.notice;
+              a.withdrawnNoticeEndMillis = replaced.departure.withdrawnNoticeEndMillis;
             });
   }
 
@@ -365,7 +452,8 @@ public record Allocation(
   Allocation noticeWithdrawn() {
     return with(
         a -> {
-          a.withdrawnNoticeEndMillis = notice == null ? null : Long.valueOf(notice.endsAtMillis());
+          a.withdrawnNoticeEndMillis =
+              a.notice == null ? null : Long.valueOf(a.notice.endsAtMillis());
           a.notice = null;
         });
   }
@@ -401,6 +489,20 @@ public record Allocation(
     return with(a -> a.pinned = pin);
   }
 
+  /** Writes the node as the capacity state shows it. */
+  void tell(JsonBytes json) {
+    Notice given = departure.notice;
+    json.put("public_ip", publicIp)
+        .put("granted_at", Times.rfc3339(lifecycle.grantedAtMillis))
+        .put("state", lifecycle.state.name().toLowerCase(Locale.ROOT))
+        .put("slot", placement.slot)
+        .put("swap", isSwapping())
+        .put("protected_until", Times.rfc3339OrNull(protectedUntilWhileActive()))
+        .put("reclaim_at", given == null ? null : Times.rfc3339(given.endsAtMillis()))
+        .put("reclaim_reason", given == null ? null : given.reason().label())
+        .object("health", fields -> HeldHealth.tell(fields, health, lifecycle.grantedAtMillis));
+  }
+
   /** The same with some of it changed. */
   Allocation with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
@@ -433,49 +535,35 @@ public record Allocation(
     private Draft(Allocation base) {
       this.base = base;
       this.publicIp = base.publicIp;
-      this.state = base.state;
-      this.grantedAtMillis = base.grantedAtMillis;
-      this.activeAtMillis = base.activeAtMillis;
-      this.protectedUntilMillis = base.protectedUntilMillis;
-      this.grantCeilingCents = base.grantCeilingCents;
+      this.state = base.lifecycle.state;
+      this.grantedAtMillis = base.lifecycle.grantedAtMillis;
+      this.readyAtMillis = base.lifecycle.readyAtMillis;
+      this.activeAtMillis = base.lifecycle.activeAtMillis;
+      this.keysDue = base.lifecycle.keysDue;
+      this.protectedUntilMillis = base.protection.untilMillis;
+      this.grantCeilingCents = base.protection.grantCeilingCents;
+      this.seatCeilingCents = base.protection.seatCeilingCents;
+      this.grantPriceCents = base.protection.grantPriceCents;
+      this.nomination = base.turnover.nomination;
+      this.swapRequestedAtMillis = base.turnover.swapRequestedAtMillis;
+      this.replaces = base.turnover.replaces;
       this.pinned = base.pinned;
-      this.nomination = base.nomination;
-      this.swapRequestedAtMillis = base.swapRequestedAtMillis;
-      this.replaces = base.replaces;
-      this.reclaim = base.reclaim;
-      this.notice = base.notice;
-      this.withdrawnNoticeEndMillis = base.withdrawnNoticeEndMillis;
-      this.readyAtMillis = base.readyAtMillis;
-      this.seatCeilingCents = base.seatCeilingCents;
-      this.grantPriceCents = base.grantPriceCents;
-      this.keysDue = base.keysDue;
+      this.reclaim = base.departure.reclaim;
+      this.notice = base.departure.notice;
+      this.withdrawnNoticeEndMillis = base.departure.withdrawnNoticeEndMillis;
       this.health = base.health;
     }
 
     private Allocation build() {
       return new Allocation(
-          base.allocationId,
-          base.nodeId,
+          base.placement,
           publicIp,
-          base.slot,
-          state,
-          grantedAtMillis,
-          activeAtMillis,
-          protectedUntilMillis,
-          grantCeilingCents,
+          new Lifecycle(state, grantedAtMillis, readyAtMillis, activeAtMillis, keysDue),
+          new Protection(
+              protectedUntilMillis, grantCeilingCents, seatCeilingCents, grantPriceCents),
+          new Turnover(nomination, swapRequestedAtMillis, replaces),
           pinned,
-          nomination,
-          swapRequestedAtMillis,
-          replaces,
-          base.keyIds,
-          reclaim,
-          notice,
-          withdrawnNoticeEndMillis,
-          readyAtMillis,
-          seatCeilingCents,
-          grantPriceCents,
-          base.minimumSlots,
-          keysDue,
+          new Departure(reclaim, notice, withdrawnNoticeEndMillis),
           health);
     }
   }

@@ -490,7 +490,7 @@ public final class Allotment {
       return Transition.none(cluster);
     }
     Cluster.Draft draft = cluster.draft();
-    draft.provisionFailures = cluster.provisionFailures() + 1;
+    draft.provisionFailures = cluster.setbacks().provisionFailures() + 1;
     draft.put(found.get().reclaiming(Allocation.Reason.UNWOUND, nowMillis));
     cluster.findReplacement(allocationId).ifPresent(other -> draft.put(other.standingAlone()));
     return new Transition(

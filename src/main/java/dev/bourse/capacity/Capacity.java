@@ -7,6 +7,7 @@ import dev.bourse.core.Price;
 import dev.bourse.core.Text;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Pool;
+import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,16 +43,23 @@ public final class Capacity {
       @Nullable BigDecimal pricePerGpuHour,
       Optional<List<String>> release,
       @Nullable Long expectedVersion,
-      Conditions conditions) {
+      Conditions.Changes conditions) {
 
-    /** One whose minimum, end and budget stay as they are. */
-    public Declare(
-        String actor,
-        int maxGpus,
-        BigDecimal pricePerGpuHour,
-        Optional<List<String>> release,
-        long expectedVersion) {
-      this(actor, maxGpus, pricePerGpuHour, release, expectedVersion, Conditions.KEPT);
+    /**
+     * Returns the declaration of a body that the contract's schema accepts.
+     *
+     * @throws ApiError when a time is none
+     */
+    public static Declare of(String actor, JsonObject body) {
+      Number price = body.getNumber("max_price_per_gpu_hour");
+      return new Declare(
+          actor,
+          body.getInteger("max_gpus"),
+          price == null ? null : new BigDecimal(price.toString()),
+          Optional.ofNullable(body.getJsonArray("release"))
+              .map(release -> release.stream().map(String.class::cast).toList()),
+          body.getLong("expected_version"),
+          Conditions.Changes.of(body));
     }
 
     /**
@@ -63,10 +71,7 @@ public final class Capacity {
           && maxGpus <= standing.maxGpus()
           && (pricePerGpuHour == null || pricePerGpuHour.compareTo(price(standing)) == 0)
           && release.isEmpty()
-          && !(conditions.minGpus() instanceof Setting.To<Integer>)
-          && conditions.untilMillis() instanceof Setting.Kept<Long>
-          && conditions.maxSpendUsd() instanceof Setting.Kept<BigDecimal>
-          && conditions.autoSwap() instanceof Setting.Kept<Boolean>;
+          && conditions.keepsOrClearsMinimum();
     }
   }
 
@@ -118,18 +123,17 @@ public final class Capacity {
     draft.declared =
         new Declaration(
             order.maxGpus(),
-            ceilingCents,
-            samePriced != null && hasWaited ? samePriced.pricedAtMillis() : declaredAt,
-            declaredAt,
-            order.actor(),
-            minGpus,
-            order.conditions().untilOver(standing),
-            order.conditions().budgetOver(standing, declaredAt),
-            terms.leash().grantId(),
-            samePriced == null
-                ? Long.valueOf(terms.ticks().effectiveAtMillis(nowMillis))
-                : samePriced.effectiveAtMillis(),
-            order.conditions().autoSwapOver(standing));
+            new Declaration.Ceiling(
+                ceilingCents,
+                samePriced != null && hasWaited ? samePriced.pricedAtMillis() : declaredAt,
+                samePriced == null
+                    ? Long.valueOf(terms.ticks().effectiveAtMillis(nowMillis))
+                    : samePriced.effectiveAtMillis()),
+            new Declaration.LastWrite(declaredAt, order.actor(), terms.leash().grantId()),
+            order
+                .conditions()
+                .over(Declaration.conditionsOf(standing), declaredAt)
+                .with(c -> c.minGpus = minGpus));
     draft.gangUnwoundAtMillis = null;
     terms.leash().require(cluster, standing, draft.declared, nowMillis);
     requireCadence(cluster, terms, nowMillis);
@@ -369,9 +373,9 @@ public final class Capacity {
 
   private static void requireCadence(Cluster cluster, Terms terms, long nowMillis) {
     // A clock set back must not make anybody wait longer than the cadence.
-    long overMillis = Math.max(terms.lastOverMillis(), nowMillis - cluster.lastWriteAtMillis());
+    long overMillis = Math.max(terms.lastOverMillis(), nowMillis - cluster.writes().lastAtMillis());
     long waitMillis = terms.cadenceMillis() - overMillis;
-    if (cluster.lastWriteAtMillis() > 0 && waitMillis > 0) {
+    if (cluster.writes().lastAtMillis() > 0 && waitMillis > 0) {
       throw ApiError.tooOften(
           "cadence",
           "cluster %s accepts one capacity write every %s ms; the same request will do in %s ms"

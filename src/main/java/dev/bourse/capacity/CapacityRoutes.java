@@ -7,7 +7,6 @@ import dev.bourse.edge.Operations;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
 
@@ -50,15 +49,7 @@ public final class CapacityRoutes {
   }
 
   private static Capacity.Declare order(Call call) {
-    JsonObject body = call.body();
-    Number price = body.getNumber("max_price_per_gpu_hour");
-    return new Capacity.Declare(
-        call.principal().actor(),
-        body.getInteger("max_gpus"),
-        price == null ? null : new BigDecimal(price.toString()),
-        Optional.ofNullable(body.getJsonArray("release")).map(CapacityRoutes::texts),
-        body.getLong("expected_version"),
-        Conditions.of(body));
+    return Capacity.Declare.of(call.principal().actor(), call.body());
   }
 
   private Future<Answer> swapNode(Call call) {
@@ -93,9 +84,5 @@ public final class CapacityRoutes {
   private static Answer state(ClusterView view) {
     ClusterView.Encoded encoded = view.encoded();
     return Answer.encoded(encoded.json(), encoded.etag());
-  }
-
-  private static List<String> texts(JsonArray array) {
-    return array.stream().map(String.class::cast).toList();
   }
 }

@@ -158,7 +158,7 @@ public final class CapacityStore {
   public static List<Statement> insert(Cluster cluster, long nowMillis) {
     List<Statement> statements = new ArrayList<>();
     statements.add(ClusterRows.insert(cluster, nowMillis));
-    cluster.allocations().forEach(a -> statements.add(ClusterRows.insert(a, cluster.name())));
+    cluster.allocations().forEach(a -> statements.add(AllocationRows.insert(a, cluster.name())));
     return statements;
   }
 
@@ -287,18 +287,18 @@ public final class CapacityStore {
       kept.add(allocation.allocationId());
       Allocation old = known.get(allocation.allocationId());
       if (old == null) {
-        statements.add(ClusterRows.insert(allocation, transition.next().name()));
+        statements.add(AllocationRows.insert(allocation, transition.next().name()));
       } else if (!old.equals(allocation)) {
-        statements.add(ClusterRows.update(allocation));
+        statements.add(AllocationRows.update(allocation));
         if (old.isCredited() != allocation.isCredited()) {
-          statements.add(ClusterRows.insert(transition.next(), allocation, nowMillis));
+          statements.add(AllocationRows.insert(transition.next(), allocation, nowMillis));
         }
       }
     }
-    transition.ended().forEach(ended -> statements.add(ClusterRows.update(ended)));
+    transition.ended().forEach(ended -> statements.add(AllocationRows.update(ended)));
     for (Allocation old : before) {
       if (!kept.contains(old.allocationId())) {
-        statements.add(ClusterRows.end(old, nowMillis));
+        statements.add(AllocationRows.end(old, nowMillis));
       }
     }
   }

@@ -10,55 +10,30 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All there is to know of one cluster at one moment. Immutable; a new one is made for each change.
+ * The state of one cluster at one moment. Immutable: {@link #draft} makes the next one.
  *
- * @param name unique among all clusters
- * @param orgId its owner
- * @param pool the market it buys in
- * @param kind which surface it belongs to
- * @param posture who decides how much it holds
- * @param writesArmed whether its declaration can be written
- * @param maintenance whether an operator is working on it; swaps are refused meanwhile
- * @param version the clients' counter: one more for each accepted client write, and when a
- *     declaration lapses
- * @param revision which state this is, as the store knows it: higher after each change of any kind,
- *     see {@link Revisions}
+ * @param identity what it is called, whose it is and where it buys
+ * @param controls what its operators and its organization set beside the declaration
+ * @param writes its counters, and when it was last written
  * @param declared what it asks for, null until the first declaration
  * @param allocations held nodes and those being reclaimed, by slot
  * @param verdict why declared slots stay open
- * @param lastWriteAtMillis when the last client write was accepted; 0 when none was
- * @param provisionFailures grants unwound in a row
  * @param hold the billing hold in force, or null
- * @param overrides what an operator set for it beside its pool's terms
- * @param description what its organization says of it, or null
- * @param retiredAtMillis since when it is retired, null while it is not
  * @param alerts what it wants to be told of, and has been told
- * @param gangUnwoundAtMillis when the market last gave the rest of its minimum up, null when it
- *     never did since it was declared
+ * @param setbacks grants that came to nothing
  * @param standing its rank and its ceiling as of the last tick
  * @param drill its last drill, null when it never had one
  */
 public record Cluster(
-    String name,
-    String orgId,
-    String pool,
-    Kind kind,
-    Posture posture,
-    boolean writesArmed,
-    boolean maintenance,
-    long version,
-    long revision,
+    Identity identity,
+    Controls controls,
+    Writes writes,
     @Nullable Declaration declared,
     List<Allocation> allocations,
     Verdict verdict,
-    long lastWriteAtMillis,
-    int provisionFailures,
     @Nullable Hold hold,
-    Overrides overrides,
-    @Nullable String description,
-    @Nullable Long retiredAtMillis,
     Alerts alerts,
-    @Nullable Long gangUnwoundAtMillis,
+    Setbacks setbacks,
     Standing standing,
     @Nullable Drill drill) {
 
@@ -72,10 +47,11 @@ public record Cluster(
 
   public Cluster {
     allocations = List.copyOf(allocations);
-    if (version < 0 || revision < 0 || provisionFailures < 0) {
+    if (writes.version < 0 || writes.revision < 0 || setbacks.provisionFailures < 0) {
       throw new IllegalArgumentException(
           "cluster %s has version %s, revision %s and %s failures; none can be negative"
-              .formatted(name, version, revision, provisionFailures));
+              .formatted(
+                  identity.name, writes.version, writes.revision, setbacks.provisionFailures));
     }
   }
 
@@ -93,32 +69,80 @@ public record Cluster(
     STATIC
   }
 
+  /**
+   * The part of a cluster that never changes.
+   *
+   * @param name unique among all clusters
+   * @param orgId its owner
+   * @param pool the market it buys in
+   * @param kind which surface it belongs to
+   */
+  public record Identity(String name, String orgId, String pool, Kind kind) {}
+
+  /**
+   * What operators and the organization set for a cluster beside its declaration.
+   *
+   * @param posture who decides how much it holds
+   * @param writesArmed whether its declaration can be written
+   * @param maintenance whether an operator is working on it; swaps are refused meanwhile
+   * @param overrides what an operator set for it beside its pool's terms
+   * @param description what its organization says of it, or null
+   * @param retiredAtMillis since when it is retired, null while it is not
+   */
+  public record Controls(
+      Posture posture,
+      boolean writesArmed,
+      boolean maintenance,
+      Overrides overrides,
+      @Nullable String description,
+      @Nullable Long retiredAtMillis) {}
+
+  /**
+   * The counters of a cluster's writes.
+   *
+   * @param version the clients' counter: one more for each accepted client write, and when a
+   *     declaration lapses
+   * @param revision which state this is, as the store knows it: higher after each change of any
+   *     kind, see {@link Revisions}
+   * @param lastAtMillis when the last client write was accepted; 0 when none was
+   */
+  public record Writes(long version, long revision, long lastAtMillis) {}
+
+  /**
+   * Grants that came to nothing.
+   *
+   * @param provisionFailures grants unwound in a row
+   * @param gangUnwoundAtMillis when the market last gave the rest of the cluster's minimum up, null
+   *     when it never did since it was declared
+   */
+  public record Setbacks(int provisionFailures, @Nullable Long gangUnwoundAtMillis) {
+    static final Setbacks NONE = new Setbacks(0, null);
+  }
+
   /** A cluster nobody has declared anything for. */
   public static Cluster created(
       String name, String orgId, String pool, Kind kind, Posture posture) {
     return new Cluster(
-        name,
-        orgId,
-        pool,
-        kind,
-        posture,
-        true,
-        false,
-        0,
-        0,
+        new Identity(name, orgId, pool, kind),
+        new Controls(posture, true, false, Overrides.NONE, null, null),
+        new Writes(0, 0, 0),
         null,
         List.of(),
         Verdict.NONE,
-        0,
-        0,
-        null,
-        Overrides.NONE,
-        null,
         null,
         Alerts.NONE,
-        null,
+        Setbacks.NONE,
         Standing.NONE,
         null);
+  }
+
+  /** The same with a first declaration and these nodes, though no client has written yet. */
+  public Cluster startingWith(Declaration first, List<Allocation> held) {
+    Draft draft = draft();
+    draft.revision = revision();
+    draft.declared = first;
+    draft.allocations.addAll(held);
+    return draft.build();
   }
 
   /** A cluster there is not, so that a bid can be tried out before there is one. */
@@ -130,9 +154,57 @@ public record Cluster(
     return draft.build();
   }
 
+  public String name() {
+    return identity.name;
+  }
+
+  public String orgId() {
+    return identity.orgId;
+  }
+
+  public String pool() {
+    return identity.pool;
+  }
+
+  public Kind kind() {
+    return identity.kind;
+  }
+
+  public Posture posture() {
+    return controls.posture;
+  }
+
+  public boolean writesArmed() {
+    return controls.writesArmed;
+  }
+
+  public boolean maintenance() {
+    return controls.maintenance;
+  }
+
+  public Overrides overrides() {
+    return controls.overrides;
+  }
+
+  public @Nullable String description() {
+    return controls.description;
+  }
+
+  public @Nullable Long retiredAtMillis() {
+    return controls.retiredAtMillis;
+  }
+
+  public long version() {
+    return writes.version;
+  }
+
+  public long revision() {
+    return writes.revision;
+  }
+
   /** Whether nothing can be declared for it any more. */
   public boolean isRetired() {
-    return retiredAtMillis != null;
+    return controls.retiredAtMillis != null;
   }
 
   /**
@@ -155,7 +227,7 @@ public record Cluster(
 
   /** Fewer nodes than this are worth nothing to it: at least 1, which is no minimum. */
   public int minimumSlots(int gpusPerNode) {
-    Integer minGpus = declared == null ? null : declared.minGpus();
+    Integer minGpus = Declaration.conditionsOf(declared).minGpus();
     return minGpus == null || declaredSlots(gpusPerNode) == 0
         ? 1
         : Math.max(1, -Math.floorDiv(-minGpus, gpusPerNode));
@@ -242,43 +314,23 @@ public record Cluster(
 
   /** The same with these allocations. */
   Cluster holding(List<Allocation> held) {
-    return holding(held, gangUnwoundAtMillis);
+    return copy(writes, held, setbacks);
   }
 
   /** The same with these allocations, and the rest of its minimum given up then. */
   Cluster holding(List<Allocation> held, @Nullable Long unwoundAtMillis) {
-    return copy(revision, held, unwoundAtMillis);
-  }
-
-  private Cluster copy(long stored, List<Allocation> held, @Nullable Long unwoundAtMillis) {
-    return new Cluster(
-        name,
-        orgId,
-        pool,
-        kind,
-        posture,
-        writesArmed,
-        maintenance,
-        version,
-        stored,
-        declared,
-        held,
-        verdict,
-        lastWriteAtMillis,
-        provisionFailures,
-        hold,
-        overrides,
-        description,
-        retiredAtMillis,
-        alerts,
-        unwoundAtMillis,
-        standing,
-        drill);
+    return copy(writes, held, new Setbacks(setbacks.provisionFailures, unwoundAtMillis));
   }
 
   /** The same state by another revision. */
   Cluster withRevision(long stored) {
-    return copy(stored, allocations, gangUnwoundAtMillis);
+    return copy(new Writes(writes.version, stored, writes.lastAtMillis), allocations, setbacks);
+  }
+
+  /** Keeps the list of allocations without a copy of it, as a draft cannot. */
+  private Cluster copy(Writes counted, List<Allocation> held, Setbacks met) {
+    return new Cluster(
+        identity, controls, counted, declared, held, verdict, hold, alerts, met, standing, drill);
   }
 
   Draft draft() {
@@ -296,6 +348,7 @@ public record Cluster(
     boolean writesArmed;
     boolean maintenance;
     long version;
+    long revision;
     @Nullable Declaration declared;
     final List<Allocation> allocations;
     Verdict verdict;
@@ -312,21 +365,22 @@ public record Cluster(
 
     private Draft(Cluster base) {
       this.base = base;
-      this.posture = base.posture;
-      this.writesArmed = base.writesArmed;
-      this.maintenance = base.maintenance;
-      this.version = base.version;
+      this.posture = base.controls.posture;
+      this.writesArmed = base.controls.writesArmed;
+      this.maintenance = base.controls.maintenance;
+      this.overrides = base.controls.overrides;
+      this.description = base.controls.description;
+      this.retiredAtMillis = base.controls.retiredAtMillis;
+      this.version = base.writes.version;
+      this.revision = base.writes.revision + 1;
+      this.lastWriteAtMillis = base.writes.lastAtMillis;
       this.declared = base.declared;
       this.allocations = new ArrayList<>(base.allocations);
       this.verdict = base.verdict;
-      this.lastWriteAtMillis = base.lastWriteAtMillis;
-      this.provisionFailures = base.provisionFailures;
       this.hold = base.hold;
-      this.overrides = base.overrides;
-      this.description = base.description;
-      this.retiredAtMillis = base.retiredAtMillis;
       this.alerts = base.alerts;
-      this.gangUnwoundAtMillis = base.gangUnwoundAtMillis;
+      this.provisionFailures = base.setbacks.provisionFailures;
+      this.gangUnwoundAtMillis = base.setbacks.gangUnwoundAtMillis;
       this.standing = base.standing;
       this.drill = base.drill;
     }
@@ -390,26 +444,16 @@ public record Cluster(
     /** The changed cluster, one revision on. */
     Cluster build() {
       return new Cluster(
-          base.name,
-          base.orgId,
-          base.pool,
-          base.kind,
-          posture,
-          writesArmed,
-          maintenance,
-          version,
-          base.revision + 1,
+          base.identity,
+          new Controls(
+              posture, writesArmed, maintenance, overrides, description, retiredAtMillis),
+          new Writes(version, revision, lastWriteAtMillis),
           declared,
           allocations,
           verdict,
-          lastWriteAtMillis,
-          provisionFailures,
           hold,
-          overrides,
-          description,
-          retiredAtMillis,
           alerts,
-          gangUnwoundAtMillis,
+          new Setbacks(provisionFailures, gangUnwoundAtMillis),
           standing,
           drill);
     }

@@ -2,9 +2,7 @@ package dev.bourse.capacity;
 
 import dev.bourse.core.Digests;
 import dev.bourse.core.Price;
-import dev.bourse.core.Times;
 import dev.bourse.json.JsonBytes;
-import dev.bourse.nodes.Health;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.PoolPrices;
 import dev.bourse.pools.Switches;
@@ -15,7 +13,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -131,11 +128,11 @@ public final class ClusterView {
     if (declared == null) {
       json.put("declared", null);
     } else {
-      json.object("declared", fields -> tell(fields, declared));
+      json.object("declared", fields -> declared.tell(fields, cluster.verdict()));
     }
-    json.put("ranks_last_until", Times.rfc3339OrNull(cluster.standing().ranksLastUntilMillis()))
-        .put("pending", cluster.pending(pool.gpusPerNode()))
-        .objects("allocations", cluster.allocations(), ClusterView::tell)
+    cluster.standing().tell(json);
+    json.put("pending", cluster.pending(pool.gpusPerNode()))
+        .objects("allocations", cluster.allocations(), (fields, a) -> a.tell(fields))
         .strings("planned_release", reached(cluster.releaseOrder()), Allocation::publicIp)
         .strings("nominations", nominated(), Allocation::publicIp)
         .strings("swaps", swapping(), Allocation::publicIp)
@@ -173,43 +170,6 @@ public final class ClusterView {
               }
             });
     return addresses;
-  }
-
-  private void tell(JsonBytes json, Declaration declared) {
-    Declaration.Budget budget = declared.budget();
-    json.put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
-        .put("max_gpus", declared.maxGpus())
-        .put("bid_too_low", cluster.verdict().bidTooLow())
-        .put("capacity_unavailable", cluster.verdict().capacityUnavailable())
-        .put("effective_at", Times.rfc3339OrNull(declared.effectiveAtMillis()))
-        .put("updated_at", Times.rfc3339(declared.updatedAtMillis()))
-        .put("updated_by", declared.updatedBy())
-        .put("min_gpus", declared.minGpus())
-        .put("until", Times.rfc3339OrNull(declared.untilMillis()))
-        .put("max_spend_usd", budget == null ? null : Price.toUsd(budget.maxSpendCents()))
-        .put("max_spend_since", budget == null ? null : Times.rfc3339(budget.sinceMillis()))
-        .put("auto_swap", declared.autoSwap());
-  }
-
-  private static void tell(JsonBytes json, Allocation a) {
-    Allocation.Notice notice = a.notice();
-    json.put("public_ip", a.publicIp())
-        .put("granted_at", Times.rfc3339(a.grantedAtMillis()))
-        .put("state", a.state().name().toLowerCase(Locale.ROOT))
-        .put("slot", a.slot())
-        .put("swap", a.isSwapping())
-        .put("protected_until", Times.rfc3339OrNull(a.protectedUntilWhileActive()))
-        .put("reclaim_at", notice == null ? null : Times.rfc3339(notice.endsAtMillis()))
-        .put("reclaim_reason", notice == null ? null : notice.reason().label())
-        .object("health", fields -> tellHealth(fields, a));
-  }
-
-  private static void tellHealth(JsonBytes json, Allocation a) {
-    HeldHealth health = a.health();
-    Health.State state = health == null ? Health.State.UNKNOWN : health.state();
-    json.put("state", state.name().toLowerCase(Locale.ROOT))
-        .put("since", Times.rfc3339(health == null ? a.grantedAtMillis() : health.sinceMillis()))
-        .strings("reasons", health == null ? List.of() : health.reasons(), reason -> reason);
   }
 
   /** The hold in force, as every surface shows it; null for none. */

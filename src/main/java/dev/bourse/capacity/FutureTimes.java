@@ -33,9 +33,9 @@ final class FutureTimes {
   /** Whether a cluster has any. */
   boolean areIn(Cluster cluster) {
     return !corrected(cluster).equals(cluster.allocations())
-        || cluster.lastWriteAtMillis() != corrected(cluster.lastWriteAtMillis())
+        || cluster.writes().lastAtMillis() != corrected(cluster.writes().lastAtMillis())
         || !Objects.equals(cluster.declared(), corrected(cluster.declared()))
-        || !Objects.equals(cluster.gangUnwoundAtMillis(), gangUnwound(cluster))
+        || !Objects.equals(cluster.setbacks().gangUnwoundAtMillis(), gangUnwound(cluster))
         || !Objects.equals(cluster.drill(), corrected(cluster.drill()))
         || !cluster.standing().equals(corrected(cluster.standing()));
   }
@@ -48,7 +48,7 @@ final class FutureTimes {
       }
       Cluster.Draft draft = cluster.draft();
       corrected(cluster).forEach(draft::put);
-      draft.lastWriteAtMillis = corrected(cluster.lastWriteAtMillis());
+      draft.lastWriteAtMillis = corrected(cluster.writes().lastAtMillis());
       draft.declared = corrected(cluster.declared());
       draft.gangUnwoundAtMillis = gangUnwound(cluster);
       draft.drill = corrected(cluster.drill());
@@ -76,24 +76,27 @@ final class FutureTimes {
   }
 
   private @Nullable Long gangUnwound(Cluster cluster) {
-    return correctedOrNull(cluster.gangUnwoundAtMillis(), 0);
+    return correctedOrNull(cluster.setbacks().gangUnwoundAtMillis(), 0);
   }
 
   private @Nullable Declaration corrected(@Nullable Declaration declared) {
     return declared == null
         ? null
-        : new Declaration(
-            declared.maxGpus(),
-            declared.ceilingCents(),
-            corrected(declared.pricedAtMillis()),
-            corrected(declared.updatedAtMillis()),
-            declared.updatedBy(),
-            declared.minGpus(),
-            declared.untilMillis(),
-            corrected(declared.budget()),
-            declared.grantId(),
-            effective(declared),
-            declared.autoSwap());
+        : declared.with(
+            at -> {
+              at.ceiling =
+                  new Declaration.Ceiling(
+                      declared.ceilingCents(),
+                      corrected(declared.pricedAtMillis()),
+                      effective(declared));
+              at.write =
+                  new Declaration.LastWrite(
+                      corrected(declared.updatedAtMillis()),
+                      declared.updatedBy(),
+                      declared.write().grantId());
+              at.conditions =
+                  declared.conditions().with(c -> c.budget = corrected(declared.budget()));
+            });
   }
 
   /**

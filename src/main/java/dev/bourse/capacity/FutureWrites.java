@@ -25,7 +25,7 @@ final class FutureWrites {
    * For how long at least the last write of a cluster is over; 0 when the clock itself can tell.
    */
   long overMillis(Cluster cluster, long nowMillis) {
-    long writeAt = cluster.lastWriteAtMillis();
+    long writeAt = cluster.writes().lastAtMillis();
     if (writeAt <= nowMillis) {
       met.remove(cluster.name());
       return 0;

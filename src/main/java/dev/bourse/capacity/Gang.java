@@ -118,7 +118,7 @@ public final class Gang {
    */
   public static boolean standsBack(
       Cluster cluster, int gpusPerNode, long patienceMillis, long nowMillis) {
-    Long since = cluster.gangUnwoundAtMillis();
+    Long since = cluster.setbacks().gangUnwoundAtMillis();
     return since != null
         && since <= nowMillis
         && nowMillis < since + patienceMillis
@@ -133,7 +133,7 @@ public final class Gang {
   static @Nullable Integer minGpus(
       Capacity.Declare order, @Nullable Declaration standing, Pool pool) {
     boolean isSet = order.conditions().minGpus() instanceof Setting.To<Integer>;
-    Integer minGpus = order.conditions().minGpusOver(standing);
+    Integer minGpus = order.conditions().minGpus().over(Declaration.conditionsOf(standing).minGpus());
     if (minGpus == null || (!isSet && order.maxGpus() == 0)) {
       return null;
     }

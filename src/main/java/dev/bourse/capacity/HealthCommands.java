@@ -101,7 +101,7 @@ public final class HealthCommands {
     HeldHealth health = node.health();
     Long requestedAt = node.swapRequestedAtMillis();
     return declared != null
-        && declared.autoSwap()
+        && declared.conditions().autoSwap()
         && health != null
         && health.state() == Health.State.FAILED
         && requestedAt != null
@@ -113,7 +113,7 @@ public final class HealthCommands {
   private static boolean swapsByItself(Cluster cluster) {
     Declaration declared = cluster.declared();
     return declared != null
-        && declared.autoSwap()
+        && declared.conditions().autoSwap()
         && cluster.posture() == Cluster.Posture.MARKET
         && cluster.writesArmed()
         && !cluster.isRetired()

@@ -1,7 +1,10 @@
 package dev.bourse.capacity;
 
+import dev.bourse.core.Times;
+import dev.bourse.json.JsonBytes;
 import dev.bourse.nodes.Health;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +66,18 @@ public record HeldHealth(
             && before.reasons.size() == found.reasons().size()
         ? before
         : of(found, isSameState ? before.sinceMillis : nowMillis);
+  }
+
+  /**
+   * Writes a node's health as the capacity state shows it.
+   *
+   * @param grantedAtMillis since when an unknown health is unknown
+   */
+  static void tell(JsonBytes json, @Nullable HeldHealth health, long grantedAtMillis) {
+    Health.State state = health == null ? Health.State.UNKNOWN : health.state;
+    json.put("state", state.name().toLowerCase(Locale.ROOT))
+        .put("since", Times.rfc3339(health == null ? grantedAtMillis : health.sinceMillis))
+        .strings("reasons", health == null ? List.of() : health.reasons, reason -> reason);
   }
 
   private static HeldHealth of(Finding found, long sinceMillis) {

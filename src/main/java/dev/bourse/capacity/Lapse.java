@@ -102,18 +102,14 @@ public final class Lapse {
     Cluster.Draft draft = cluster.draft();
     draft.version = cluster.version() + 1;
     draft.declared =
-        new Declaration(
-            0,
-            declared.ceilingCents(),
-            declared.pricedAtMillis(),
-            Declaration.notBefore(declared, nowMillis),
-            Activity.MARKET,
-            null,
-            null,
-            null,
-            null,
-            declared.effectiveAtMillis(),
-            declared.autoSwap());
+        declared.with(
+            next -> {
+              next.maxGpus = 0;
+              next.write =
+                  new Declaration.LastWrite(
+                      Declaration.notBefore(declared, nowMillis), Activity.MARKET, null);
+              next.conditions = declared.conditions().ended();
+            });
     int givenUp = cluster.countGivenUp(cluster.releaseOrder(), 0, nowMillis);
     if (givenUp > 0) {
       draft.standing = cluster.standing().gaveUp(nowMillis);

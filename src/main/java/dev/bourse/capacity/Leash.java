@@ -63,7 +63,7 @@ public record Leash(
    */
   boolean wrote(String actor, Declaration declared) {
     return declared.updatedBy().equals(actor)
-        && (grantId == null || grantId.equals(declared.grantId()));
+        && (grantId == null || grantId.equals(declared.write().grantId()));
   }
 
   /**

@@ -130,10 +130,9 @@ public final class OperatorCommands {
       draft.declared =
           new Declaration(
               0,
-              declared.ceilingCents(),
-              declared.pricedAtMillis(),
-              Declaration.notBefore(declared, now),
-              actor);
+              new Declaration.Ceiling(declared.ceilingCents(), declared.pricedAtMillis(), null),
+              new Declaration.LastWrite(Declaration.notBefore(declared, now), actor, null),
+              Conditions.NONE);
       activity.add(Activity.declared(actor, draft.declared));
     }
     for (Allocation allocation : cluster.allocations()) {

@@ -42,25 +42,16 @@ public record Overrides(@Nullable Long capCents, Map<String, Optional<String>> e
         (name, value) ->
             value.ifPresentOrElse(v -> merged.put(name, v), () -> merged.remove(name)));
     Pool.Environment environment = pool.environment();
-    return new Pool(
-        pool.name(),
-        pool.site(),
-        pool.provider(),
-        pool.gpuVendor(),
-        pool.gpuModel(),
-        pool.gpusPerNode(),
-        pool.reserveCents(),
-        capCents == null ? pool.capCents() : Math.min(capCents, pool.capCents()),
-        pool.detectorArmed(),
-        pool.swapsEnabled(),
-        pool.selfService(),
-        pool.tenants(),
-        pool.noticeMillis(),
-        pool.pause(),
-        new Pool.Environment(
-            environment.sshUser(),
-            environment.sshPort(),
-            Collections.unmodifiableMap(merged),
-            environment.storage()));
+    return pool.with(
+        own ->
+            own.bounds(
+                    pool.reserveCents(),
+                    capCents == null ? pool.capCents() : Math.min(capCents, pool.capCents()))
+                .environment(
+                    new Pool.Environment(
+                        environment.sshUser(),
+                        environment.sshPort(),
+                        Collections.unmodifiableMap(merged),
+                        environment.storage())));
   }
 }

@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.json.JsonBytes;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,11 @@ public record Verdict(boolean bidTooLow, @Nullable Boolean capacityUnavailable) 
           new Verdict(true, null),
           new Verdict(true, false),
           new Verdict(true, true));
+
+  /** Writes the verdict as the capacity state shows it. */
+  void tell(JsonBytes json) {
+    json.put("bid_too_low", bidTooLow).put("capacity_unavailable", capacityUnavailable);
+  }
 
   /** The one that says this. */
   public static Verdict of(boolean bidTooLow, @Nullable Boolean capacityUnavailable) {

@@ -58,7 +58,7 @@ public final class K8sRoutes {
             new BigDecimal(body.getNumber("limit_price_per_gpu_hour").toString()),
             Optional.ofNullable(body.getInteger("max_gpus")),
             body.getLong("expected_version"),
-            Conditions.of(body));
+            Conditions.Changes.of(body));
     return service.writeBid(call.principal(), bid).map(view -> Answer.ok(K8sText.bid(view)));
   }
 

@@ -86,7 +86,7 @@ public final class K8sService {
       BigDecimal limitPricePerGpuHour,
       Optional<Integer> maxGpus,
       long expectedVersion,
-      Conditions conditions) {}
+      Conditions.Changes conditions) {}
 
   /**
    * Writes a bid and returns the state after it. The rules of a VM cluster's declaration apply,

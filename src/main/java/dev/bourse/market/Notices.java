@@ -75,7 +75,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
    */
   static @Nullable Long endMillis(Allocation allocation, long nowMillis) {
     Allocation.Notice notice = allocation.notice();
-    Long withdrawn = allocation.withdrawnNoticeEndMillis();
+    Long withdrawn = allocation.departure().withdrawnNoticeEndMillis();
     return notice != null
         ? Long.valueOf(notice.endsAtMillis())
         : withdrawn != null && nowMillis < withdrawn + COUNTS_MILLIS ? withdrawn : null;
@@ -245,7 +245,7 @@ record Notices(long noticeMillis, Predicate<Allocation> isOver, long oldestWaiti
    */
   private boolean isTaken(
       Allocation allocation, Allocation.Reason reason, long ceilingCents, long nowMillis) {
-    Long seated = allocation.seatCeilingCents();
+    Long seated = allocation.protection().seatCeilingCents();
     return reason != Allocation.Reason.OUTBID
         || (seated != null && ceilingCents < seated)
         || (allocation.notice() == null && noticeMillis == 0)

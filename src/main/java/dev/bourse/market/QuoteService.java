@@ -92,8 +92,7 @@ public final class QuoteService {
     return Cluster.bidding(
         caller.org().orgId(),
         pool.name(),
-        new Declaration(
-            nodes * pool.gpusPerNode(), ceilingCents, nowMillis, nowMillis, caller.actor()),
+        Declaration.of(nodes * pool.gpusPerNode(), ceilingCents, nowMillis, caller.actor()),
         hold(caller));
   }
 

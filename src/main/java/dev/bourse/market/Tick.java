@@ -827,7 +827,7 @@ final class Tick {
         .anyMatch(
             a ->
                 a.state() == Allocation.State.PROVISIONING
-                    || (a.isFresh(nowMillis) && cluster.ceilingCents() < a.grantCeilingCents()));
+                    || (a.isFresh(nowMillis) && cluster.ceilingCents() < a.protection().grantCeilingCents()));
   }
 
   private boolean changes(Cluster cluster, Decided decided) {
@@ -861,7 +861,7 @@ final class Tick {
     int unseated =
         bids ? Math.max(0, clearing.unseated().getOrDefault(cluster.name(), 0) - kept) : 0;
     boolean failing =
-        (cluster.provisionFailures() >= FAILURES_MEANING_UNAVAILABLE
+        (cluster.setbacks().provisionFailures() >= FAILURES_MEANING_UNAVAILABLE
                 || Gang.standsBack(cluster, pool.gpusPerNode(), patience.millis(), nowMillis))
             && cluster.pending(pool.gpusPerNode()) > 0;
     Optional<Long> admission = Optional.ofNullable(clearing.admissionCents());

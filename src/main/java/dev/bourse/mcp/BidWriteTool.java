@@ -174,13 +174,9 @@ public final class BidWriteTool implements Tool {
 
   private static Capacity.Declare order(
       Principal caller, JsonObject arguments, Optional<List<String>> release, long version) {
-    return new Capacity.Declare(
-        caller.actor(),
-        arguments.getInteger("max_gpus"),
-        price(arguments),
-        release,
-        version,
-        Conditions.of(arguments));
+    JsonObject body = arguments.copy().put("expected_version", version);
+    release.ifPresent(addresses -> body.put("release", new JsonArray(addresses)));
+    return Capacity.Declare.of(caller.actor(), body);
   }
 
   private static Optional<List<String>> release(JsonObject arguments) {
@@ -232,7 +228,7 @@ public final class BidWriteTool implements Tool {
         price(arguments),
         Optional.ofNullable(arguments.getInteger("max_gpus")),
         version,
-        Conditions.of(arguments));
+        Conditions.Changes.of(arguments));
   }
 
   /** Kubernetes clusters have no swaps, because their nodes have no public IPs to name them by. */

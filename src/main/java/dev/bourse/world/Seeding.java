@@ -12,7 +12,6 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.CapacityStore;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Declaration;
-import dev.bourse.capacity.Verdict;
 import dev.bourse.core.Ids;
 import dev.bourse.core.TokenSecret;
 import dev.bourse.market.NodeStore;
@@ -332,34 +331,13 @@ public final class Seeding {
     for (int slot = 0; slot < holder.heldNodes(); slot++) {
       held.add(held(nodes.remove(), holder, slot));
     }
-    return new Cluster(
-        empty.name(),
-        empty.orgId(),
-        empty.pool(),
-        empty.kind(),
-        empty.posture(),
-        true,
-        false,
-        0,
-        0,
-        new Declaration(
+    return empty.startingWith(
+        Declaration.of(
             holder.heldNodes() * site.pool().gpusPerNode(),
             holder.ceilingCents(),
             now(),
-            now(),
             OPERATOR),
-        held,
-        Verdict.NONE,
-        0,
-        0,
-        null,
-        empty.overrides(),
-        empty.description(),
-        empty.retiredAtMillis(),
-        empty.alerts(),
-        empty.gangUnwoundAtMillis(),
-        empty.standing(),
-        empty.drill());
+        held);
   }
 
   /** An active allocation from now on; the provider prepares the node at start-up. */

@@ -38,7 +38,7 @@ class AllotmentTest {
     assertEquals(1, first.slot());
     assertEquals(2, at(done.next(), 6).slot());
     assertEquals(List.of("key_1"), first.keyIds());
-    assertEquals(200, first.grantCeilingCents());
+    assertEquals(200, first.protection().grantCeilingCents());
     assertNull(first.protectedUntilMillis());
     assertEquals("granted " + ip(5), done.activity().get(0).event().note());
     assertEquals("system", done.activity().get(0).who());
@@ -102,7 +102,7 @@ class AllotmentTest {
     Cluster lowered = Capacity.declare(read, order(8, "1", 1, List.of()), TERMS, LATER + 1).next();
 
     Cluster settled = Allotment.settle(lowered, orders, LATER + 2).next();
-    assertEquals(200, at(settled, 0).grantCeilingCents());
+    assertEquals(200, at(settled, 0).protection().grantCeilingCents());
     Standing.Gate gate = settled.standing().gate();
     assertNotNull(gate);
     assertEquals(200, gate.ceilingCents());
@@ -190,7 +190,7 @@ class AllotmentTest {
     assertEquals(Allocation.State.ACTIVE, fresh.state());
     assertTrue(fresh.fillsSlot());
     assertEquals(at(inTransit, 0).protectedUntilMillis(), fresh.protectedUntilMillis());
-    assertEquals(at(inTransit, 0).grantCeilingCents(), fresh.grantCeilingCents());
+    assertEquals(at(inTransit, 0).protection().grantCeilingCents(), fresh.protection().grantCeilingCents());
     assertEquals(new Allocation.Reclaim(Allocation.Reason.SWAP, LATER + 5), old.reclaim());
     assertEquals(0, old.nomination());
     assertFalse(old.isSwapping());
@@ -241,12 +241,12 @@ class AllotmentTest {
   void anUnwoundGrantIsAnActionEntryAndCountsAsAFailureUntilOneSucceeds() {
     Transition done = Allotment.unwound(provisioning(2), "a0", "broken", LATER);
 
-    assertEquals(1, done.next().provisionFailures());
+    assertEquals(1, done.next().setbacks().provisionFailures());
     assertEquals(1, done.next().pending(8));
     assertEquals("grant of " + ip(0) + " unwound: broken", done.activity().get(0).event().note());
     assertNull(done.activity().get(0).event().releaseReason());
     assertEquals(
-        0, Allotment.provisioned(done.next(), "a1", PROTECTION, LATER).next().provisionFailures());
+        0, Allotment.provisioned(done.next(), "a1", PROTECTION, LATER).next().setbacks().provisionFailures());
     assertTrue(Allotment.unwound(active(1), "a0", "broken", LATER).changesNothing());
   }
 

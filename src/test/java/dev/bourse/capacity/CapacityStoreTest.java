@@ -178,7 +178,7 @@ class CapacityStoreTest extends StoreFixture {
     CapacityStore store = new CapacityStore(database, new Random(1));
     Cluster.Draft wants =
         Cluster.created("c2", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET).draft();
-    wants.declared = new Declaration(8, 200, T0, T0, Sample.ACTOR);
+    wants.declared = Declaration.of(8, 200, T0, Sample.ACTOR);
     Cluster other = wants.build();
     await(database.commit(CapacityStore.insert(active(1), T0)));
     await(database.commit(CapacityStore.insert(other, T0)));
@@ -278,16 +278,10 @@ class CapacityStoreTest extends StoreFixture {
     draft.declared =
         new Declaration(
             16,
-            250,
-            LATER,
-            LATER + 9_000,
-            Sample.ACTOR,
-            8,
-            LATER + 50_000,
-            new Declaration.Budget(12_345, LATER + 8_000),
-            "grt_1",
-            LATER + 19_000,
-            true);
+            new Declaration.Ceiling(250, LATER, LATER + 19_000),
+            new Declaration.LastWrite(LATER + 9_000, Sample.ACTOR, "grt_1"),
+            new Conditions(
+                8, LATER + 50_000, new Declaration.Budget(12_345, LATER + 8_000), true));
     draft.standing = new Standing(new Standing.Gate(240, LATER, LATER + 1_000), 2, LATER + 2_000);
     draft.overrides = new Overrides(777L, Map.of("A", Optional.of("b"), "C", Optional.empty()));
     draft.retiredAtMillis = LATER + 60_000;

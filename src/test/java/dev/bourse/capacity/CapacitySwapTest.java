@@ -228,20 +228,6 @@ class CapacitySwapTest {
   }
 
   private static Pool withoutSwaps() {
-    return new Pool(
-        POOL.name(),
-        POOL.site(),
-        POOL.provider(),
-        POOL.gpuVendor(),
-        POOL.gpuModel(),
-        8,
-        100,
-        1_000,
-        true,
-        false,
-        false,
-        null,
-        null,
-        POOL.environment());
+    return POOL.with(p -> p.rules(new Pool.Rules(true, false, false, Pool.Tenants.LOGIN, null)));
   }
 }

@@ -23,6 +23,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Pool;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
@@ -44,7 +46,11 @@ class CapacityTest {
     assertEquals(1, next.version());
     assertEquals(1, next.revision());
     assertEquals(
-        new Declaration(16, 250, T0, T0, Sample.ACTOR, null, null, null, null, T0, false),
+        new Declaration(
+            16,
+            new Declaration.Ceiling(250, T0, T0),
+            new Declaration.LastWrite(T0, Sample.ACTOR, null),
+            Conditions.NONE),
         next.declared());
     assertEquals(2, next.pending(8));
     assertEquals(
@@ -376,31 +382,11 @@ class CapacityTest {
   }
 
   private static Pool withReserve(long cents) {
-    return new Pool(
-        POOL.name(),
-        POOL.site(),
-        POOL.provider(),
-        POOL.gpuVendor(),
-        POOL.gpuModel(),
-        8,
-        cents,
-        1_000,
-        true,
-        true,
-        false,
-        null,
-        null,
-        POOL.environment());
+    return POOL.with(p -> p.bounds(cents, POOL.capCents()));
   }
 
   private static Capacity.Declare bare(int maxGpus, @Nullable String price) {
-    return new Capacity.Declare(
-        Sample.ACTOR,
-        maxGpus,
-        price == null ? null : new BigDecimal(price),
-        Optional.empty(),
-        null,
-        Conditions.KEPT);
+    return order(maxGpus, price, null, new JsonObject());
   }
 
   @Test
@@ -419,24 +405,22 @@ class CapacityTest {
 
   @Test
   void aLoweringBelowTheMinimumClearsItWithoutAVersion() {
-    Conditions atLeast16 = new Conditions(new Setting.To<>(16), Setting.kept(), Setting.kept());
     Cluster three = active(3);
     Cluster before =
         Capacity.declare(
                 three,
-                new Capacity.Declare(
-                    Sample.ACTOR, 24, null, Optional.empty(), three.version(), atLeast16),
+                order(24, null, three.version(), Sample.least(16)),
                 TERMS,
                 LATER)
             .next();
     long then = LATER + CADENCE;
     refused(ErrorCode.BAD_REQUEST, () -> Capacity.declare(before, bare(8, null), TERMS, then));
-    Conditions cleared = new Conditions(new Setting.Cleared<>(), Setting.kept(), Setting.kept());
+    JsonObject cleared = new JsonObject().putNull("min_gpus");
     Capacity.Declare lower =
-        new Capacity.Declare(Sample.ACTOR, 8, null, Optional.empty(), null, cleared);
+        order(8, null, null, cleared);
     Declaration after = declaration(Capacity.declare(before, lower, TERMS, then).next());
     assertEquals(8, after.maxGpus());
-    assertNull(after.minGpus());
+    assertNull(after.conditions().minGpus());
   }
 
   @Test
@@ -448,22 +432,9 @@ class CapacityTest {
             bare(32, "2"),
             bare(8, "1.99"),
             bare(8, "2.01"),
-            new Capacity.Declare(
-                lower.actor(), 8, null, Optional.of(List.of()), null, Conditions.KEPT),
-            new Capacity.Declare(
-                lower.actor(),
-                8,
-                null,
-                Optional.empty(),
-                null,
-                new Conditions(Setting.kept(), new Setting.Cleared<>(), Setting.kept())),
-            new Capacity.Declare(
-                lower.actor(),
-                8,
-                null,
-                Optional.empty(),
-                null,
-                new Conditions(new Setting.To<>(8), Setting.kept(), Setting.kept())))) {
+            order(8, null, null, new JsonObject().put("release", new JsonArray())),
+            order(8, null, null, new JsonObject().putNull("until")),
+            order(8, null, null, Sample.least(8)))) {
       String detail =
           refused(ErrorCode.BAD_REQUEST, () -> Capacity.declare(standing, order, TERMS, LATER))
               .detail();

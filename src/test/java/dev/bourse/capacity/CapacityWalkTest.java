@@ -92,7 +92,8 @@ class CapacityWalkTest {
                   .movePointLeft(random.nextInt(2))
                   .add(BigDecimal.ONE),
               random.nextBoolean() ? Optional.of(release) : Optional.empty(),
-              random.nextInt(20) == 0 ? 0 : cluster.version());
+              random.nextInt(20) == 0 ? 0 : cluster.version(),
+              Conditions.Changes.KEPT);
       Cluster before = cluster;
       if (run(
           "declare " + order, Kind.CLIENT, (c, at) -> Capacity.declare(c, order, terms(), at))) {
@@ -121,12 +122,7 @@ class CapacityWalkTest {
     /** The same nominations in a write that shrinks nothing. */
     private Cluster renominated(Cluster before, Capacity.Declare order) {
       Capacity.Declare keepAll =
-          new Capacity.Declare(
-              order.actor(),
-              8_000,
-              Objects.requireNonNull(order.pricePerGpuHour()),
-              order.release(),
-              before.version());
+          new Capacity.Declare(order.actor(), 8_000, order.pricePerGpuHour(), order.release(), before.version(), Conditions.Changes.KEPT);
       Cluster willing = DirectChange.posture(Cluster.Posture.MARKET).apply(before, now).next();
       return Capacity.declare(willing, keepAll, new Terms(POOL, null, true, true, 0), now).next();
     }

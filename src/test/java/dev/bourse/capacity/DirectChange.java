@@ -37,7 +37,7 @@ public final class DirectChange {
 
   /** The cluster as it would be if withdrawn notices did not count. */
   public static Cluster withoutWithdrawnNotices(Cluster cluster) {
-    return cluster.allocations().stream().allMatch(a -> a.withdrawnNoticeEndMillis() == null)
+    return cluster.allocations().stream().allMatch(a -> a.departure().withdrawnNoticeEndMillis() == null)
         ? cluster
         : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(a.notice())).toList());
   }
@@ -60,7 +60,7 @@ public final class DirectChange {
 
   /** The cluster without the ceilings at which its nodes were seated. */
   public static Cluster withoutSeatCeilings(Cluster cluster) {
-    return cluster.allocations().stream().allMatch(a -> a.seatCeilingCents() == null)
+    return cluster.allocations().stream().allMatch(a -> a.protection().seatCeilingCents() == null)
         ? cluster
         : cluster.holding(
             cluster.allocations().stream()

@@ -35,7 +35,7 @@ class FutureTimesTest {
               }));
     }
     draft.lastWriteAtMillis = NOW + DAYS;
-    draft.declared = new Declaration(16, 300, NOW + DAYS, NOW + DAYS, "token:x");
+    draft.declared = Declaration.of(16, 300, NOW + DAYS, "token:x");
     draft.gangUnwoundAtMillis = NOW + DAYS;
     draft.drill = new Drill(NOW + DAYS);
     return draft.build();
@@ -74,10 +74,10 @@ class FutureTimesTest {
       assertEquals(NOW, a.swapRequestedAtMillis());
       assertFalse(a.isShielded(NOW + Sample.PROTECTION, 1_000));
     }
-    assertEquals(NOW, put.lastWriteAtMillis());
+    assertEquals(NOW, put.writes().lastAtMillis());
     assertNull(put.drill());
     assertEquals(NOW, Objects.requireNonNull(put.declared()).pricedAtMillis());
-    assertEquals(NOW, put.gangUnwoundAtMillis(), "else it would stand back when that comes");
+    assertEquals(NOW, put.setbacks().gangUnwoundAtMillis(), "else it would stand back when that comes");
     assertEquals(left().version(), put.version());
     assertFalse(at(NOW, true).areIn(put), "once is enough");
   }
@@ -97,8 +97,8 @@ class FutureTimesTest {
   private static Cluster priced(long pricedAt, long effectiveAt) {
     Cluster.Draft draft = Sample.active(2).draft();
     draft.declared =
-        new Declaration(
-            16, 300, pricedAt, NOW, "token:x", null, null, null, null, effectiveAt, false);
+        Declaration.of(16, 300, NOW, "token:x")
+            .with(d -> d.ceiling = new Declaration.Ceiling(300, pricedAt, effectiveAt));
     return draft.build();
   }
 
@@ -137,7 +137,7 @@ class FutureTimesTest {
     Cluster put = corrected(at(NOW, true), draft.build());
     assertEquals(
         NOW + Allocation.Notice.LONGEST_MILLIS,
-        put.allocations().get(0).withdrawnNoticeEndMillis());
+        put.allocations().get(0).departure().withdrawnNoticeEndMillis());
   }
 
   @Test
@@ -147,7 +147,7 @@ class FutureTimesTest {
     draft.gangUnwoundAtMillis = NOW + DAYS;
 
     assertTrue(at(NOW, true).areIn(draft.build()));
-    assertEquals(NOW, corrected(at(NOW, true), draft.build()).gangUnwoundAtMillis());
+    assertEquals(NOW, corrected(at(NOW, true), draft.build()).setbacks().gangUnwoundAtMillis());
   }
 
   /** When a notice ends that was to end at this time. */

@@ -26,13 +26,7 @@ class GangTest {
 
   private static Capacity.Declare order(int nodes, @Nullable Object minGpus, long version) {
     JsonObject body = new JsonObject().put("min_gpus", minGpus);
-    return new Capacity.Declare(
-        Sample.ACTOR,
-        nodes * GPUS,
-        new BigDecimal("2.00"),
-        Optional.empty(),
-        version,
-        Conditions.of(body));
+    return Sample.order(nodes * GPUS, "2.00", version, body);
   }
 
   /** A gang of two at least, granted three nodes at T0 + 1 s, 2 s and 3 s. */
@@ -133,7 +127,7 @@ class GangTest {
     for (String id : List.of("a0", "a2")) {
       assertEquals(LATER + 5, node(two, id).activeAtMillis());
       assertEquals(LATER + 5 + PROTECTION, node(two, id).protectedUntilMillis());
-      assertNull(node(two, id).readyAtMillis());
+      assertNull(node(two, id).lifecycle().readyAtMillis());
     }
     Cluster three = active(two, LATER + 9, "a1");
     assertEquals(LATER + 9, node(three, "a1").activeAtMillis(), "it grows node by node");
@@ -143,7 +137,7 @@ class GangTest {
   void tellingTwiceThatOneIsReadyChangesNothing() {
     Cluster one = ready(granted(), "a0", LATER).next();
     assertTrue(ready(one, "a0", LATER + 5).changesNothing());
-    assertEquals(LATER, node(one, "a0").readyAtMillis());
+    assertEquals(LATER, node(one, "a0").lifecycle().readyAtMillis());
   }
 
   @Test

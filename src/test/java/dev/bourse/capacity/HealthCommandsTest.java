@@ -36,18 +36,7 @@ class HealthCommandsTest {
           Declaration declared = draft.declared;
           assertNotNull(declared);
           draft.declared =
-              new Declaration(
-                  declared.maxGpus(),
-                  declared.ceilingCents(),
-                  declared.pricedAtMillis(),
-                  declared.updatedAtMillis(),
-                  declared.updatedBy(),
-                  null,
-                  null,
-                  null,
-                  null,
-                  null,
-                  true);
+              declared.with(d -> d.conditions = d.conditions.with(c -> c.autoSwap = true));
         });
   }
 
@@ -135,7 +124,7 @@ class HealthCommandsTest {
     assertFalse(isSwapping(again.next(), 0));
     assertEquals(Allocation.State.ACTIVE, at(again.next(), 1).state(), "it is kept until then");
     assertEquals(once.version(), again.next().version());
-    assertEquals(once.lastWriteAtMillis(), again.next().lastWriteAtMillis());
+    assertEquals(once.writes().lastAtMillis(), again.next().writes().lastAtMillis());
     assertNotNull(again.audit());
     assertEquals("vm_capacity_swap", again.audit().action());
     assertEquals("system:auto-swap", again.audit().actor());
@@ -184,8 +173,8 @@ class HealthCommandsTest {
     Cluster landed = Allotment.provisioned(granted, "a7", Sample.PROTECTION, LATER + 99_000).next();
     assertEquals(Allocation.State.RECLAIMING, at(landed, 0).state());
     assertEquals(old.protectedUntilMillis(), at(landed, 7).protectedUntilMillis());
-    assertEquals(old.grantCeilingCents(), at(landed, 7).grantCeilingCents());
-    assertEquals(old.grantPriceCents(), at(landed, 7).grantPriceCents());
+    assertEquals(old.protection().grantCeilingCents(), at(landed, 7).protection().grantCeilingCents());
+    assertEquals(old.protection().grantPriceCents(), at(landed, 7).protection().grantPriceCents());
   }
 
   @Test

@@ -40,13 +40,7 @@ class LapseTest {
   private static final long NOW = T0 + 120_000;
 
   private static Capacity.Declare order(Cluster cluster, int gpus, JsonObject conditions) {
-    return new Capacity.Declare(
-        ACTOR,
-        gpus,
-        new BigDecimal("2.00"),
-        Optional.empty(),
-        cluster.version(),
-        Conditions.of(conditions));
+    return Sample.order(gpus, "2.00", cluster.version(), conditions);
   }
 
   private static Cluster declared(Cluster cluster, int gpus, JsonObject conditions, long now) {
@@ -87,7 +81,7 @@ class LapseTest {
     for (String malformed : List.of("tomorrow", "2023-11-14", "2023-11-14T22:15:20", "")) {
       ApiError error =
           refused(
-              ErrorCode.BAD_REQUEST, () -> Conditions.of(new JsonObject().put("until", malformed)));
+              ErrorCode.BAD_REQUEST, () -> Conditions.Changes.of(new JsonObject().put("until", malformed)));
       assertTrue(error.detail().startsWith("until: "), error.detail());
     }
   }
@@ -150,16 +144,9 @@ class LapseTest {
     assertEquals(
         new Declaration(
             0,
-            200,
-            declaration(before).pricedAtMillis(),
-            UNTIL + 40,
-            "system:market",
-            null,
-            null,
-            null,
-            null,
-            declaration(before).effectiveAtMillis(),
-            false),
+            declaration(before).ceiling(),
+            new Declaration.LastWrite(UNTIL + 40, "system:market", null),
+            Conditions.NONE),
         after.declared());
     assertEquals(List.of(), after.releaseOrder());
     after
@@ -188,7 +175,7 @@ class LapseTest {
             "c1",
             "reason=lapsed at=2023-11-14T23:13:20.000Z version=3"),
         lapse.audit());
-    assertEquals(before.lastWriteAtMillis(), after.lastWriteAtMillis(), "no cadence begins");
+    assertEquals(before.writes().lastAtMillis(), after.writes().lastAtMillis(), "no cadence begins");
     assertFalse(Lapse.isDue(after, OptionalLong.of(Long.MAX_VALUE)), "it ends once");
     assertTrue(Lapse.atEnd(after, UNTIL + 60).changesNothing());
   }
@@ -208,7 +195,7 @@ class LapseTest {
   @Test
   void aMinimumEndsWithItAsWithAnyDeclarationOfNothing() {
     Cluster before = active(2, until(UNTIL).put("min_gpus", 8));
-    assertNull(declaration(Lapse.atEnd(before, UNTIL).next()).minGpus());
+    assertNull(declaration(Lapse.atEnd(before, UNTIL).next()).conditions().minGpus());
   }
 
   @Test

@@ -34,13 +34,7 @@ class LapsingOwnerTest extends ExchangeFixture {
     return (cluster, now) ->
         Capacity.declare(
             cluster,
-            new Capacity.Declare(
-                ACTOR,
-                gpus,
-                new BigDecimal("2"),
-                Optional.empty(),
-                version,
-                Conditions.of(conditions)),
+            Sample.order(gpus, "2", version, conditions),
             terms,
             now);
   }

@@ -39,13 +39,7 @@ class LeashTest {
   }
 
   private static Capacity.Declare until(int maxGpus, String price, long version, String until) {
-    return new Capacity.Declare(
-        Sample.ACTOR,
-        maxGpus,
-        new BigDecimal(price),
-        Optional.empty(),
-        version,
-        Conditions.of(new JsonObject("{\"until\": " + until + "}")));
+    return order(maxGpus, price, version, new JsonObject("{\"until\": " + until + "}"));
   }
 
   private static String quoted(long millis) {
@@ -140,7 +134,7 @@ class LeashTest {
   @Test
   void aBudgetThatIsRaisedOrSetAnewIsARaise() {
     Declaration.Budget budget = new Declaration.Budget(100, T0);
-    Declaration standing = new Declaration(8, 200, T0, T0, "a", null, null, budget);
+    Declaration standing = budget(Declaration.of(8, 200, T0, "a"), budget);
     assertTrue(Leash.isRaise(standing, budget(standing, null)));
     assertTrue(Leash.isRaise(standing, budget(standing, new Declaration.Budget(101, T0))));
     assertTrue(Leash.isRaise(standing, budget(standing, new Declaration.Budget(100, T0 + 1))));
@@ -149,8 +143,7 @@ class LeashTest {
   }
 
   private static Declaration budget(Declaration base, Declaration.@Nullable Budget budget) {
-    return new Declaration(
-        base.maxGpus(), base.ceilingCents(), T0, T0, base.updatedBy(), null, null, budget);
+    return base.with(d -> d.conditions = d.conditions.with(c -> c.budget = budget));
   }
 
   @Test
@@ -178,7 +171,7 @@ class LeashTest {
     Terms terms = TERMS.under(new Leash("", "grt_1", TokenLimits.NONE, 0));
     Declaration declared =
         assertDeclared(Capacity.declare(empty(), order(8, "2.00", 0), terms, LATER));
-    assertEquals("grt_1", declared.grantId());
+    assertEquals("grt_1", declared.write().grantId());
     Leash of = new Leash("", "grt_1", TokenLimits.NONE, 0);
     assertTrue(of.wrote(Sample.ACTOR, declared));
     assertTrue(!of.wrote("member:bob", declared));
@@ -230,14 +223,15 @@ class LeashTest {
   }
 
   private static Declaration any(Random random) {
-    return new Declaration(
-        random.nextInt(5) * 8,
-        1 + random.nextInt(400),
-        T0,
-        T0,
-        Sample.ACTOR,
-        null,
-        random.nextBoolean() ? null : Long.valueOf(T0 + 1_000L * random.nextInt(120)),
-        null);
+    return Declaration.of(random.nextInt(5) * 8, 1 + random.nextInt(400), T0, Sample.ACTOR)
+        .with(
+            d ->
+                d.conditions =
+                    d.conditions.with(
+                        c ->
+                            c.untilMillis =
+                                random.nextBoolean()
+                                    ? null
+                                    : Long.valueOf(T0 + 1_000L * random.nextInt(120))));
   }
 }

@@ -6,6 +6,7 @@ import dev.bourse.core.FakeClock;
 import dev.bourse.pools.Pool;
 import dev.bourse.pools.Quote;
 import dev.bourse.pools.Switches;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.time.Clock;
@@ -15,7 +16,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -34,15 +34,9 @@ public final class Sample {
           "h100",
           "site-1",
           "simulated",
-          "NVIDIA",
-          "H100",
-          8,
-          100,
-          1_000,
-          true,
-          true,
-          false,
-          null,
+          new Pool.Hardware("NVIDIA", "H100", 8),
+          new Pool.Bounds(100, 1_000),
+          new Pool.Rules(true, true, false, Pool.Tenants.LOGIN, null),
           null,
           new Pool.Environment("tenant", 22, Map.of("A", "b"), Map.of("scratch", "/scratch")));
 
@@ -61,32 +55,46 @@ public final class Sample {
   /** A cluster that bids for these GPUs; all or none if the minimum is as many nodes. */
   public static Cluster bidder(
       String name, String org, String price, int gpus, int minimum, long now) {
-    Capacity.Declare order =
-        new Capacity.Declare(
-            ACTOR,
-            gpus,
-            new BigDecimal(price),
-            Optional.empty(),
-            0L,
-            minimum == 1
-                ? Conditions.of(new JsonObject())
-                : Conditions.of(new JsonObject().put("min_gpus", 8 * minimum)));
+    JsonObject least = minimum == 1 ? new JsonObject() : Sample.least(8 * minimum);
     return Capacity.declare(
             Cluster.created(name, org, "h100", Cluster.Kind.VM, Cluster.Posture.MARKET),
-            order,
+            order(gpus, price, 0L, least),
             TERMS,
             now)
         .next();
   }
 
+  /** A declaration with nothing but what every one has. */
   public static Capacity.Declare order(int maxGpus, String price, long version) {
-    return new Capacity.Declare(ACTOR, maxGpus, new BigDecimal(price), Optional.empty(), version);
+    return order(maxGpus, price, version, new JsonObject());
   }
 
   public static Capacity.Declare order(
       int maxGpus, String price, long version, List<String> release) {
-    return new Capacity.Declare(
-        ACTOR, maxGpus, new BigDecimal(price), Optional.of(release), version);
+    return order(maxGpus, price, version, new JsonObject().put("release", new JsonArray(release)));
+  }
+
+  /**
+   * A declaration as clients send it.
+   *
+   * @param price null for none
+   * @param version null for none
+   * @param rest the fields that a request may leave out
+   */
+  public static Capacity.Declare order(
+      int maxGpus, @Nullable String price, @Nullable Long version, JsonObject rest) {
+    return Capacity.Declare.of(
+        ACTOR,
+        new JsonObject()
+            .put("max_gpus", maxGpus)
+            .put("max_price_per_gpu_hour", price == null ? null : new BigDecimal(price))
+            .put("expected_version", version)
+            .mergeIn(rest));
+  }
+
+  /** The field of a minimum. */
+  public static JsonObject least(int minGpus) {
+    return new JsonObject().put("min_gpus", minGpus);
   }
 
   /** So many GPUs declared at 2.00, on {@link #empty}, at T0. */

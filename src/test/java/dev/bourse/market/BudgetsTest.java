@@ -44,13 +44,7 @@ class BudgetsTest {
     Cluster standing = held == 0 ? Sample.empty() : Sample.active(held);
     return Capacity.declare(
             standing,
-            new Capacity.Declare(
-                Sample.ACTOR,
-                wanted * GPUS,
-                new BigDecimal("2.00"),
-                Optional.empty(),
-                standing.version(),
-                Conditions.of(new JsonObject().put("max_spend_usd", new BigDecimal(usd)))),
+            Sample.order(wanted * GPUS, "2.00", standing.version(), new JsonObject().put("max_spend_usd", new BigDecimal(usd))),
             TERMS,
             NOW)
         .next();
@@ -99,14 +93,7 @@ class BudgetsTest {
     Cluster gang =
         Capacity.declare(
                 Sample.empty(),
-                new Capacity.Declare(
-                    Sample.ACTOR,
-                    3 * GPUS,
-                    new BigDecimal("2.00"),
-                    Optional.empty(),
-                    0L,
-                    Conditions.of(
-                        new JsonObject().put("min_gpus", 2 * GPUS).put("max_spend_usd", 1))),
+                Sample.order(3 * GPUS, "2.00", 0L, Sample.least(2 * GPUS).put("max_spend_usd", 1)),
                 TERMS,
                 NOW)
             .next();

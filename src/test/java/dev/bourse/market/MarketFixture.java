@@ -114,22 +114,6 @@ abstract class MarketFixture extends ExchangeFixture {
 
   /** The sample pool with tenants that have root rights. */
   static Pool rootPool() {
-    Pool login = Sample.POOL;
-    return new Pool(
-        login.name(),
-        login.site(),
-        login.provider(),
-        login.gpuVendor(),
-        login.gpuModel(),
-        login.gpusPerNode(),
-        login.reserveCents(),
-        login.capCents(),
-        login.detectorArmed(),
-        login.swapsEnabled(),
-        login.selfService(),
-        Pool.Tenants.ROOT,
-        login.noticeMillis(),
-        login.pause(),
-        login.environment());
+    return Sample.POOL.with(p -> p.rules(new Pool.Rules(true, true, false, Pool.Tenants.ROOT, null)));
   }
 }

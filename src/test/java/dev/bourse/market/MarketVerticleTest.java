@@ -66,7 +66,7 @@ class MarketVerticleTest extends MarketFixture {
     eventually("another", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));
 
     eventually("cleaned", () -> !nodes.marks().containsKey("n0"));
-    assertEquals(0, cluster().provisionFailures());
+    assertEquals(0, cluster().setbacks().provisionFailures());
     assertEquals(List.of(1L), integers("SELECT failures FROM node WHERE node_id = 'n0'"));
     assertEquals(
         List.of(clock.millis() + MINUTE),

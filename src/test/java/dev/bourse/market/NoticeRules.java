@@ -96,7 +96,7 @@ final class NoticeRules {
 
   /** Whether a node's seat was lost to a lower ceiling of its own cluster. */
   private static boolean isLowered(Allocation held, long ceilingCents) {
-    Long seated = held.seatCeilingCents();
+    Long seated = held.protection().seatCeilingCents();
     return seated != null && ceilingCents < seated;
   }
 

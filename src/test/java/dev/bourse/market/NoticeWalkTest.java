@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.capacity.Conditions;
 import static dev.bourse.capacity.Sample.FRESHNESS;
 import static dev.bourse.capacity.Sample.POOL;
 import static dev.bourse.capacity.Sample.T0;
@@ -174,12 +175,7 @@ class NoticeWalkTest {
     standing.releaseOrder().stream()
         .filter(a -> random.nextInt(3) == 0)
         .forEach(a -> named.add(String.valueOf(a.publicIp())));
-    return new Capacity.Declare(
-        Sample.ACTOR,
-        8 * random.nextInt(6),
-        BigDecimal.valueOf(100 + 50L * random.nextInt(18), 2),
-        random.nextInt(4) == 0 ? Optional.of(named) : Optional.empty(),
-        standing.version());
+    return new Capacity.Declare(Sample.ACTOR, 8 * random.nextInt(6), BigDecimal.valueOf(100 + 50L * random.nextInt(18), 2), random.nextInt(4) == 0 ? Optional.of(named) : Optional.empty(), standing.version(), Conditions.Changes.KEPT);
   }
 
   private Optional<Allocation> held(Cluster cluster) {
@@ -255,7 +251,7 @@ class NoticeWalkTest {
       assertEquals(!is.isOpen(), preview.lost().contains(was.allocationId()));
       assertEquals(loses && is.isOpen(), preview.noticed().containsKey(was.allocationId()));
       Allocation.Notice notice = is.notice();
-      Long seated = was.seatCeilingCents();
+      Long seated = was.protection().seatCeilingCents();
       boolean isLowered = seated != null && before.ceilingCents() < seated;
       assertFalse(loses && isLowered && is.isOpen(), () -> "lowered and kept: " + is);
       if (!is.isOpen()) {
@@ -370,21 +366,7 @@ class NoticeWalkTest {
   }
 
   private static Pool reserve(long cents) {
-    return new Pool(
-        POOL.name(),
-        POOL.site(),
-        POOL.provider(),
-        POOL.gpuVendor(),
-        POOL.gpuModel(),
-        POOL.gpusPerNode(),
-        cents,
-        POOL.capCents(),
-        true,
-        true,
-        false,
-        null,
-        null,
-        POOL.environment());
+    return POOL.with(p -> p.bounds(cents, POOL.capCents()));
   }
 
   private Cluster cluster(String name) {

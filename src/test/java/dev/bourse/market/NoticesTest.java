@@ -389,13 +389,7 @@ class NoticesTest {
   void aBidThatComesAndGoesDoesNotKeepAGangOut() {
     long notice = 600_000;
     Capacity.Declare both =
-        new Capacity.Declare(
-            Sample.ACTOR,
-            16,
-            new BigDecimal("9"),
-            Optional.empty(),
-            0L,
-            Conditions.of(new JsonObject().put("min_gpus", 16)));
+        Sample.order(16, "9", 0L, Sample.least(16));
     Cluster gang = Cluster.created("g", "gang", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
     gang = Capacity.declare(gang, both, TERMS, NOW).next();
     Cluster held = active(2);
@@ -492,21 +486,7 @@ class NoticesTest {
   }
 
   private static Pool reserve(long cents) {
-    return new Pool(
-        POOL.name(),
-        POOL.site(),
-        POOL.provider(),
-        POOL.gpuVendor(),
-        POOL.gpuModel(),
-        POOL.gpusPerNode(),
-        cents,
-        POOL.capCents(),
-        true,
-        true,
-        false,
-        null,
-        null,
-        POOL.environment());
+    return POOL.with(p -> p.bounds(cents, POOL.capCents()));
   }
 
   private List<ClusterEvent> events() {

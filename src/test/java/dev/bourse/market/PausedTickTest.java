@@ -95,13 +95,7 @@ class PausedTickTest {
   @Test
   void nobodysMinimumIsGivenUp() {
     Capacity.Declare two =
-        new Capacity.Declare(
-            Sample.ACTOR,
-            16,
-            new BigDecimal("2.00"),
-            Optional.empty(),
-            0L,
-            Conditions.of(new JsonObject().put("min_gpus", 16)));
+        Sample.order(16, "2.00", 0L, Sample.least(16));
     Cluster gang = Capacity.declare(Sample.empty(), two, TERMS, T0).next();
     gang = Sample.grantedToGang(Sample.grantedToGang(gang, 0, 2, T0), 1, 2, T0);
     assertEquals(List.of(), reclaims(tick(PAUSED, Optional.of(150L), 2, gang)));
@@ -135,21 +129,10 @@ class PausedTickTest {
   }
 
   private static Pool paused(long reserveCents) {
-    return new Pool(
-        POOL.name(),
-        POOL.site(),
-        POOL.provider(),
-        POOL.gpuVendor(),
-        POOL.gpuModel(),
-        POOL.gpusPerNode(),
-        reserveCents,
-        POOL.capCents(),
-        POOL.detectorArmed(),
-        POOL.swapsEnabled(),
-        POOL.selfService(),
-        POOL.noticeMillis(),
-        new Pool.Pause(T0, "operator:o", "a switch is replaced"),
-        POOL.environment());
+    return POOL.with(
+        p ->
+            p.bounds(reserveCents, POOL.capCents())
+                .pause(new Pool.Pause(T0, "operator:o", "a switch is replaced")));
   }
 
   private static Tick.Outcome tick(

@@ -78,7 +78,7 @@ final class PlayedBooks {
       Allocation.Reclaim reclaim = a.reclaim();
       Long to = reclaim == null ? null : Long.valueOf(reclaim.atMillis());
       if (from != null && (to == null || to > from)) {
-        Long cents = a.grantPriceCents();
+        Long cents = a.protection().grantPriceCents();
         Long until = a.protectedUntilMillis();
         boolean isLocked = areLocked && cents != null && until != null;
         held.add(

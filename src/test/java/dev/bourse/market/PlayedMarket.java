@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import io.vertx.core.json.JsonObject;
 import dev.bourse.auction.Clearing;
 import dev.bourse.auction.Supply;
 import dev.bourse.billing.PricesInForce;
@@ -374,23 +375,14 @@ final class PlayedMarket {
       return;
     }
     Capacity.Declare order =
-        new Capacity.Declare(
-            Sample.ACTOR,
-            slots * GPUS,
-            BigDecimal.valueOf(cents, 2),
-            Optional.empty(),
-            cluster.version(),
-            new Conditions(
-                least > 1 ? new Setting.To<>(least * GPUS) : new Setting.Cleared<>(),
-                new Setting.Kept<>(),
-                new Setting.Kept<>()));
+        Sample.order(slots * GPUS, BigDecimal.valueOf(cents, 2).toString(), cluster.version(), new JsonObject().put("min_gpus", least > 1 ? Integer.valueOf(least * GPUS) : null));
     attempt(name, (c, at) -> Capacity.declare(c, order, terms(), at));
   }
 
   /** A client's write; one that is refused changes nothing. */
   private void attempt(String name, Command command) {
     Cluster cluster = Objects.requireNonNull(clusters.get(name));
-    if (cluster.lastWriteAtMillis() > 0 && now - cluster.lastWriteAtMillis() < Sample.CADENCE) {
+    if (cluster.writes().lastAtMillis() > 0 && now - cluster.writes().lastAtMillis() < Sample.CADENCE) {
       return;
     }
     try {
@@ -470,7 +462,7 @@ final class PlayedMarket {
     long next = Long.MAX_VALUE;
     for (Cluster c : clusters.values()) {
       next = earlier(next, later(c.standing().gaveUpAtMillis(), Standing.LAST_MILLIS));
-      next = earlier(next, later(c.gangUnwoundAtMillis(), PATIENCE));
+      next = earlier(next, later(c.setbacks().gangUnwoundAtMillis(), PATIENCE));
       for (Allocation a : c.allocations()) {
         Allocation.Notice notice = a.notice();
         next = earlier(next, a.protectedUntilMillis());

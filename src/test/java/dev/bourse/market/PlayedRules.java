@@ -216,7 +216,7 @@ final class PlayedRules {
   private void judgeLock(Cluster c, @Nullable PlayedBooks book) {
     Long cents = book == null ? null : book.priceCents();
     for (Allocation a : c.allocations()) {
-      Long locked = a.grantPriceCents();
+      Long locked = a.protection().grantPriceCents();
       Long until = a.protectedUntilMillis();
       boolean isProtected =
           a.state() == Allocation.State.ACTIVE && until != null && market.now() < until;

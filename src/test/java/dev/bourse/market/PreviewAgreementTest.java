@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import dev.bourse.capacity.Conditions;
 import static dev.bourse.capacity.Sample.FRESHNESS;
 import static dev.bourse.capacity.Sample.POOL;
 import static dev.bourse.capacity.Sample.T0;
@@ -197,7 +198,7 @@ class PreviewAgreementTest {
       release = Optional.of(named);
     }
     long version = standing.version() + (random.nextInt(20) == 0 ? 1 : 0);
-    return new Capacity.Declare(Sample.ACTOR, gpus, price, release, version);
+    return new Capacity.Declare(Sample.ACTOR, gpus, price, release, version, Conditions.Changes.KEPT);
   }
 
   private Cluster cluster(String name) {

@@ -1,5 +1,6 @@
 package dev.bourse.market;
 
+import io.vertx.core.json.JsonObject;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -232,17 +233,7 @@ class ProberTest extends MarketFixture {
             (cluster, now) ->
                 Capacity.declare(
                     cluster,
-                    new Capacity.Declare(
-                        Sample.ACTOR,
-                        8,
-                        new BigDecimal("2.00"),
-                        Optional.empty(),
-                        cluster.version(),
-                        new Conditions(
-                            Setting.kept(),
-                            Setting.kept(),
-                            Setting.kept(),
-                            new Setting.To<>(true))),
+                    Sample.order(8, "2.00", cluster.version(), new JsonObject().put("auto_swap", true)),
                     Sample.TERMS,
                     now)));
     eventually("swapped", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));

@@ -1,5 +1,7 @@
 package dev.bourse.market;
 
+import dev.bourse.core.Times;
+import io.vertx.core.json.JsonObject;
 import static dev.bourse.capacity.Sample.T0;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -46,13 +48,7 @@ class ProgramNoticesTest {
 
   private static Cluster until(Cluster cluster, long untilMillis, long now) {
     Capacity.Declare order =
-        new Capacity.Declare(
-            Sample.ACTOR,
-            8,
-            new BigDecimal("2"),
-            Optional.empty(),
-            cluster.version(),
-            new Conditions(Setting.kept(), new Setting.To<>(untilMillis), Setting.kept()));
+        Sample.order(8, "2", cluster.version(), new JsonObject().put("until", Times.rfc3339(untilMillis)));
     return Capacity.declare(cluster, order, Sample.TERMS, now).next();
   }
 

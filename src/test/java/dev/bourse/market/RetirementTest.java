@@ -105,7 +105,7 @@ class RetirementTest extends MarketFixture {
                     row -> Optional.ofNullable(row.integerOrNull("active_at"))))
             .get(0)
             .orElse(null));
-    assertEquals(0, cluster().provisionFailures());
+    assertEquals(0, cluster().setbacks().provisionFailures());
   }
 
   @Test

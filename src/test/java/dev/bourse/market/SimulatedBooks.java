@@ -175,9 +175,9 @@ abstract class SimulatedBooks {
   }
 
   private static Usage.@Nullable Lock lock(Allocation a) {
-    return a.grantPriceCents() == null || a.protectedUntilMillis() == null
+    return a.protection().grantPriceCents() == null || a.protectedUntilMillis() == null
         ? null
-        : new Usage.Lock(a.grantPriceCents(), a.protectedUntilMillis());
+        : new Usage.Lock(a.protection().grantPriceCents(), a.protectedUntilMillis());
   }
 
   /**

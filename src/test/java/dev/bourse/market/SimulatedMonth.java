@@ -57,24 +57,15 @@ final class SimulatedMonth extends SimulatedMarkets {
   SimulatedMonth(long seed) {
     super(seed);
     for (int p = 0; p < NOTICES.size(); p++) {
-      Pool like = Sample.POOL;
+      String pool = "pool" + p;
+      Long notice = NOTICES.get(p);
       Market market =
           new Market(
-              new Pool(
-                  "pool" + p,
-                  like.site(),
-                  like.provider(),
-                  like.gpuVendor(),
-                  like.gpuModel(),
-                  GPUS,
-                  100,
-                  1_000,
-                  true,
-                  true,
-                  false,
-                  NOTICES.get(p),
-                  null,
-                  like.environment()));
+              Sample.POOL.with(
+                  own ->
+                      own.name(pool)
+                          .hardware(new Pool.Hardware("NVIDIA", "H100", GPUS))
+                          .rules(new Pool.Rules(true, true, false, Pool.Tenants.LOGIN, notice))));
       for (int n = 0; n < NODES; n++) {
         String id = "p" + p + "n" + n;
         market.nodes.put(
@@ -194,26 +185,13 @@ final class SimulatedMonth extends SimulatedMarkets {
     BigDecimal price = BigDecimal.valueOf(random.nextInt(80, 900), 2);
     int nodes = random.nextInt(6);
     Capacity.Declare order =
-        new Capacity.Declare(
-            "token:x",
-            nodes * GPUS,
-            price,
-            Optional.empty(),
-            history.state.version(),
-            conditions(nodes));
+        new Capacity.Declare("token:x", nodes * GPUS, price, Optional.empty(), history.state.version(), conditions(nodes));
     ask(history, "declared", (cluster, at) -> Capacity.declare(cluster, order, terms(history), at));
   }
 
   /** Some bids are for so many nodes at least, some for a while, some for a sum. */
-  private Conditions conditions(int nodes) {
-    return new Conditions(
-        nodes < 2 || random.nextInt(3) == 0
-            ? cleared()
-            : random.nextBoolean() ? kept() : to(GPUS * random.nextInt(2, nodes + 1)),
-        random.nextInt(3) == 0 ? to(now() + random.nextLong(60_000, 30 * 3_600_000L)) : keptOrNot(),
-        random.nextInt(3) == 0
-            ? to(BigDecimal.valueOf(random.nextInt(1, 20_000), 2))
-            : keptOrNot());
+  private Conditions.Changes conditions(int nodes) {
+    return new Conditions.Changes(nodes < 2 || random.nextInt(3) == 0 ? cleared() : random.nextBoolean() ? kept() : to(GPUS * random.nextInt(2, nodes + 1)), random.nextInt(3) == 0 ? to(now() + random.nextLong(60_000, 30 * 3_600_000L)) : keptOrNot(), random.nextInt(3) == 0 ? to(BigDecimal.valueOf(random.nextInt(1, 20_000), 2)) : keptOrNot(), kept());
   }
 
   private <T> Setting<T> keptOrNot() {

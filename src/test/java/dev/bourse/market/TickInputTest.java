@@ -175,21 +175,7 @@ class TickInputTest {
 
   private void arm(boolean armed) {
     pool =
-        new Pool(
-            POOL.name(),
-            POOL.site(),
-            POOL.provider(),
-            POOL.gpuVendor(),
-            POOL.gpuModel(),
-            POOL.gpusPerNode(),
-            POOL.reserveCents(),
-            POOL.capCents(),
-            armed,
-            POOL.swapsEnabled(),
-            POOL.selfService(),
-            null,
-            null,
-            POOL.environment());
+        POOL.with(p -> p.rules(new Pool.Rules(armed, true, false, Pool.Tenants.LOGIN, null)));
     clusters.put(pool);
   }
 

@@ -166,13 +166,7 @@ class TickTest {
   @Test
   void aMinimumIsNotGivenUpByAClockInDoubt() {
     Capacity.Declare two =
-        new Capacity.Declare(
-            Sample.ACTOR,
-            16,
-            new BigDecimal("2.00"),
-            Optional.empty(),
-            0L,
-            Conditions.of(new JsonObject().put("min_gpus", 16)));
+        Sample.order(16, "2.00", 0L, Sample.least(16));
     Cluster gang = Capacity.declare(Sample.empty(), two, TERMS, T0).next();
     gang = Sample.grantedToGang(Sample.grantedToGang(gang, 0, 2, T0), 1, 2, T0);
     long ahead = T0 + Duration.ofDays(1).toMillis();
@@ -342,21 +336,10 @@ class TickTest {
   @Test
   void whereNoDetectorIsArmedThereIsNoVerdict() {
     Pool blind =
-        new Pool(
-            "h100",
-            "site-1",
-            "simulated",
-            "NVIDIA",
-            null,
-            8,
-            100,
-            1_000,
-            false,
-            true,
-            false,
-            null,
-            null,
-            POOL.environment());
+        POOL.with(
+            p ->
+                p.hardware(new Pool.Hardware("NVIDIA", null, 8))
+                    .rules(new Pool.Rules(false, true, false, Pool.Tenants.LOGIN, null)));
 
     Tick.Outcome outcome = tick(blind, NOW, nodes(0), declared(8));
 

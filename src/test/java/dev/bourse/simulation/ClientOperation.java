@@ -79,7 +79,7 @@ enum ClientOperation implements PlanAction {
   }
 
   /** Uses the clock of the called process, like a client that has just read from it. */
-  private static Conditions conditions(Replica process, int nodes, SplittableRandom random) {
+  private static Conditions.Changes conditions(Replica process, int nodes, SplittableRandom random) {
     JsonObject conditions = new JsonObject();
     if (nodes > 1 && random.nextInt(3) == 0) {
       conditions.put("min_gpus", World.GPUS_PER_NODE * random.nextInt(2, nodes + 1));
@@ -87,7 +87,7 @@ enum ClientOperation implements PlanAction {
       conditions.putNull("min_gpus");
     }
     if (random.nextInt(3) > 0) {
-      return Conditions.of(conditions);
+      return Conditions.Changes.of(conditions);
     }
     if (random.nextInt(3) > 0) {
       long ahead = random.nextLong(1_000, random.nextBoolean() ? 20_000 : 200_000);
@@ -96,7 +96,7 @@ enum ClientOperation implements PlanAction {
     if (random.nextInt(3) == 0) {
       conditions.put("max_spend_usd", random.nextLong(1, 300) / 100.0);
     }
-    return Conditions.of(conditions);
+    return Conditions.Changes.of(conditions);
   }
 
   /** Draws thresholds that may be reached during the simulation. */

@@ -102,12 +102,12 @@ final class Clients {
 
   /** Declares a cluster's demand, with the version that the process shows. */
   void declare(Replica process, String cluster, int maxGpus, BigDecimal price) {
-    declare(process, cluster, maxGpus, price, Conditions.KEPT);
+    declare(process, cluster, maxGpus, price, Conditions.Changes.KEPT);
   }
 
   /** Declares a cluster's demand with conditions. */
   void declare(
-      Replica process, String cluster, int maxGpus, BigDecimal price, Conditions conditions) {
+      Replica process, String cluster, int maxGpus, BigDecimal price, Conditions.Changes conditions) {
     // A unique actor, which identifies the row.
     Principal caller = principal(organization(cluster), "sim" + ++asked);
     String what = "declares " + cluster + " " + maxGpus + " at " + price + shown(conditions);
@@ -144,8 +144,8 @@ final class Clients {
                                 world.scheduler.nowNanos()))));
   }
 
-  private static String shown(Conditions conditions) {
-    return conditions.equals(Conditions.KEPT) ? "" : " under " + conditions;
+  private static String shown(Conditions.Changes conditions) {
+    return conditions.equals(Conditions.Changes.KEPT) ? "" : " under " + conditions;
   }
 
   /** Sets a cluster's alerts. */

@@ -97,7 +97,7 @@ class ThousandNodesTest {
             cluster,
             World.GPUS_PER_NODE * NODES / CLUSTERS,
             new BigDecimal("2.00"),
-            Conditions.of(
+            Conditions.Changes.of(
                 new JsonObject()
                     .put("until", Times.rfc3339(process.wall().millis() + UNTIL_MILLIS))));
       }
