@@ -130,9 +130,7 @@ public record Allocation(
    *     notice ends no later; null otherwise
    */
   public record Departure(
-      @Nullable Reclaim reclaim,
-      @Nullable Notice notice,
-      @Nullable Long withdrawnNoticeEndMillis) {
+      @Nullable Reclaim reclaim, @Nullable Notice notice, @Nullable Long withdrawnNoticeEndMillis) {
     static final Departure NONE = new Departure(null, null, null);
   }
 

@@ -44,8 +44,7 @@ final class AllocationRows {
           withDeparture(
               withTurnover(
                   withProtection(
-                      withLifecycle(
-                          withPlacement(Columns.<StoredAllocation>of("allocation")))))));
+                      withLifecycle(withPlacement(Columns.<StoredAllocation>of("allocation")))))));
 
   private AllocationRows() {}
 
@@ -205,7 +204,8 @@ final class AllocationRows {
 
   static Statement update(Allocation allocation) {
     return ALLOCATION
-        .update(new StoredAllocation(allocation, ""), "allocation_id = ?", allocation.allocationId())
+        .update(
+            new StoredAllocation(allocation, ""), "allocation_id = ?", allocation.allocationId())
         .orElse(() -> missing(allocation));
   }
 

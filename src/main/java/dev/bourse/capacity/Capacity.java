@@ -373,13 +373,14 @@ public final class Capacity {
 
   private static void requireCadence(Cluster cluster, Terms terms, long nowMillis) {
     // A clock set back must not make anybody wait longer than the cadence.
-    long overMillis = Math.max(terms.lastOverMillis(), nowMillis - cluster.writes().lastAtMillis());
-    long waitMillis = terms.cadenceMillis() - overMillis;
+    long overMillis =
+        Math.max(terms.cadence().lastOverMillis(), nowMillis - cluster.writes().lastAtMillis());
+    long waitMillis = terms.cadence().millis() - overMillis;
     if (cluster.writes().lastAtMillis() > 0 && waitMillis > 0) {
       throw ApiError.tooOften(
           "cadence",
           "cluster %s accepts one capacity write every %s ms; the same request will do in %s ms"
-              .formatted(cluster.name(), terms.cadenceMillis(), waitMillis),
+              .formatted(cluster.name(), terms.cadence().millis(), waitMillis),
           waitMillis);
     }
   }

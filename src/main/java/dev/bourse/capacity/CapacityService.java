@@ -270,13 +270,12 @@ public final class CapacityService {
     Pool pool = clusters.poolOf(cluster);
     Optional<Quote> quote = clusters.findQuote(pool.name());
     return new Terms(
-            pool,
-            quote.map(Quote::admissionCents).orElse(null),
-            clusters.switches().writesArmed(),
-            hasSshKeys.test(cluster.orgId()),
-            config.cadenceMillis(),
-            ahead.overMillis(cluster, clock.millis()))
-        .ticking(
-            new Terms.Ticks(quote.map(Quote::nextTickAtMillis).orElse(0L), config.tickMillis()));
+        pool,
+        quote.map(Quote::admissionCents).orElse(null),
+        clusters.switches().writesArmed(),
+        hasSshKeys.test(cluster.orgId()),
+        new Terms.Cadence(config.cadenceMillis(), ahead.overMillis(cluster, clock.millis())),
+        Leash.NONE,
+        new Terms.Ticks(quote.map(Quote::nextTickAtMillis).orElse(0L), config.tickMillis()));
   }
 }

@@ -445,8 +445,7 @@ public record Cluster(
     Cluster build() {
       return new Cluster(
           base.identity,
-          new Controls(
-              posture, writesArmed, maintenance, overrides, description, retiredAtMillis),
+          new Controls(posture, writesArmed, maintenance, overrides, description, retiredAtMillis),
           new Writes(version, revision, lastWriteAtMillis),
           declared,
           allocations,

@@ -60,8 +60,7 @@ final class ClusterRows {
           withHold(
               withConditions(
                   withDeclaration(
-                      withWrites(
-                          withControls(withIdentity(Columns.<ClusterRow>of("cluster"))))))));
+                      withWrites(withControls(withIdentity(Columns.<ClusterRow>of("cluster"))))))));
 
   /** More allocations than these fit no notification, whatever their texts. */
   private static final int MOST_TOLD = 24;
@@ -359,9 +358,7 @@ final class ClusterRows {
     CLUSTER.tell(json, new ClusterRow(cluster, 0));
     List<Allocation> allocations = cluster.allocations().stream().sorted(STORED_ORDER).toList();
     json.objects(
-        ALLOCATIONS,
-        allocations,
-        (fields, a) -> AllocationRows.tell(fields, a, cluster.name()));
+        ALLOCATIONS, allocations, (fields, a) -> AllocationRows.tell(fields, a, cluster.name()));
     return new String(json.toBytes(), StandardCharsets.UTF_8);
   }
 

@@ -8,6 +8,7 @@ import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -92,6 +93,10 @@ public record Conditions(
       Setting<BigDecimal> maxSpendUsd,
       Setting<Boolean> autoSwap) {
 
+    /** The fields of a request that say it. */
+    public static final Set<String> FIELDS =
+        Set.of("min_gpus", "until", "max_spend_usd", "auto_swap");
+
     /** Nothing is said: what stands stays. */
     public static final Changes KEPT = of(new JsonObject());
 
@@ -111,15 +116,16 @@ public record Conditions(
     private static long until(String text) {
       return Times.parse(text)
           .orElseThrow(
-              () -> ApiError.badField("until", text, "a time as RFC 3339 writes it, with an offset"));
+              () ->
+                  ApiError.badField("until", text, "a time as RFC 3339 writes it, with an offset"));
     }
 
     /**
      * Refuses what no declaration can be under. What stands and is kept is not looked at: whoever
      * does not speak of it must still be able to release.
      *
-     * @throws dev.bourse.core.ApiError {@code bad-request} for an end that has passed or lies too far
-     *     ahead, and a budget that is used up from the start or not in whole cents
+     * @throws dev.bourse.core.ApiError {@code bad-request} for an end that has passed or lies too
+     *     far ahead, and a budget that is used up from the start or not in whole cents
      */
     void requireTenable(long nowMillis) {
       if (untilMillis instanceof Setting.To<Long> to) {
@@ -160,7 +166,8 @@ public record Conditions(
           + recorded("auto_swap", autoSwap, String::valueOf);
     }
 
-    private static <T> String recorded(String field, Setting<T> setting, Function<T, String> shown) {
+    private static <T> String recorded(
+        String field, Setting<T> setting, Function<T, String> shown) {
       return setting instanceof Setting.To<T> to
           ? " " + field + "=" + shown.apply(to.value())
           : setting instanceof Setting.Cleared<T> ? " " + field + "=none" : "";

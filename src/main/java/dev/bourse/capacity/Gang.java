@@ -133,7 +133,8 @@ public final class Gang {
   static @Nullable Integer minGpus(
       Capacity.Declare order, @Nullable Declaration standing, Pool pool) {
     boolean isSet = order.conditions().minGpus() instanceof Setting.To<Integer>;
-    Integer minGpus = order.conditions().minGpus().over(Declaration.conditionsOf(standing).minGpus());
+    Integer minGpus =
+        order.conditions().minGpus().over(Declaration.conditionsOf(standing).minGpus());
     if (minGpus == null || (!isSet && order.maxGpus() == 0)) {
       return null;
     }

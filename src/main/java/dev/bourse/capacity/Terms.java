@@ -10,9 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param admissionCents the admission price last published, null when no price takes a seat
  * @param writesArmed whether the platform accepts capacity writes
  * @param hasSshKeys whether the organization has any ssh key registered; only VM clusters need one
- * @param cadenceMillis how far apart accepted client writes of one cluster must be
- * @param lastOverMillis for how long at least the last of them is over though it lies ahead of the
- *     clock; 0 when it does not
+ * @param cadence how often a cluster may be written
  * @param leash what declarations of whoever writes are held to
  * @param ticks the ticks of the market
  */
@@ -21,10 +19,21 @@ public record Terms(
     @Nullable Long admissionCents,
     boolean writesArmed,
     boolean hasSshKeys,
-    long cadenceMillis,
-    long lastOverMillis,
+    Cadence cadence,
     Leash leash,
     Ticks ticks) {
+
+  /**
+   * The time between the writes of a cluster.
+   *
+   * @param millis how far apart accepted client writes of one cluster must be
+   * @param lastOverMillis for how long at least the last of them is over though it lies ahead of
+   *     the clock; 0 when it does not
+   */
+  public record Cadence(long millis, long lastOverMillis) {
+    /** A write waits for no other. */
+    static final Cadence NONE = new Cadence(0, 0);
+  }
 
   /**
    * The schedule of a market's ticks.
@@ -40,56 +49,22 @@ public record Terms(
     }
   }
 
-  /** For writers who are held to nothing. */
-  public Terms(
-      Pool pool,
-      @Nullable Long admissionCents,
-      boolean writesArmed,
-      boolean hasSshKeys,
-      long cadenceMillis,
-      long lastOverMillis) {
-    this(
-        pool,
-        admissionCents,
-        writesArmed,
-        hasSshKeys,
-        cadenceMillis,
-        lastOverMillis,
-        Leash.NONE,
-        new Ticks(0, 0));
-  }
-
-  /** As long as no clock was set back. */
-  public Terms(
-      Pool pool,
-      @Nullable Long admissionCents,
-      boolean writesArmed,
-      boolean hasSshKeys,
-      long cadenceMillis) {
-    this(pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, 0);
-  }
-
   /** The same for a writer who is held to this. */
-  public Terms under(Leash leash) {
-    return new Terms(
-        pool, admissionCents, writesArmed, hasSshKeys, cadenceMillis, lastOverMillis, leash, ticks);
+  public Terms under(Leash other) {
+    return with(cadence, other, ticks);
   }
 
   /** The same for a write that waits for no other. */
   Terms atAnyTime() {
-    return new Terms(pool, admissionCents, writesArmed, hasSshKeys, 0, 0, leash, ticks);
+    return with(Cadence.NONE, leash, ticks);
   }
 
   /** Returns these terms with another schedule of ticks. */
   public Terms ticking(Ticks others) {
-    return new Terms(
-        pool,
-        admissionCents,
-        writesArmed,
-        hasSshKeys,
-        cadenceMillis,
-        lastOverMillis,
-        leash,
-        others);
+    return with(cadence, leash, others);
+  }
+
+  private Terms with(Cadence newCadence, Leash newLeash, Ticks newTicks) {
+    return new Terms(pool, admissionCents, writesArmed, hasSshKeys, newCadence, newLeash, newTicks);
   }
 }

@@ -7,6 +7,12 @@
  * one piece by {@link dev.bourse.capacity.CapacityStore}; only then the new state is published in
  * {@link dev.bourse.capacity.Clusters}, where every event loop reads it without asking anybody.
  *
+ * <p>A state is built of named parts, such as {@link dev.bourse.capacity.Declaration} and {@link
+ * dev.bourse.capacity.Conditions}. A part has its fields, its copy method, what a request says of
+ * it and its JSON in one file, and its columns in {@link dev.bourse.capacity.ClusterRows} or {@link
+ * dev.bourse.capacity.AllocationRows}. All other code passes parts on as they are. So a new field
+ * is written in the contract, the part, its row, a migration, the guide and a test.
+ *
  * <p>What operators do goes the same way: {@link dev.bourse.capacity.ClusterAdminService} queues
  * {@link dev.bourse.capacity.OperatorCommands} commands, so that a client's write and an operator's
  * never lose each other.

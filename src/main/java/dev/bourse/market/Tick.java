@@ -827,7 +827,8 @@ final class Tick {
         .anyMatch(
             a ->
                 a.state() == Allocation.State.PROVISIONING
-                    || (a.isFresh(nowMillis) && cluster.ceilingCents() < a.protection().grantCeilingCents()));
+                    || (a.isFresh(nowMillis)
+                        && cluster.ceilingCents() < a.protection().grantCeilingCents()));
   }
 
   private boolean changes(Cluster cluster, Decided decided) {

@@ -27,6 +27,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,7 +53,8 @@ public final class BidWriteTool implements Tool {
               "confirm_token"),
           Map.of(
               ClusterKind.VM.label(),
-              Set.of("release", "min_gpus", "auto_swap"),
+              Stream.concat(Stream.of("release"), Conditions.Changes.FIELDS.stream())
+                  .collect(Collectors.toUnmodifiableSet()),
               ClusterKind.K8S.label(),
               Set.of()));
 

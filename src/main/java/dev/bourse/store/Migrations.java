@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A folder on the class path holds {@code 0056-baseline.sql}, {@code 0057-name.sql} … and a file
  * {@code migrations.index} naming them one a line, because a jar's folders cannot be listed
- * portably. The first is the baseline: a new store begins with it, and a store that went through
- * the steps before it continues with the next one. A step is never edited after it was released:
- * its digest is compared with the recorded one.
+ * portably; {@link MigrationIndex} writes that of the service. The first is the baseline: a new
+ * store begins with it, and a store that went through the steps before it continues with the next
+ * one. A step is never edited after it was released: its digest is compared with the recorded one.
  *
  * <p>A step whose first line is {@code -- serves-from: N} only expands the schema: a program whose
  * last step is N can still be started on a store that has it. So a release can be taken back.
@@ -36,6 +36,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Migrations {
   private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
+
+  static final String INDEX = "migrations.index";
 
   private static final Pattern FILE_NAME = Pattern.compile("(\\d{4})-([a-z0-9-]+)\\.sql");
 
@@ -95,7 +97,7 @@ public final class Migrations {
 
   private static List<Step> steps(String folder) throws IOException {
     List<Step> steps = new ArrayList<>();
-    for (String line : resource(folder + "/migrations.index").split("\n", -1)) {
+    for (String line : resource(folder + '/' + INDEX).split("\n", -1)) {
       String fileName = line.strip();
       if (!fileName.isEmpty()) {
         Matcher parts = FILE_NAME.matcher(fileName);

@@ -333,10 +333,7 @@ public final class Seeding {
     }
     return empty.startingWith(
         Declaration.of(
-            holder.heldNodes() * site.pool().gpusPerNode(),
-            holder.ceilingCents(),
-            now(),
-            OPERATOR),
+            holder.heldNodes() * site.pool().gpusPerNode(), holder.ceilingCents(), now(), OPERATOR),
         held);
   }
 

@@ -190,7 +190,8 @@ class AllotmentTest {
     assertEquals(Allocation.State.ACTIVE, fresh.state());
     assertTrue(fresh.fillsSlot());
     assertEquals(at(inTransit, 0).protectedUntilMillis(), fresh.protectedUntilMillis());
-    assertEquals(at(inTransit, 0).protection().grantCeilingCents(), fresh.protection().grantCeilingCents());
+    assertEquals(
+        at(inTransit, 0).protection().grantCeilingCents(), fresh.protection().grantCeilingCents());
     assertEquals(new Allocation.Reclaim(Allocation.Reason.SWAP, LATER + 5), old.reclaim());
     assertEquals(0, old.nomination());
     assertFalse(old.isSwapping());
@@ -246,7 +247,11 @@ class AllotmentTest {
     assertEquals("grant of " + ip(0) + " unwound: broken", done.activity().get(0).event().note());
     assertNull(done.activity().get(0).event().releaseReason());
     assertEquals(
-        0, Allotment.provisioned(done.next(), "a1", PROTECTION, LATER).next().setbacks().provisionFailures());
+        0,
+        Allotment.provisioned(done.next(), "a1", PROTECTION, LATER)
+            .next()
+            .setbacks()
+            .provisionFailures());
     assertTrue(Allotment.unwound(active(1), "a0", "broken", LATER).changesNothing());
   }
 

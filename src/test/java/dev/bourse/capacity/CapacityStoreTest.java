@@ -280,8 +280,13 @@ class CapacityStoreTest extends StoreFixture {
             16,
             new Declaration.Ceiling(250, LATER, LATER + 19_000),
             new Declaration.LastWrite(LATER + 9_000, Sample.ACTOR, "grt_1"),
-            new Conditions(
-                8, LATER + 50_000, new Declaration.Budget(12_345, LATER + 8_000), true));
+            Conditions.NONE.with(
+                c -> {
+                  c.minGpus = 8;
+                  c.untilMillis = LATER + 50_000;
+                  c.budget = new Declaration.Budget(12_345, LATER + 8_000);
+                  c.autoSwap = true;
+                }));
     draft.standing = new Standing(new Standing.Gate(240, LATER, LATER + 1_000), 2, LATER + 2_000);
     draft.overrides = new Overrides(777L, Map.of("A", Optional.of("b"), "C", Optional.empty()));
     draft.retiredAtMillis = LATER + 60_000;

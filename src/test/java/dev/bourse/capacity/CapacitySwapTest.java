@@ -112,7 +112,7 @@ class CapacitySwapTest {
   void swapsAreDisabledOnOperatorManagedClustersAndWhereThePoolSaysSo() {
     Cluster fixed = DirectChange.posture(Cluster.Posture.STATIC).apply(active(1), T0).next();
     Cluster gatedToo = DirectChange.maintain(true).apply(active(1), T0).next();
-    Terms noSwaps = new Terms(withoutSwaps(), null, true, true, CADENCE);
+    Terms noSwaps = Sample.terms(withoutSwaps(), null, true, true, CADENCE);
 
     refused(ErrorCode.SWAP_DISABLED, () -> Capacity.swap(fixed, Sample.ACTOR, ip(0), TERMS, LATER));
     refused(

@@ -25,10 +25,8 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.pools.Pool;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -66,7 +64,7 @@ class CapacityTest {
   @Test
   void disarmedWritesAreRefusedBeforeAnythingElse() {
     Cluster disarmed = DirectChange.armWrites(false).apply(empty(), T0).next();
-    Terms platform = new Terms(POOL, null, false, true, CADENCE);
+    Terms platform = Sample.terms(POOL, null, false, true, CADENCE);
 
     assertNotNull(
         refused(
@@ -187,7 +185,7 @@ class CapacityTest {
 
   @Test
   void theStandingPriceMayStayUnderTheReserveUnlessMaxGpusIsRaised() {
-    Terms dearer = new Terms(withReserve(300), null, true, true, CADENCE);
+    Terms dearer = Sample.terms(withReserve(300), null, true, true, CADENCE);
     Cluster cluster = active(2);
 
     assertEquals(
@@ -333,7 +331,7 @@ class CapacityTest {
 
   @Test
   void anOpenSlotUnderTheAdmissionPriceIsToldAtOnceThatItBidsTooLow() {
-    Terms admission = new Terms(POOL, 400L, true, true, CADENCE);
+    Terms admission = Sample.terms(POOL, 400L, true, true, CADENCE);
 
     assertTrue(
         Capacity.declare(empty(), order(8, "3.99", 0), admission, T0).next().verdict().bidTooLow());
@@ -348,7 +346,7 @@ class CapacityTest {
 
   @Test
   void whereCapacityIsTheCauseTheBidIsNotTooLow() {
-    Terms admission = new Terms(POOL, 400L, true, true, CADENCE);
+    Terms admission = Sample.terms(POOL, 400L, true, true, CADENCE);
     Cluster waiting =
         Allotment.settle(
                 declared(8),
@@ -378,7 +376,7 @@ class CapacityTest {
   }
 
   private static Terms withoutKeys() {
-    return new Terms(POOL, null, true, false, CADENCE);
+    return Sample.terms(POOL, null, true, false, CADENCE);
   }
 
   private static Pool withReserve(long cents) {
@@ -407,17 +405,12 @@ class CapacityTest {
   void aLoweringBelowTheMinimumClearsItWithoutAVersion() {
     Cluster three = active(3);
     Cluster before =
-        Capacity.declare(
-                three,
-                order(24, null, three.version(), Sample.least(16)),
-                TERMS,
-                LATER)
+        Capacity.declare(three, order(24, null, three.version(), Sample.least(16)), TERMS, LATER)
             .next();
     long then = LATER + CADENCE;
     refused(ErrorCode.BAD_REQUEST, () -> Capacity.declare(before, bare(8, null), TERMS, then));
     JsonObject cleared = new JsonObject().putNull("min_gpus");
-    Capacity.Declare lower =
-        order(8, null, null, cleared);
+    Capacity.Declare lower = order(8, null, null, cleared);
     Declaration after = declaration(Capacity.declare(before, lower, TERMS, then).next());
     assertEquals(8, after.maxGpus());
     assertNull(after.conditions().minGpus());

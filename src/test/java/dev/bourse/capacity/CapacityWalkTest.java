@@ -122,9 +122,16 @@ class CapacityWalkTest {
     /** The same nominations in a write that shrinks nothing. */
     private Cluster renominated(Cluster before, Capacity.Declare order) {
       Capacity.Declare keepAll =
-          new Capacity.Declare(order.actor(), 8_000, order.pricePerGpuHour(), order.release(), before.version(), Conditions.Changes.KEPT);
+          new Capacity.Declare(
+              order.actor(),
+              8_000,
+              order.pricePerGpuHour(),
+              order.release(),
+              before.version(),
+              Conditions.Changes.KEPT);
       Cluster willing = DirectChange.posture(Cluster.Posture.MARKET).apply(before, now).next();
-      return Capacity.declare(willing, keepAll, new Terms(POOL, null, true, true, 0), now).next();
+      return Capacity.declare(willing, keepAll, Sample.terms(POOL, null, true, true, 0), now)
+          .next();
     }
 
     private void checkNominations(Cluster before, Capacity.Declare order) {
@@ -309,7 +316,7 @@ class CapacityWalkTest {
     }
 
     private Terms terms() {
-      return new Terms(
+      return Sample.terms(
           POOL,
           random.nextBoolean() ? null : Long.valueOf(random.nextInt(900)),
           random.nextInt(10) > 0,

@@ -37,7 +37,8 @@ public final class DirectChange {
 
   /** The cluster as it would be if withdrawn notices did not count. */
   public static Cluster withoutWithdrawnNotices(Cluster cluster) {
-    return cluster.allocations().stream().allMatch(a -> a.departure().withdrawnNoticeEndMillis() == null)
+    return cluster.allocations().stream()
+            .allMatch(a -> a.departure().withdrawnNoticeEndMillis() == null)
         ? cluster
         : cluster.holding(cluster.allocations().stream().map(a -> a.noticed(a.notice())).toList());
   }

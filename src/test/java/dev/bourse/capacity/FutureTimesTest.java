@@ -77,7 +77,8 @@ class FutureTimesTest {
     assertEquals(NOW, put.writes().lastAtMillis());
     assertNull(put.drill());
     assertEquals(NOW, Objects.requireNonNull(put.declared()).pricedAtMillis());
-    assertEquals(NOW, put.setbacks().gangUnwoundAtMillis(), "else it would stand back when that comes");
+    assertEquals(
+        NOW, put.setbacks().gangUnwoundAtMillis(), "else it would stand back when that comes");
     assertEquals(left().version(), put.version());
     assertFalse(at(NOW, true).areIn(put), "once is enough");
   }

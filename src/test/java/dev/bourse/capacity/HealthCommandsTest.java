@@ -173,7 +173,8 @@ class HealthCommandsTest {
     Cluster landed = Allotment.provisioned(granted, "a7", Sample.PROTECTION, LATER + 99_000).next();
     assertEquals(Allocation.State.RECLAIMING, at(landed, 0).state());
     assertEquals(old.protectedUntilMillis(), at(landed, 7).protectedUntilMillis());
-    assertEquals(old.protection().grantCeilingCents(), at(landed, 7).protection().grantCeilingCents());
+    assertEquals(
+        old.protection().grantCeilingCents(), at(landed, 7).protection().grantCeilingCents());
     assertEquals(old.protection().grantPriceCents(), at(landed, 7).protection().grantPriceCents());
   }
 

@@ -1,6 +1,5 @@
 package dev.bourse.capacity;
 
-import static dev.bourse.capacity.Sample.ACTOR;
 import static dev.bourse.capacity.Sample.POOL;
 import static dev.bourse.capacity.Sample.PROTECTION;
 import static dev.bourse.capacity.Sample.T0;
@@ -18,11 +17,9 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
-import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
@@ -81,7 +78,8 @@ class LapseTest {
     for (String malformed : List.of("tomorrow", "2023-11-14", "2023-11-14T22:15:20", "")) {
       ApiError error =
           refused(
-              ErrorCode.BAD_REQUEST, () -> Conditions.Changes.of(new JsonObject().put("until", malformed)));
+              ErrorCode.BAD_REQUEST,
+              () -> Conditions.Changes.of(new JsonObject().put("until", malformed)));
       assertTrue(error.detail().startsWith("until: "), error.detail());
     }
   }
@@ -175,7 +173,8 @@ class LapseTest {
             "c1",
             "reason=lapsed at=2023-11-14T23:13:20.000Z version=3"),
         lapse.audit());
-    assertEquals(before.writes().lastAtMillis(), after.writes().lastAtMillis(), "no cadence begins");
+    assertEquals(
+        before.writes().lastAtMillis(), after.writes().lastAtMillis(), "no cadence begins");
     assertFalse(Lapse.isDue(after, OptionalLong.of(Long.MAX_VALUE)), "it ends once");
     assertTrue(Lapse.atEnd(after, UNTIL + 60).changesNothing());
   }

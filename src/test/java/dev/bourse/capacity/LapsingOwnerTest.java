@@ -1,6 +1,5 @@
 package dev.bourse.capacity;
 
-import static dev.bourse.capacity.Sample.ACTOR;
 import static dev.bourse.capacity.Sample.T0;
 import static dev.bourse.capacity.Sample.TERMS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -11,9 +10,7 @@ import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import dev.bourse.pools.Switches;
 import io.vertx.core.json.JsonObject;
-import java.math.BigDecimal;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -32,11 +29,7 @@ class LapsingOwnerTest extends ExchangeFixture {
 
   private static Command declaring(int gpus, long version, JsonObject conditions, Terms terms) {
     return (cluster, now) ->
-        Capacity.declare(
-            cluster,
-            Sample.order(gpus, "2", version, conditions),
-            terms,
-            now);
+        Capacity.declare(cluster, Sample.order(gpus, "2", version, conditions), terms, now);
   }
 
   private static JsonObject until(long millis) {
@@ -77,7 +70,7 @@ class LapsingOwnerTest extends ExchangeFixture {
 
   /** As often as one likes. */
   private void declare(int gpus, long version) throws Exception {
-    Terms terms = new Terms(Sample.POOL, null, true, true, 0);
+    Terms terms = Sample.terms(Sample.POOL, null, true, true, 0);
     submit(declaring(gpus, version, new JsonObject(), terms));
   }
 

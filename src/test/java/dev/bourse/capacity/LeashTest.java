@@ -16,8 +16,6 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.core.Times;
 import io.vertx.core.json.JsonObject;
-import java.math.BigDecimal;
-import java.util.Optional;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;

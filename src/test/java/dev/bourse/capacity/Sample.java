@@ -41,12 +41,29 @@ public final class Sample {
           new Pool.Environment("tenant", 22, Map.of("A", "b"), Map.of("scratch", "/scratch")));
 
   /** Armed, with keys, nothing published. */
-  public static final Terms TERMS = new Terms(POOL, null, true, true, CADENCE);
+  public static final Terms TERMS = terms(POOL, null, true, true, CADENCE);
 
   /** What views go by: it is T0. */
   private static final Clock CLOCK = new FakeClock(T0);
 
   private Sample() {}
+
+  /** What a writer who is held to nothing is judged by, as long as no clock was set back. */
+  public static Terms terms(
+      Pool pool,
+      @Nullable Long admissionCents,
+      boolean writesArmed,
+      boolean hasSshKeys,
+      long cadenceMillis) {
+    return new Terms(
+        pool,
+        admissionCents,
+        writesArmed,
+        hasSshKeys,
+        new Terms.Cadence(cadenceMillis, 0),
+        Leash.NONE,
+        new Terms.Ticks(0, 0));
+  }
 
   public static Cluster empty() {
     return Cluster.created("c1", "acme", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.http.HttpResponse;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Parameters and bodies: what is accepted, and how a refusal names what is not. */
@@ -112,8 +113,21 @@ class InputTest extends EchoFixture {
   void anUnknownFieldIsNamedWithTheKnownOnes() {
     body(
         "{\"max_gpus\":1,\"max_price_per_gpu_hour\":1,\"expected_version\":1,\"maxgpus\":1}",
-        "unknown field 'maxgpus'; expected only max_gpus, max_price_per_gpu_hour,"
-            + " expected_version, min_gpus, until, max_spend_usd, auto_swap, release, cluster");
+        "unknown field 'maxgpus'; expected only " + String.join(", ", declarable()));
+  }
+
+  /** The fields of a declaration in the order of the contract. */
+  private static List<String> declarable() {
+    List<String> fields =
+        List.copyOf(
+            json(fixture.get("/api/vm/openapi.json"))
+                .getJsonObject("components")
+                .getJsonObject("schemas")
+                .getJsonObject("CapacityDeclaration")
+                .getJsonObject("properties")
+                .fieldNames());
+    assertTrue(fields.contains("max_gpus") && fields.size() > 8, fields::toString);
+    return fields;
   }
 
   @Test

@@ -12,7 +12,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Lapse;
 import dev.bourse.capacity.Sample;
 import dev.bourse.core.Price;
@@ -22,7 +21,6 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
@@ -44,7 +42,11 @@ class BudgetsTest {
     Cluster standing = held == 0 ? Sample.empty() : Sample.active(held);
     return Capacity.declare(
             standing,
-            Sample.order(wanted * GPUS, "2.00", standing.version(), new JsonObject().put("max_spend_usd", new BigDecimal(usd))),
+            Sample.order(
+                wanted * GPUS,
+                "2.00",
+                standing.version(),
+                new JsonObject().put("max_spend_usd", new BigDecimal(usd))),
             TERMS,
             NOW)
         .next();

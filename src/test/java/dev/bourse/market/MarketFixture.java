@@ -114,6 +114,7 @@ abstract class MarketFixture extends ExchangeFixture {
 
   /** The sample pool with tenants that have root rights. */
   static Pool rootPool() {
-    return Sample.POOL.with(p -> p.rules(new Pool.Rules(true, true, false, Pool.Tenants.ROOT, null)));
+    return Sample.POOL.with(
+        p -> p.rules(new Pool.Rules(true, true, false, Pool.Tenants.ROOT, null)));
   }
 }

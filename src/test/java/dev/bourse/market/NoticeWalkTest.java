@@ -1,6 +1,5 @@
 package dev.bourse.market;
 
-import dev.bourse.capacity.Conditions;
 import static dev.bourse.capacity.Sample.FRESHNESS;
 import static dev.bourse.capacity.Sample.POOL;
 import static dev.bourse.capacity.Sample.T0;
@@ -15,6 +14,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.OperatorCommands;
@@ -167,7 +167,7 @@ class NoticeWalkTest {
   }
 
   private Terms terms() {
-    return new Terms(pool, null, true, true, 0);
+    return Sample.terms(pool, null, true, true, 0);
   }
 
   private Capacity.Declare order(Cluster standing) {
@@ -175,7 +175,13 @@ class NoticeWalkTest {
     standing.releaseOrder().stream()
         .filter(a -> random.nextInt(3) == 0)
         .forEach(a -> named.add(String.valueOf(a.publicIp())));
-    return new Capacity.Declare(Sample.ACTOR, 8 * random.nextInt(6), BigDecimal.valueOf(100 + 50L * random.nextInt(18), 2), random.nextInt(4) == 0 ? Optional.of(named) : Optional.empty(), standing.version(), Conditions.Changes.KEPT);
+    return new Capacity.Declare(
+        Sample.ACTOR,
+        8 * random.nextInt(6),
+        BigDecimal.valueOf(100 + 50L * random.nextInt(18), 2),
+        random.nextInt(4) == 0 ? Optional.of(named) : Optional.empty(),
+        standing.version(),
+        Conditions.Changes.KEPT);
   }
 
   private Optional<Allocation> held(Cluster cluster) {

@@ -22,7 +22,6 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
-import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.OperatorCommands;
@@ -31,13 +30,11 @@ import dev.bourse.capacity.TickPreview;
 import dev.bourse.capacity.Transition;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
-import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -388,8 +385,7 @@ class NoticesTest {
   @Test
   void aBidThatComesAndGoesDoesNotKeepAGangOut() {
     long notice = 600_000;
-    Capacity.Declare both =
-        Sample.order(16, "9", 0L, Sample.least(16));
+    Capacity.Declare both = Sample.order(16, "9", 0L, Sample.least(16));
     Cluster gang = Cluster.created("g", "gang", "h100", Cluster.Kind.VM, Cluster.Posture.MARKET);
     gang = Capacity.declare(gang, both, TERMS, NOW).next();
     Cluster held = active(2);

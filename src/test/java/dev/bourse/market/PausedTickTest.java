@@ -15,7 +15,6 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.NoticeOrders;
@@ -23,8 +22,6 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
-import io.vertx.core.json.JsonObject;
-import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,8 +91,7 @@ class PausedTickTest {
 
   @Test
   void nobodysMinimumIsGivenUp() {
-    Capacity.Declare two =
-        Sample.order(16, "2.00", 0L, Sample.least(16));
+    Capacity.Declare two = Sample.order(16, "2.00", 0L, Sample.least(16));
     Cluster gang = Capacity.declare(Sample.empty(), two, TERMS, T0).next();
     gang = Sample.grantedToGang(Sample.grantedToGang(gang, 0, 2, T0), 1, 2, T0);
     assertEquals(List.of(), reclaims(tick(PAUSED, Optional.of(150L), 2, gang)));

@@ -1,6 +1,5 @@
 package dev.bourse.market;
 
-import io.vertx.core.json.JsonObject;
 import dev.bourse.auction.Clearing;
 import dev.bourse.auction.Supply;
 import dev.bourse.billing.PricesInForce;
@@ -11,18 +10,17 @@ import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
 import dev.bourse.capacity.Command;
-import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Gang;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
-import dev.bourse.capacity.Setting;
 import dev.bourse.capacity.Standing;
 import dev.bourse.capacity.Terms;
 import dev.bourse.core.ApiError;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
+import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -361,7 +359,7 @@ final class PlayedMarket {
   }
 
   private Terms terms() {
-    return new Terms(pool, admissionCents, true, true, Sample.CADENCE)
+    return Sample.terms(pool, admissionCents, true, true, Sample.CADENCE)
         .ticking(new Terms.Ticks(nextGate, world.tickMillis()));
   }
 
@@ -375,14 +373,19 @@ final class PlayedMarket {
       return;
     }
     Capacity.Declare order =
-        Sample.order(slots * GPUS, BigDecimal.valueOf(cents, 2).toString(), cluster.version(), new JsonObject().put("min_gpus", least > 1 ? Integer.valueOf(least * GPUS) : null));
+        Sample.order(
+            slots * GPUS,
+            BigDecimal.valueOf(cents, 2).toString(),
+            cluster.version(),
+            new JsonObject().put("min_gpus", least > 1 ? Integer.valueOf(least * GPUS) : null));
     attempt(name, (c, at) -> Capacity.declare(c, order, terms(), at));
   }
 
   /** A client's write; one that is refused changes nothing. */
   private void attempt(String name, Command command) {
     Cluster cluster = Objects.requireNonNull(clusters.get(name));
-    if (cluster.writes().lastAtMillis() > 0 && now - cluster.writes().lastAtMillis() < Sample.CADENCE) {
+    if (cluster.writes().lastAtMillis() > 0
+        && now - cluster.writes().lastAtMillis() < Sample.CADENCE) {
       return;
     }
     try {

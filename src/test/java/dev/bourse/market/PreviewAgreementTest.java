@@ -1,6 +1,5 @@
 package dev.bourse.market;
 
-import dev.bourse.capacity.Conditions;
 import static dev.bourse.capacity.Sample.FRESHNESS;
 import static dev.bourse.capacity.Sample.POOL;
 import static dev.bourse.capacity.Sample.T0;
@@ -15,6 +14,7 @@ import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.Preview;
@@ -81,7 +81,7 @@ class PreviewAgreementTest {
       Cluster standing = cluster("c" + random.nextInt(10));
       Capacity.Declare order = order(standing);
       Terms terms =
-          new Terms(POOL, null, random.nextInt(50) > 0, random.nextInt(50) > 0, Sample.CADENCE);
+          Sample.terms(POOL, null, random.nextInt(50) > 0, random.nextInt(50) > 0, Sample.CADENCE);
       Preview preview = preview(standing, order, terms);
       Preview.Expected expected = agreed(standing, order, terms, preview);
       if (expected == null) {
@@ -198,7 +198,8 @@ class PreviewAgreementTest {
       release = Optional.of(named);
     }
     long version = standing.version() + (random.nextInt(20) == 0 ? 1 : 0);
-    return new Capacity.Declare(Sample.ACTOR, gpus, price, release, version, Conditions.Changes.KEPT);
+    return new Capacity.Declare(
+        Sample.ACTOR, gpus, price, release, version, Conditions.Changes.KEPT);
   }
 
   private Cluster cluster(String name) {

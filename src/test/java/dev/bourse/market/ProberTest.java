@@ -1,20 +1,16 @@
 package dev.bourse.market;
 
-import io.vertx.core.json.JsonObject;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Capacity;
-import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Sample;
-import dev.bourse.capacity.Setting;
 import dev.bourse.nodes.Health;
 import dev.bourse.nodes.NodeFailure;
 import dev.bourse.store.Statement;
-import java.math.BigDecimal;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -233,7 +229,8 @@ class ProberTest extends MarketFixture {
             (cluster, now) ->
                 Capacity.declare(
                     cluster,
-                    Sample.order(8, "2.00", cluster.version(), new JsonObject().put("auto_swap", true)),
+                    Sample.order(
+                        8, "2.00", cluster.version(), new JsonObject().put("auto_swap", true)),
                     Sample.TERMS,
                     now)));
     eventually("swapped", () -> addresses(Allocation.State.ACTIVE).equals(List.of(Sample.ip(1))));

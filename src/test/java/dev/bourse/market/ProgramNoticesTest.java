@@ -1,7 +1,5 @@
 package dev.bourse.market;
 
-import dev.bourse.core.Times;
-import io.vertx.core.json.JsonObject;
 import static dev.bourse.capacity.Sample.T0;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,12 +8,11 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.NoticeOrders;
 import dev.bourse.capacity.Sample;
-import dev.bourse.capacity.Setting;
+import dev.bourse.core.Times;
 import dev.bourse.nodes.NodeNotice;
-import java.math.BigDecimal;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,7 +45,8 @@ class ProgramNoticesTest {
 
   private static Cluster until(Cluster cluster, long untilMillis, long now) {
     Capacity.Declare order =
-        Sample.order(8, "2", cluster.version(), new JsonObject().put("until", Times.rfc3339(untilMillis)));
+        Sample.order(
+            8, "2", cluster.version(), new JsonObject().put("until", Times.rfc3339(untilMillis)));
     return Capacity.declare(cluster, order, Sample.TERMS, now).next();
   }
 

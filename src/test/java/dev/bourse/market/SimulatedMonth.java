@@ -13,11 +13,12 @@ import dev.bourse.capacity.Command;
 import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.capacity.Sample;
-import dev.bourse.capacity.Setting;
 import dev.bourse.capacity.Terms;
 import dev.bourse.core.ApiError;
+import dev.bourse.core.Times;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
+import io.vertx.core.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -185,29 +186,41 @@ final class SimulatedMonth extends SimulatedMarkets {
     BigDecimal price = BigDecimal.valueOf(random.nextInt(80, 900), 2);
     int nodes = random.nextInt(6);
     Capacity.Declare order =
-        new Capacity.Declare("token:x", nodes * GPUS, price, Optional.empty(), history.state.version(), conditions(nodes));
+        new Capacity.Declare(
+            "token:x",
+            nodes * GPUS,
+            price,
+            Optional.empty(),
+            history.state.version(),
+            conditions(nodes));
     ask(history, "declared", (cluster, at) -> Capacity.declare(cluster, order, terms(history), at));
   }
 
   /** Some bids are for so many nodes at least, some for a while, some for a sum. */
   private Conditions.Changes conditions(int nodes) {
-    return new Conditions.Changes(nodes < 2 || random.nextInt(3) == 0 ? cleared() : random.nextBoolean() ? kept() : to(GPUS * random.nextInt(2, nodes + 1)), random.nextInt(3) == 0 ? to(now() + random.nextLong(60_000, 30 * 3_600_000L)) : keptOrNot(), random.nextInt(3) == 0 ? to(BigDecimal.valueOf(random.nextInt(1, 20_000), 2)) : keptOrNot(), kept());
+    JsonObject sent = new JsonObject();
+    if (nodes < 2 || random.nextInt(3) == 0) {
+      sent.putNull("min_gpus");
+    } else if (!random.nextBoolean()) {
+      sent.put("min_gpus", GPUS * random.nextInt(2, nodes + 1));
+    }
+    if (random.nextInt(3) == 0) {
+      sent.put("until", Times.rfc3339(now() + random.nextLong(60_000, 30 * 3_600_000L)));
+    } else {
+      keepOrClear(sent, "until");
+    }
+    if (random.nextInt(3) == 0) {
+      sent.put("max_spend_usd", BigDecimal.valueOf(random.nextInt(1, 20_000), 2));
+    } else {
+      keepOrClear(sent, "max_spend_usd");
+    }
+    return Conditions.Changes.of(sent);
   }
 
-  private <T> Setting<T> keptOrNot() {
-    return random.nextInt(4) == 0 ? cleared() : kept();
-  }
-
-  private static <T> Setting<T> to(T value) {
-    return new Setting.To<>(value);
-  }
-
-  private static <T> Setting<T> kept() {
-    return new Setting.Kept<>();
-  }
-
-  private static <T> Setting<T> cleared() {
-    return new Setting.Cleared<>();
+  private void keepOrClear(JsonObject sent, String field) {
+    if (random.nextInt(4) == 0) {
+      sent.putNull(field);
+    }
   }
 
   /** A client asks; it may be refused. */
@@ -236,7 +249,7 @@ final class SimulatedMonth extends SimulatedMarkets {
   }
 
   private static Terms terms(History history) {
-    return new Terms(history.market.pool, null, true, true, 0);
+    return Sample.terms(history.market.pool, null, true, true, 0);
   }
 
   @Override

@@ -174,8 +174,7 @@ class TickInputTest {
   }
 
   private void arm(boolean armed) {
-    pool =
-        POOL.with(p -> p.rules(new Pool.Rules(armed, true, false, Pool.Tenants.LOGIN, null)));
+    pool = POOL.with(p -> p.rules(new Pool.Rules(armed, true, false, Pool.Tenants.LOGIN, null)));
     clusters.put(pool);
   }
 

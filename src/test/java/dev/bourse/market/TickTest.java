@@ -20,7 +20,6 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Allotment;
 import dev.bourse.capacity.Capacity;
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.DirectChange;
 import dev.bourse.capacity.Hold;
 import dev.bourse.capacity.NoticeOrders;
@@ -28,14 +27,11 @@ import dev.bourse.capacity.Sample;
 import dev.bourse.capacity.Verdict;
 import dev.bourse.nodes.Machine;
 import dev.bourse.pools.Pool;
-import io.vertx.core.json.JsonObject;
-import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -165,8 +161,7 @@ class TickTest {
 
   @Test
   void aMinimumIsNotGivenUpByAClockInDoubt() {
-    Capacity.Declare two =
-        Sample.order(16, "2.00", 0L, Sample.least(16));
+    Capacity.Declare two = Sample.order(16, "2.00", 0L, Sample.least(16));
     Cluster gang = Capacity.declare(Sample.empty(), two, TERMS, T0).next();
     gang = Sample.grantedToGang(Sample.grantedToGang(gang, 0, 2, T0), 1, 2, T0);
     long ahead = T0 + Duration.ofDays(1).toMillis();

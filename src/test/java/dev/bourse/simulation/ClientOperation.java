@@ -79,7 +79,8 @@ enum ClientOperation implements PlanAction {
   }
 
   /** Uses the clock of the called process, like a client that has just read from it. */
-  private static Conditions.Changes conditions(Replica process, int nodes, SplittableRandom random) {
+  private static Conditions.Changes conditions(
+      Replica process, int nodes, SplittableRandom random) {
     JsonObject conditions = new JsonObject();
     if (nodes > 1 && random.nextInt(3) == 0) {
       conditions.put("min_gpus", World.GPUS_PER_NODE * random.nextInt(2, nodes + 1));

@@ -107,7 +107,11 @@ final class Clients {
 
   /** Declares a cluster's demand with conditions. */
   void declare(
-      Replica process, String cluster, int maxGpus, BigDecimal price, Conditions.Changes conditions) {
+      Replica process,
+      String cluster,
+      int maxGpus,
+      BigDecimal price,
+      Conditions.Changes conditions) {
     // A unique actor, which identifies the row.
     Principal caller = principal(organization(cluster), "sim" + ++asked);
     String what = "declares " + cluster + " " + maxGpus + " at " + price + shown(conditions);
