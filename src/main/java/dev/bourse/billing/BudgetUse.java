@@ -1,7 +1,7 @@
 package dev.bourse.billing;
 
 import dev.bourse.capacity.Cluster;
-import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Lapse;
 import dev.bourse.core.Price;
 import dev.bourse.core.Slices;
@@ -65,8 +65,7 @@ final class BudgetUse {
   private record Posted(long sinceMillis, long throughMillis, long centGpuMillis) {}
 
   /** A budget to compute, and the watermark of its organization. */
-  private record Asked(
-      String orgId, String cluster, Declaration.Budget budget, long throughMillis) {
+  private record Asked(String orgId, String cluster, Conditions.Budget budget, long throughMillis) {
     long sinceMillis() {
       return budget.sinceMillis();
     }
@@ -246,7 +245,7 @@ final class BudgetUse {
 
   /** Sums up the spending of a budget in order of time. */
   static final class Tally {
-    private final Declaration.Budget budget;
+    private final Conditions.Budget budget;
     private final long fromMillis;
     private final long most;
     private long sum;
@@ -256,7 +255,7 @@ final class BudgetUse {
      * @param posted the posted part, in cents x GPU-milliseconds
      * @param fromMillis end of the posted part
      */
-    Tally(Declaration.Budget budget, long posted, long fromMillis) {
+    Tally(Conditions.Budget budget, long posted, long fromMillis) {
       this.budget = budget;
       this.fromMillis = fromMillis;
       this.most =

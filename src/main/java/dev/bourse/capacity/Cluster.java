@@ -1,5 +1,6 @@
 package dev.bourse.capacity;
 
+import dev.bourse.json.JsonBytes;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
@@ -331,6 +332,16 @@ public record Cluster(
   private Cluster copy(Writes counted, List<Allocation> held, Setbacks met) {
     return new Cluster(
         identity, controls, counted, declared, held, verdict, hold, alerts, met, standing, drill);
+  }
+
+  /** Writes what the cluster's own parts show in the capacity state. */
+  void tell(JsonBytes json) {
+    if (declared == null) {
+      json.put("declared", null);
+    } else {
+      json.object("declared", fields -> declared.tell(fields, verdict));
+    }
+    standing.tell(json);
   }
 
   Draft draft() {

@@ -34,8 +34,8 @@ final class ClusterRows {
       return Declaration.conditionsOf(cluster.declared());
     }
 
-    <V> @Nullable V budget(Function<Declaration.Budget, V> part) {
-      Declaration.Budget budget = conditions().budget();
+    <V> @Nullable V budget(Function<Conditions.Budget, V> part) {
+      Conditions.Budget budget = conditions().budget();
       return budget == null ? null : part.apply(budget);
     }
 
@@ -193,8 +193,8 @@ final class ClusterRows {
     return columns
         .changing("min_gpus", r -> r.conditions().minGpus())
         .changing("until_at", r -> r.conditions().untilMillis())
-        .changing("max_spend_cents", r -> r.budget(Declaration.Budget::maxSpendCents))
-        .changing("spend_since", r -> r.budget(Declaration.Budget::sinceMillis))
+        .changing("max_spend_cents", r -> r.budget(Conditions.Budget::maxSpendCents))
+        .changing("spend_since", r -> r.budget(Conditions.Budget::sinceMillis))
         .changing("auto_swap", r -> r.conditions().autoSwap());
   }
 
@@ -206,7 +206,7 @@ final class ClusterRows {
         row.integerOrNull("until_at"),
         maxSpendCents == null || sinceMillis == null
             ? null
-            : new Declaration.Budget(maxSpendCents, sinceMillis),
+            : new Conditions.Budget(maxSpendCents, sinceMillis),
         row.truth("auto_swap"));
   }
 

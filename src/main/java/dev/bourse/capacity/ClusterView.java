@@ -124,13 +124,7 @@ public final class ClusterView {
             .put("gpu_model", pool.gpuModel())
             .put("max_price_cap_per_gpu_hour", Price.toUsd(pool.capCents()))
             .object("pool", fields -> prices.tell(fields::put));
-    Declaration declared = cluster.declared();
-    if (declared == null) {
-      json.put("declared", null);
-    } else {
-      json.object("declared", fields -> declared.tell(fields, cluster.verdict()));
-    }
-    cluster.standing().tell(json);
+    cluster.tell(json);
     json.put("pending", cluster.pending(pool.gpusPerNode()))
         .objects("allocations", cluster.allocations(), (fields, a) -> a.tell(fields))
         .strings("planned_release", reached(cluster.releaseOrder()), Allocation::publicIp)

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public record Conditions(
     @Nullable Integer minGpus,
     @Nullable Long untilMillis,
-    Declaration.@Nullable Budget budget,
+    @Nullable Budget budget,
     boolean autoSwap) {
   /** No minimum, no end, any amount, and failed nodes stay. */
   public static final Conditions NONE = new Conditions(null, null, null, false);
@@ -59,7 +59,7 @@ public record Conditions(
   static final class Draft {
     @Nullable Integer minGpus;
     @Nullable Long untilMillis;
-    Declaration.@Nullable Budget budget;
+    @Nullable Budget budget;
     boolean autoSwap;
 
     private Draft(Conditions base) {
@@ -67,6 +67,21 @@ public record Conditions(
       this.untilMillis = base.untilMillis;
       this.budget = base.budget;
       this.autoSwap = base.autoSwap;
+    }
+  }
+
+  /**
+   * How much a declaration may cost.
+   *
+   * @param maxSpendCents the amount, in cents
+   * @param sinceMillis from when on it counts: the write that set it
+   */
+  public record Budget(long maxSpendCents, long sinceMillis) {
+    public Budget {
+      if (maxSpendCents < 0) {
+        throw new IllegalArgumentException(
+            "a budget of %s cents: must not be negative".formatted(maxSpendCents));
+      }
     }
   }
 
@@ -185,7 +200,7 @@ public record Conditions(
           minGpus.over(standing.minGpus),
           untilMillis.over(standing.untilMillis),
           maxSpendUsd instanceof Setting.To<BigDecimal> to
-              ? new Declaration.Budget(Price.toCents(to.value()), nowMillis)
+              ? new Budget(Price.toCents(to.value()), nowMillis)
               : maxSpendUsd instanceof Setting.Kept<BigDecimal> ? standing.budget : null,
           Boolean.TRUE.equals(autoSwap.over(standing.autoSwap)));
     }

@@ -83,7 +83,7 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
     return conditions.untilMillis();
   }
 
-  public @Nullable Budget budget() {
+  public Conditions.@Nullable Budget budget() {
     return conditions.budget();
   }
 
@@ -138,7 +138,7 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
    * lapses, or its budget where that is less. Null when it has neither.
    */
   @Nullable Long worstCaseCents() {
-    Budget budget = conditions.budget();
+    Conditions.Budget budget = conditions.budget();
     Long until = conditions.untilMillis();
     Long most = budget == null ? null : Long.valueOf(budget.maxSpendCents());
     if (until == null) {
@@ -157,19 +157,4 @@ public record Declaration(int maxGpus, Ceiling ceiling, LastWrite write, Conditi
   }
 
   private static final long HOUR_MILLIS = 3_600_000;
-
-  /**
-   * How much a declaration may cost.
-   *
-   * @param maxSpendCents the amount, in cents
-   * @param sinceMillis from when on it counts: the write that set it
-   */
-  public record Budget(long maxSpendCents, long sinceMillis) {
-    public Budget {
-      if (maxSpendCents < 0) {
-        throw new IllegalArgumentException(
-            "a budget of %s cents: must not be negative".formatted(maxSpendCents));
-      }
-    }
-  }
 }

@@ -113,10 +113,10 @@ final class FutureTimes {
         Math.max(nowMillis, effectiveAt - moved), CapacityConfig.LONGEST_TICK_MILLIS);
   }
 
-  private Declaration.@Nullable Budget corrected(Declaration.@Nullable Budget budget) {
+  private Conditions.@Nullable Budget corrected(Conditions.@Nullable Budget budget) {
     return budget == null
         ? null
-        : new Declaration.Budget(budget.maxSpendCents(), corrected(budget.sinceMillis()));
+        : new Conditions.Budget(budget.maxSpendCents(), corrected(budget.sinceMillis()));
   }
 
   private List<Allocation> corrected(Cluster cluster) {

@@ -40,7 +40,7 @@ public final class Lapse {
   }
 
   /** The budget of what a cluster declares; empty without one. */
-  public static Optional<Declaration.Budget> budget(Cluster cluster) {
+  public static Optional<Conditions.Budget> budget(Cluster cluster) {
     return Optional.ofNullable(cluster.declared()).map(Declaration::budget);
   }
 
@@ -66,7 +66,7 @@ public final class Lapse {
    * @param spent the budget that was judged; another one that stands by now is not touched
    * @param endMillis when it was used up; nothing is billed for the time after
    */
-  public static Command spent(Declaration.Budget spent, long endMillis) {
+  public static Command spent(Conditions.Budget spent, long endMillis) {
     return (cluster, nowMillis) -> {
       Declaration declared = cluster.declared();
       return declared == null || !spent.equals(declared.budget())

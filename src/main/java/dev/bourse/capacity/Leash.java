@@ -44,7 +44,7 @@ public record Leash(
 
   /** One that is set anew counts from then on, whatever the one before had spent. */
   private static boolean isDearer(
-      Declaration.@Nullable Budget standing, Declaration.@Nullable Budget next) {
+      Conditions.@Nullable Budget standing, Conditions.@Nullable Budget next) {
     return standing != null
         && (next == null
             || next.maxSpendCents() > standing.maxSpendCents()

@@ -3,6 +3,7 @@ package dev.bourse.k8s;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.HeldHealth;
 import dev.bourse.core.Price;
@@ -99,7 +100,7 @@ public final class K8sText {
     if (declared == null) {
       return null;
     }
-    Declaration.Budget budget = declared.budget();
+    Conditions.Budget budget = declared.budget();
     return new JsonObject()
         .put("limit_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))
         .put("max_gpus", declared.maxGpus())

@@ -1,6 +1,6 @@
 package dev.bourse.market;
 
-import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Conditions;
 import java.util.OptionalLong;
 
 /**
@@ -10,7 +10,7 @@ import java.util.OptionalLong;
  * @param micros micro-dollars since it was set, rounded up
  * @param reachedAtMillis when that was as much as the budget; empty while it is less
  */
-public record Spent(Declaration.Budget budget, long micros, OptionalLong reachedAtMillis) {
+public record Spent(Conditions.Budget budget, long micros, OptionalLong reachedAtMillis) {
   private static final long MICROS_PER_CENT = 10_000;
 
   public Spent {

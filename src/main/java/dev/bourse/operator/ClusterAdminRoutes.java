@@ -4,6 +4,7 @@ import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterAdminService;
 import dev.bourse.capacity.ClusterView;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Hold;
 import dev.bourse.core.Page;
@@ -161,7 +162,7 @@ public final class ClusterAdminRoutes {
   }
 
   private static JsonObject declared(Declaration declared) {
-    Declaration.Budget budget = declared.budget();
+    Conditions.Budget budget = declared.budget();
     return new JsonObject()
         .put("max_gpus", declared.maxGpus())
         .put("max_price_per_gpu_hour", Price.toUsd(declared.ceilingCents()))

@@ -3,7 +3,7 @@ package dev.bourse.billing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.market.Spent;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,8 +21,8 @@ class BudgetUseTest {
   /** Cents x GPU-milliseconds of one cent. */
   private static final long CENT = 3_600_000;
 
-  private static Declaration.Budget budget(long cents) {
-    return new Declaration.Budget(cents, T0);
+  private static Conditions.Budget budget(long cents) {
+    return new Conditions.Budget(cents, T0);
   }
 
   private static Usage.Span span(long from, long to, long gpus, long cents) {
@@ -65,7 +65,7 @@ class BudgetUseTest {
         spans.add(span(at, end, 8L * (1 + random.nextInt(4)), random.nextInt(400)));
         at = end;
       }
-      Declaration.Budget budget = budget(1 + random.nextInt(5_000));
+      Conditions.Budget budget = budget(1 + random.nextInt(5_000));
       Spent spent = SpentModel.spent(budget, 0, T0, spans);
       if (spent.reachedAtMillis().isPresent()) {
         reached++;

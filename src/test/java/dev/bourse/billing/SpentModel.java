@@ -1,6 +1,6 @@
 package dev.bourse.billing;
 
-import dev.bourse.capacity.Declaration;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.market.Spent;
 import java.util.List;
 
@@ -16,7 +16,7 @@ public final class SpentModel {
    * @param accrued the spans after it, in order
    */
   public static Spent spent(
-      Declaration.Budget budget,
+      Conditions.Budget budget,
       long postedCentGpuMillis,
       long fromMillis,
       List<Usage.Span> accrued) {

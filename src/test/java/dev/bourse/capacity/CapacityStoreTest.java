@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.bourse.core.Times;
 import dev.bourse.nodes.Health;
 import dev.bourse.store.Database;
 import dev.bourse.store.ForwardingDatabase;
@@ -44,6 +45,19 @@ class CapacityStoreTest extends StoreFixture {
     assertEquals(Optional.of(cluster), await(store.findCluster("c1")));
     assertEquals(Optional.empty(), await(store.findCluster("c2")));
     assertEquals(cluster, ClusterRows.cluster(ClusterRows.line(cluster)), "as others are told");
+  }
+
+  @Test
+  void everyFieldThatARequestMayLeaveOutIsStoredAndShownAsSent() throws Exception {
+    CapacityStore store = new CapacityStore(database, new Random(1));
+    await(database.commit(CapacityStore.insert(manySided(), T0)));
+
+    Cluster stored = await(store.findCluster("c1")).orElseThrow();
+    JsonObject shown =
+        new JsonObject(Sample.views(stored).get(0).encoded().json()).getJsonObject("declared");
+
+    assertEquals(Conditions.Changes.FIELDS, SENT.fieldNames());
+    SENT.forEach(field -> assertEquals(field.getValue(), shown.getValue(field.getKey())));
   }
 
   @Test
@@ -254,6 +268,14 @@ class CapacityStoreTest extends StoreFixture {
         List.of(LATER + 2, LATER + 3), integers("SELECT ts FROM allocation_health ORDER BY id"));
   }
 
+  /** The fields that a request may leave out, each with a value that is not the default. */
+  private static final JsonObject SENT =
+      new JsonObject()
+          .put("min_gpus", 8)
+          .put("until", Times.rfc3339(LATER + 50_000))
+          .put("max_spend_usd", 123.45)
+          .put("auto_swap", true);
+
   /** A cluster with no field at its default. */
   private static Cluster manySided() {
     Cluster cluster = Capacity.swap(active(2), Sample.ACTOR, ip(0), TERMS, LATER).next();
@@ -280,13 +302,7 @@ class CapacityStoreTest extends StoreFixture {
             16,
             new Declaration.Ceiling(250, LATER, LATER + 19_000),
             new Declaration.LastWrite(LATER + 9_000, Sample.ACTOR, "grt_1"),
-            Conditions.NONE.with(
-                c -> {
-                  c.minGpus = 8;
-                  c.untilMillis = LATER + 50_000;
-                  c.budget = new Declaration.Budget(12_345, LATER + 8_000);
-                  c.autoSwap = true;
-                }));
+            Conditions.Changes.of(SENT).over(Conditions.NONE, LATER + 8_000));
     draft.standing = new Standing(new Standing.Gate(240, LATER, LATER + 1_000), 2, LATER + 2_000);
     draft.overrides = new Overrides(777L, Map.of("A", Optional.of("b"), "C", Optional.empty()));
     draft.retiredAtMillis = LATER + 60_000;

@@ -419,7 +419,6 @@ class CapacityTest {
   @Test
   void whateverElseAWriteChangesItNeedsAVersion() {
     Cluster standing = active(3);
-    Capacity.Declare lower = bare(8, null);
     for (Capacity.Declare order :
         List.of(
             bare(32, "2"),

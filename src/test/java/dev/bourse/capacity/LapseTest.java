@@ -87,7 +87,7 @@ class LapseTest {
   @Test
   void aBudgetIsOfWholeCentsAndNotSpentFromTheStart() {
     assertEquals(
-        new Declaration.Budget(1, NOW),
+        new Conditions.Budget(1, NOW),
         declaration(declared(Sample.active(1), 8, spend(0.01), NOW)).budget());
     refusedAt("max_spend_usd", "0", spend(0));
     refusedAt("max_spend_usd", "0.001", spend(0.001));
@@ -97,16 +97,16 @@ class LapseTest {
   @Test
   void omittedKeepsNullClearsAndABudgetCountsFromTheWriteThatSetIt() {
     Cluster first = active(2, until(UNTIL).put("max_spend_usd", 100));
-    assertEquals(new Declaration.Budget(10_000, NOW), declaration(first).budget());
+    assertEquals(new Conditions.Budget(10_000, NOW), declaration(first).budget());
 
     Cluster kept = declared(first, 8, new JsonObject(), NOW + 10_000);
     assertEquals(UNTIL, declaration(kept).untilMillis());
-    assertEquals(new Declaration.Budget(10_000, NOW), declaration(kept).budget());
+    assertEquals(new Conditions.Budget(10_000, NOW), declaration(kept).budget());
 
     Cluster again =
         declared(kept, 8, spend(100).put("until", Times.rfc3339(UNTIL + 5)), NOW + 20_000);
     assertEquals(UNTIL + 5, declaration(again).untilMillis());
-    assertEquals(new Declaration.Budget(10_000, NOW + 20_000), declaration(again).budget());
+    assertEquals(new Conditions.Budget(10_000, NOW + 20_000), declaration(again).budget());
 
     Cluster cleared =
         declared(
@@ -200,7 +200,7 @@ class LapseTest {
   @Test
   void aSpentBudgetEndsTheDeclarationItWasJudgedOfAndNoOther() {
     Cluster before = active(2, spend(100));
-    Declaration.Budget budget = Lapse.budget(before).orElseThrow();
+    Conditions.Budget budget = Lapse.budget(before).orElseThrow();
     Cluster renewed = declared(before, 16, spend(200), NOW + 10_000);
     assertTrue(Lapse.spent(budget, NOW).apply(renewed, NOW + 11_000).changesNothing());
 
@@ -220,7 +220,7 @@ class LapseTest {
   @Test
   void whatWasGivenBackAfterABudgetWasUsedUpIsBilledNoLongerThanWhatIsHeld() {
     Cluster before = active(2, spend(100));
-    Declaration.Budget budget = Lapse.budget(before).orElseThrow();
+    Conditions.Budget budget = Lapse.budget(before).orElseThrow();
     Cluster shrunk = declared(before, 8, new JsonObject(), NOW + 10_000);
     assertEquals(1, shrunk.releaseOrder().size());
 

@@ -131,16 +131,16 @@ class LeashTest {
 
   @Test
   void aBudgetThatIsRaisedOrSetAnewIsARaise() {
-    Declaration.Budget budget = new Declaration.Budget(100, T0);
+    Conditions.Budget budget = new Conditions.Budget(100, T0);
     Declaration standing = budget(Declaration.of(8, 200, T0, "a"), budget);
     assertTrue(Leash.isRaise(standing, budget(standing, null)));
-    assertTrue(Leash.isRaise(standing, budget(standing, new Declaration.Budget(101, T0))));
-    assertTrue(Leash.isRaise(standing, budget(standing, new Declaration.Budget(100, T0 + 1))));
-    assertTrue(!Leash.isRaise(standing, budget(standing, new Declaration.Budget(99, T0))));
+    assertTrue(Leash.isRaise(standing, budget(standing, new Conditions.Budget(101, T0))));
+    assertTrue(Leash.isRaise(standing, budget(standing, new Conditions.Budget(100, T0 + 1))));
+    assertTrue(!Leash.isRaise(standing, budget(standing, new Conditions.Budget(99, T0))));
     assertTrue(!Leash.isRaise(budget(standing, null), standing));
   }
 
-  private static Declaration budget(Declaration base, Declaration.@Nullable Budget budget) {
+  private static Declaration budget(Declaration base, Conditions.@Nullable Budget budget) {
     return base.with(d -> d.conditions = d.conditions.with(c -> c.budget = budget));
   }
 

@@ -63,13 +63,15 @@ class GuideTest {
             .matcher(Files.readString(Path.of("pom.xml")));
     assertTrue(pom.find());
     Matcher newest =
-        Pattern.compile("(?s)^.*?\n## (\\S+)\n.*?The schema: (\\d+) steps")
+        Pattern.compile(
+                "(?s)^.*?\n## (\\S+)\n\n(Not released yet\\. )?The schema: (?:its|(\\d+)) steps")
             .matcher(Guide.load(Guide.CHANGES, BASE).markdown());
     assertTrue(newest.find());
     assertEquals(pom.group(1), newest.group(1));
+    boolean isReleased = newest.group(2) == null;
     assertEquals(
-        String.valueOf(Migrations.load("db/schema").version()),
-        newest.group(2),
-        "the steps of the schema, as the newest release tells them");
+        isReleased ? String.valueOf(Migrations.load("db/schema").version()) : null,
+        newest.group(3),
+        "the steps of the schema, as the newest release tells them once it is released");
   }
 }

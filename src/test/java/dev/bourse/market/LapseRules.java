@@ -10,6 +10,7 @@ import dev.bourse.capacity.Activity;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
 import dev.bourse.capacity.ClusterEvent;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Lapse;
 import dev.bourse.capacity.Transition;
@@ -35,13 +36,13 @@ final class LapseRules {
   private final Map<String, Looked> looked = new HashMap<>();
 
   private static final class Looked {
-    final Declaration.Budget budget;
+    final Conditions.Budget budget;
     long at;
     long wallAt;
     int held;
     long ceiling;
 
-    Looked(Declaration.Budget budget) {
+    Looked(Conditions.Budget budget) {
       this.budget = budget;
     }
   }
@@ -77,7 +78,7 @@ final class LapseRules {
         lapsed(history, before, after, declared.lapse());
       }
     }
-    Optional<Declaration.Budget> standing = Lapse.budget(after);
+    Optional<Conditions.Budget> standing = Lapse.budget(after);
     if (standing.isEmpty()) {
       looked.remove(after.name());
       return;
@@ -124,7 +125,7 @@ final class LapseRules {
         .atMillis();
   }
 
-  private void spent(SimulatedBooks.History history, Declaration.Budget budget, Cluster before) {
+  private void spent(SimulatedBooks.History history, Conditions.Budget budget, Cluster before) {
     Looked look = looked.get(history.state.name());
     assertNotNull(look);
     assertEquals(budget, look.budget);

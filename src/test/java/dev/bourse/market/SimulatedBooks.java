@@ -8,6 +8,7 @@ import dev.bourse.billing.SpentModel;
 import dev.bourse.billing.Usage;
 import dev.bourse.capacity.Allocation;
 import dev.bourse.capacity.Cluster;
+import dev.bourse.capacity.Conditions;
 import dev.bourse.capacity.Declaration;
 import dev.bourse.capacity.Lapse;
 import dev.bourse.capacity.Standing;
@@ -85,7 +86,7 @@ abstract class SimulatedBooks {
   }
 
   /** What is posted of a budget, cents x GPU-milliseconds. */
-  private record Budget(Declaration.Budget budget, long postedCentGpuMillis) {}
+  private record Budget(Conditions.Budget budget, long postedCentGpuMillis) {}
 
   /** A pool. */
   static final class Market {
@@ -214,7 +215,7 @@ abstract class SimulatedBooks {
   /**
    * What a declaration has cost since its budget was set, up to a moment that is not posted yet.
    */
-  Spent spent(History history, Declaration.Budget budget, long toMillis) {
+  Spent spent(History history, Conditions.Budget budget, long toMillis) {
     Budget counted = history.posted;
     long from = Math.max(budget.sinceMillis(), through);
     return SpentModel.spent(
@@ -225,12 +226,12 @@ abstract class SimulatedBooks {
   }
 
   private void countPosted(History history, long end) {
-    Optional<Declaration.Budget> standing = Lapse.budget(history.state);
+    Optional<Conditions.Budget> standing = Lapse.budget(history.state);
     if (standing.isEmpty()) {
       history.posted = null;
       return;
     }
-    Declaration.Budget budget = standing.get();
+    Conditions.Budget budget = standing.get();
     Budget before = history.posted;
     long sum = before == null || !before.budget.equals(budget) ? 0 : before.postedCentGpuMillis;
     long from = Math.max(budget.sinceMillis(), through);
