@@ -40,6 +40,14 @@ try {
   await page.fill("#search", "no such words anywhere");
   await page.waitForSelector("#found >> text=Nothing found");
 
+  // A stranger learns what the service is, with commands for this one.
+  await page.goto(service);
+  await page.getByRole("heading", { name: "GPU capacity at a market price", level: 1 }).waitFor();
+  await page.getByText(`bourse login --url ${service}`).waitFor();
+  await page.getByRole("link", { name: "Install the command line" }).click();
+  await page.getByText(`curl -fsSL ${service}/install/install.sh | sh`).waitFor();
+  console.log("the front page leads to the command line");
+
   await page.goto(`${service}/docs/guides/capacity`);
   const code = page.locator("main .code").first();
   await code.locator("button").click();
@@ -51,8 +59,8 @@ try {
   const paths = await page.locator("nav > ul > li > a").evaluateAll((all) => all.map((link) => link.pathname));
   // The templates of pages have the same colours everywhere, so one page of each is enough for them.
   const looks = [
-    ["a phone, dark", { width: 390, height: 844 }, "dark", ["/docs", ...paths]],
-    ["a desk, light", { width: 1280, height: 800 }, "light", ["/docs", "/docs/guides/capacity", "/docs/reference/vm"]],
+    ["a phone, dark", { width: 390, height: 844 }, "dark", ["/", "/install", "/docs", ...paths]],
+    ["a desk, light", { width: 1280, height: 800 }, "light", ["/", "/install", "/docs", "/docs/guides/capacity", "/docs/reference/vm"]],
   ];
   for (const [name, viewport, colorScheme, all] of looks) {
     await page.setViewportSize(viewport);

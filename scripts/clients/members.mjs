@@ -118,6 +118,8 @@ async function signInByLink() {
   await page.getByLabel("E-mail address").fill(ALICE);
   await press(page, "Mail me a link");
   await heading(page, "Check your mail");
+  await page.getByText(ALICE).waitFor();
+  await page.getByRole("button", { name: "Mail another link" }).waitFor();
   await look(page, "sign-in-sent");
   const link = await linkFor(outbox, ALICE, known);
   await page.goto(link);

@@ -84,7 +84,9 @@ async function enter(email, known) {
   const { page, hands } = visitor;
   await page.goto(await linkFor(site.outbox, email, known));
   await hands.press(page.getByRole("button", { name: /^Join / }));
-  await hands.press(page.getByRole("link", { name: "Go to the console" }));
+  await page.getByRole("heading", { name: /^Welcome to /, level: 1 }).waitFor();
+  await page.getByRole("list", { name: "First steps" }).getByRole("link", { name: "Add an SSH key" }).waitFor();
+  await hands.press(page.getByRole("link", { name: "Go to the overview" }));
   await heading(page, "Overview");
   return visitor;
 }

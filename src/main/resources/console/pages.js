@@ -16,6 +16,7 @@
 /** @type {Entry[]} */
 export const memberPages = [
   { path: '/console/', title: 'Overview', group: 'Capacity', load: () => import('./pages/overview.js') },
+  { path: '/console/welcome', title: 'Welcome', under: '/console/', load: () => import('./pages/welcome.js') },
   { path: '/console/clusters', title: 'Clusters', group: 'Capacity', load: () => import('./pages/clusters.js') },
   { path: '/console/clusters/:cluster', title: 'Cluster', under: '/console/clusters', load: () => import('./pages/cluster.js') },
   { path: '/console/kubernetes', title: 'Kubernetes', group: 'Capacity', load: () => import('./pages/kubernetes.js') },

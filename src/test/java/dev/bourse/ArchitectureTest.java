@@ -219,6 +219,7 @@ final class ArchitectureTest {
           entry("scrub", List.of("core", "store", "blob", "checkpoint")),
           entry("move", List.of("core", "store", "blob", "checkpoint")),
           entry("feed", List.of("core", "checkpoint", "edge", "pages")),
+          entry("install", List.of("core", "blob", "edge", "pages")),
           entry(
               "backup",
               List.of(
@@ -418,6 +419,7 @@ final class ArchitectureTest {
           entry("doctor", List.of("io.vertx.core.json")),
           entry("move", List.of("io.vertx.core..", "org.slf4j")),
           entry("feed", List.of("io.vertx.core..")),
+          entry("install", List.of("io.vertx.core..")),
           entry("mcp", List.of("io.vertx.core..", "org.slf4j")),
           entry("console", List.of("io.vertx.core..")),
           entry("operator", List.of("io.vertx.core..")),

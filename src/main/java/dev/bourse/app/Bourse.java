@@ -20,11 +20,13 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.internal.VertxInternal;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +56,8 @@ public final class Bourse {
         SqliteConfig.defaults(),
         new Timekeeper(Clock.systemUTC(), MONOTONIC, config.confirmAfterMillis()),
         UnaryOperator.identity(),
-        CERTIFICATE_MILLIS);
+        CERTIFICATE_MILLIS,
+        ProgramVersion.jar());
   }
 
   /**
@@ -62,6 +65,7 @@ public final class Bourse {
    * @param time the clock, not started yet
    * @param around wraps the engine of the store, for tests that record or fail its statements
    * @param certificateMillis the longest time until a renewed certificate is used
+   * @param program the jar that is offered for installation
    */
   Bourse(
       Vertx vertx,
@@ -70,7 +74,8 @@ public final class Bourse {
       SqliteConfig bounds,
       Timekeeper time,
       UnaryOperator<Database> around,
-      long certificateMillis) {
+      long certificateMillis,
+      Optional<Path> program) {
     this.certificateMillis = certificateMillis;
     SecureRandom random = new SecureRandom();
     Signals signals = new Signals();
@@ -86,6 +91,7 @@ public final class Bourse {
             random,
             new UpkeepShares(config.billing().checkMillis(), MONOTONIC),
             stops,
+            program,
             signals,
             traces);
     // Closed last, so that the other parts can trace their stop.

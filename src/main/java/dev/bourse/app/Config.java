@@ -76,6 +76,8 @@ import java.util.function.Supplier;
  * @param signIn how members sign in
  * @param oauth how applications are identified
  * @param webhooks how webhooks are sent
+ * @param installEnabled {@code install.enabled}: whether the command line is served for
+ *     installation
  * @param world a world file to seed the store from
  */
 public record Config(
@@ -109,6 +111,7 @@ public record Config(
     SignInConfig signIn,
     OAuthConfig oauth,
     WebhookConfig webhooks,
+    boolean installEnabled,
     Optional<Path> world) {
 
   /** The burst of an address is a quarter of its minute: 300 of 1,200. */
@@ -183,6 +186,7 @@ public record Config(
     SignInConfig signIn = SignInConfig.from(settings);
     OAuthConfig oauth = OAuthConfig.from(settings);
     WebhookConfig webhooks = WebhookConfig.from(settings);
+    boolean installEnabled = settings.flag("install.enabled", true);
     String world = settings.text("world", "");
     faults.addAll(settings.faults());
     if (!faults.isEmpty()) {
@@ -219,6 +223,7 @@ public record Config(
         signIn,
         oauth,
         webhooks,
+        installEnabled,
         world.isEmpty() ? Optional.empty() : Optional.of(Path.of(world)));
   }
 

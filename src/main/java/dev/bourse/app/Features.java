@@ -25,6 +25,8 @@ import dev.bourse.events.EventRoutes;
 import dev.bourse.events.EventService;
 import dev.bourse.events.HistoryStore;
 import dev.bourse.feed.FeedRoutes;
+import dev.bourse.install.InstallRoutes;
+import dev.bourse.install.ProgramJar;
 import dev.bourse.k8s.K8sRoutes;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.mail.MailSender;
@@ -61,6 +63,7 @@ import dev.bourse.webhooks.Webhooks;
 import io.vertx.core.Future;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -116,7 +119,8 @@ final class Features {
                         Stream.of(
                                 SignIn.TEMPLATES,
                                 AuthorizationServer.TEMPLATES,
-                                FeedRoutes.TEMPLATES)
+                                FeedRoutes.TEMPLATES,
+                                InstallRoutes.TEMPLATES)
                             .flatMap(List::stream)
                             .toList()),
                 false);
@@ -162,7 +166,8 @@ final class Features {
             oauth.applications(),
             pages,
             mail,
-            baseUrl)
+            baseUrl,
+            bindInstallation(pages))
         .map(
             signIn -> {
               oauth.bind(operations, signIn.sessions(), pages);
@@ -190,6 +195,25 @@ final class Features {
                   baseUrl);
               return null;
             });
+  }
+
+  /** Offers the command line, if this process runs from a jar; returns whether it does. */
+  private boolean bindInstallation(PageTemplates pages) {
+    Optional<ProgramJar> jar =
+        context.config().installEnabled()
+            ? context.program().flatMap(ProgramJar::open)
+            : Optional.empty();
+    jar.ifPresent(
+        open ->
+            context
+                .shutdown()
+                .push(
+                    () -> {
+                      open.close();
+                      return Future.succeededFuture();
+                    }));
+    new InstallRoutes(context.vertx(), jar, ProgramVersion.text(), pages, baseUrl).bind(operations);
+    return jar.isPresent();
   }
 
   private RosterService roster() {

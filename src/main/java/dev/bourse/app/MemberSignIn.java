@@ -23,7 +23,11 @@ final class MemberSignIn {
 
   private MemberSignIn() {}
 
-  /** Binds the operations. */
+  /**
+   * Binds the operations.
+   *
+   * @param installs whether the service offers its command line
+   */
   static Future<SignIn> start(
       ServiceContext context,
       Operations operations,
@@ -32,7 +36,8 @@ final class MemberSignIn {
       ConnectedApplications applications,
       PageTemplates templates,
       MailSender mail,
-      Supplier<String> baseUrl) {
+      Supplier<String> baseUrl,
+      boolean installs) {
     SignIn signIn =
         new SignIn(
             context.vertx(),
@@ -47,7 +52,7 @@ final class MemberSignIn {
         "deleting expired sessions and links",
         SWEEP_INTERVAL_MILLIS,
         context.asFarAsConfirmed(signIn::sweep));
-    return signIn.bind(operations, applications, templates).map(signIn);
+    return signIn.bind(operations, applications, templates, installs).map(signIn);
   }
 
   /** The sender of mail; closed when the service stops. */

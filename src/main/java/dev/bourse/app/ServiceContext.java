@@ -9,7 +9,9 @@ import dev.bourse.store.UpkeepShares;
 import dev.bourse.traces.Traces;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
@@ -26,6 +28,7 @@ import java.util.random.RandomGenerator;
  * @param random a cryptographic source
  * @param shares divides upkeep among the processes of the store
  * @param shutdown collects the stops of started parts
+ * @param program the jar that the process runs from, or a folder of classes; empty for unknown
  * @param signals the registry of metrics
  * @param traces the tracer
  */
@@ -39,6 +42,7 @@ record ServiceContext(
     RandomGenerator random,
     UpkeepShares shares,
     ShutdownHooks shutdown,
+    Optional<Path> program,
     Signals signals,
     Traces traces) {
 

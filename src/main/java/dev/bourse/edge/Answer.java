@@ -33,7 +33,7 @@ public sealed interface Answer {
    *
    * @param contentType sent as it is
    * @param etag a strong validator in its quoted form
-   * @param headers further headers
+   * @param headers further headers; caches keep nothing unless {@code cache-control} is among them
    * @param elsewhere where a GET that would be sent bytes is led instead; null to send them
    */
   record Download(

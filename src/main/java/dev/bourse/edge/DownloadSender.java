@@ -112,7 +112,7 @@ final class DownloadSender {
         .add(HttpHeaders.CACHE_CONTROL, NO_STORE)
         .add(HttpHeaders.ETAG, download.etag())
         .add(HttpHeaders.ACCEPT_RANGES, BYTES);
-    download.headers().forEach(headers::add);
+    download.headers().forEach(headers::set);
     if (status == 304) {
       finish(response);
       return;

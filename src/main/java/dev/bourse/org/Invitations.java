@@ -5,6 +5,18 @@ import io.vertx.core.Future;
 /** Sends invitations by mail. */
 public interface Invitations {
   /**
+   * An invitation.
+   *
+   * @param orgId the organization that the recipient may join
+   * @param display its display name
+   * @param inviter the e-mail address of the member who sends it; empty for an operator
+   * @param email the recipient, in lower case
+   * @param expiresAtMillis when the link expires
+   */
+  record Invitation(
+      String orgId, String display, String inviter, String email, long expiresAtMillis) {}
+
+  /**
    * Counts an invitation that is about to be sent.
    *
    * @param email in lower case
@@ -13,11 +25,6 @@ public interface Invitations {
    */
   void count(String orgId, String email);
 
-  /**
-   * Sends an invitation's sign-in link.
-   *
-   * @param email in lower case
-   * @param expiresAtMillis when the link expires
-   */
-  Future<Void> send(String orgId, String email, long expiresAtMillis);
+  /** Sends an invitation's sign-in link. */
+  Future<Void> send(Invitation invitation);
 }

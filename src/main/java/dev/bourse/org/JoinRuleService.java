@@ -454,8 +454,9 @@ public final class JoinRuleService {
         .compose(
             kept ->
                 OrgWrite.inForce(
-                    invitations
-                        .send(orgId, address, now + LINK_VALIDITY.toMillis())
+                    store
+                        .describe(orgId, actor, address, now + LINK_VALIDITY.toMillis())
+                        .compose(invitations::send)
                         .map(
                             sent ->
                                 new InvitationResult(kept, kept.ruleId().equals(rule.ruleId())))));

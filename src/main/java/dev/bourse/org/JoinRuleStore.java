@@ -3,6 +3,7 @@ package dev.bourse.org;
 import dev.bourse.access.Offboarding;
 import dev.bourse.audit.AuditRow;
 import dev.bourse.audit.AuditStore;
+import dev.bourse.core.ApiError;
 import dev.bourse.core.Page;
 import dev.bourse.store.Columns;
 import dev.bourse.store.Database;
@@ -50,6 +51,26 @@ final class JoinRuleStore {
         ON CONFLICT (org_id, kind, value)
         DO UPDATE SET link_expires_at = excluded.link_expires_at\
         """);
+  }
+
+  /** What the mail of an invitation says. @param actor who sends it, as in audit rows */
+  Future<Invitations.Invitation> describe(
+      String orgId, String actor, String email, long expiresAtMillis) {
+    return database
+        .readFirst(
+            """
+            SELECT o.display, (SELECT m.email FROM member m WHERE m.org_id = o.org_id
+            AND 'member:' || m.username = ?) AS inviter FROM org o WHERE o.org_id = ?\
+            """,
+            List.of(actor, orgId),
+            row ->
+                new Invitations.Invitation(
+                    orgId,
+                    row.text("display"),
+                    Optional.ofNullable(row.textOrNull("inviter")).orElse(""),
+                    email,
+                    expiresAtMillis))
+        .map(found -> found.orElseThrow(() -> ApiError.notFound("organization", orgId)));
   }
 
   /** A rule that no member's address has used, as SQL. */

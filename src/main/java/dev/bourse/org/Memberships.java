@@ -93,6 +93,18 @@ public final class Memberships {
         row -> new Membership(row.text("org_id"), row.text("display"), row.textOrNull("username")));
   }
 
+  /** The address of the member who invited an address; empty if an operator did, or nobody. */
+  public Future<Optional<String>> findInviter(String orgId, String email) {
+    return database.readFirst(
+        """
+        SELECT m.email FROM join_rule r JOIN member m ON m.org_id = r.org_id
+        AND r.created_by = 'member:' || m.username
+        WHERE r.org_id = ? AND r.kind = 'email' AND r.value = ?\
+        """,
+        List.of(orgId, Text.folded(email)),
+        row -> row.text("email"));
+  }
+
   /**
    * Signs an address in to an organization; creates the member when a rule admits the address.
    *

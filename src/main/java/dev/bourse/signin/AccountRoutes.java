@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** The pages of a signed-in member. */
 public final class AccountRoutes {
@@ -25,9 +26,22 @@ public final class AccountRoutes {
   private final OwnSessions own;
   private final ConnectedApplications applications;
   private final PageAnswers pages;
+  private final Supplier<String> baseUrl;
+  private final boolean installs;
 
+  /**
+   * @param baseUrl the service's address for clients
+   * @param installs whether the service offers its command line
+   */
   AccountRoutes(
-      Sessions sessions, OwnSessions own, ConnectedApplications applications, PageAnswers pages) {
+      Sessions sessions,
+      OwnSessions own,
+      ConnectedApplications applications,
+      PageAnswers pages,
+      Supplier<String> baseUrl,
+      boolean installs) {
+    this.baseUrl = baseUrl;
+    this.installs = installs;
     this.sessions = sessions;
     this.own = own;
     this.applications = applications;
@@ -122,11 +136,19 @@ public final class AccountRoutes {
     return TIME.format(Instant.ofEpochMilli(millis));
   }
 
-  /** The front page: redirects members to the console, and others to public pages. */
+  /** The front page: leads members to the console, and tells others what the service is. */
   private Future<Answer> start(Call call) {
     return sessions
         .find(call)
-        .map(session -> onward(session.isPresent() ? ReturnTo.CONSOLE : "/docs"));
+        .map(
+            session ->
+                session.isPresent()
+                    ? onward(ReturnTo.CONSOLE)
+                    : pages.page(
+                        200,
+                        "start",
+                        Map.of("base_url", baseUrl.get(), "installs", installs),
+                        List.of()));
   }
 
   private static Answer.Page onward(String path) {

@@ -11,6 +11,9 @@ final class ReturnTo {
   /** The console's path. */
   static final String CONSOLE = "/console/";
 
+  /** The page that shows a new member the first steps. */
+  static final String WELCOME = "/console/welcome";
+
   /**
    * The longest path, an authorization request, takes some 1,000 characters, more with a long
    * state; this is the contract's maximum.

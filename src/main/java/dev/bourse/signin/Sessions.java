@@ -11,6 +11,7 @@ import dev.bourse.edge.Answer;
 import dev.bourse.edge.Call;
 import dev.bourse.edge.SessionStanding;
 import dev.bourse.logs.RequestContext;
+import dev.bourse.mail.Mail;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
@@ -20,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -339,7 +341,8 @@ public final class Sessions implements SessionAuthenticator {
             started ->
                 List.of(
                     setCookie(cookieName(), secret, LONGEST),
-                    setCookie(visitorCookieName(), "", Duration.ZERO)));
+                    setCookie(visitorCookieName(), "", Duration.ZERO),
+                    setCookie(addressCookieName(), "", Duration.ZERO)));
   }
 
   /** Ends a session. */
@@ -373,6 +376,34 @@ public final class Sessions implements SessionAuthenticator {
 
   private String visitorCookieName() {
     return cookieName() + "-visitor";
+  }
+
+  /**
+   * A header that keeps the address for which this browser asked for a link, for the page that says
+   * where the link went. Only this browser reads it, so it reveals nothing to others.
+   */
+  Map.Entry<String, String> rememberAddress(String email) {
+    String value =
+        Base64.getUrlEncoder()
+            .withoutPadding()
+            .encodeToString(email.getBytes(StandardCharsets.US_ASCII));
+    return setCookie(addressCookieName(), value, SignInLinks.VALIDITY);
+  }
+
+  /** The address of {@link #rememberAddress}; empty without the cookie or if it holds none. */
+  Optional<String> rememberedAddress(Call call) {
+    try {
+      return call.cookie(addressCookieName())
+          .map(value -> new String(Base64.getUrlDecoder().decode(value), StandardCharsets.US_ASCII))
+          .filter(Mail::isAddress);
+    } catch (IllegalArgumentException e) {
+      // Not Base64, so not written by this service.
+      return Optional.empty();
+    }
+  }
+
+  private String addressCookieName() {
+    return cookieName() + "-address";
   }
 
   private static Optional<String> secret(Call call, String cookie) {

@@ -24,7 +24,8 @@ public final class SignIn {
           "sign-in-choose",
           "sign-in-link",
           "sign-in-sent",
-          "sign-out-everywhere");
+          "sign-out-everywhere",
+          "start");
 
   private final Vertx vertx;
   private final SignInConfig config;
@@ -63,9 +64,13 @@ public final class SignIn {
    * Loads the page's assets off the event loop, and binds the operations.
    *
    * @param templates with all of {@link #TEMPLATES}
+   * @param installs whether the service offers its command line
    */
   public Future<Void> bind(
-      Operations operations, ConnectedApplications applications, PageTemplates templates) {
+      Operations operations,
+      ConnectedApplications applications,
+      PageTemplates templates,
+      boolean installs) {
     return vertx.executeBlocking(
         () -> {
           Assets assets = Assets.load();
@@ -85,7 +90,12 @@ public final class SignIn {
               .bind(operations);
           new ShellRoutes(sessions, assets.shell()).bind(operations);
           new AccountRoutes(
-                  sessions, new OwnSessions(database, applications, clock), applications, pages)
+                  sessions,
+                  new OwnSessions(database, applications, clock),
+                  applications,
+                  pages,
+                  baseUrl,
+                  installs)
               .bind(operations);
           operations.showErrors(pages);
           return null;

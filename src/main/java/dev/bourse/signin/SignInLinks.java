@@ -143,13 +143,14 @@ public final class SignInLinks implements Invitations {
   }
 
   @Override
-  public Future<Void> send(String orgId, String email, long expiresAtMillis) {
-    if (!Mail.isAddress(email)) {
-      LOG.warn("the invitation to {} could not be mailed: invalid address", orgId);
+  public Future<Void> send(Invitation invitation) {
+    if (!Mail.isAddress(invitation.email())) {
+      LOG.warn("the invitation to {} could not be mailed: invalid address", invitation.orgId());
       return Future.succeededFuture();
     }
-    LinkStore.Link link = new LinkStore.Link(email, orgId, "", ReturnTo.ACCOUNT, null);
-    return mail(link, expiresAtMillis, token -> invitation(orgId, email, token));
+    LinkStore.Link link =
+        new LinkStore.Link(invitation.email(), invitation.orgId(), "", ReturnTo.ACCOUNT, null);
+    return mail(link, invitation.expiresAtMillis(), token -> invitation(invitation, token));
   }
 
   /** Creates a link and mails it, in one commit if mails are stored. */
@@ -213,19 +214,33 @@ public final class SignInLinks implements Invitations {
             .formatted(url(token)));
   }
 
-  private Mail invitation(String orgId, String address, String token) {
+  /**
+   * The inviter is an address, which the member has proven, and not a name, which could say
+   * anything.
+   */
+  private Mail invitation(Invitation invitation, String token) {
+    String inviter = invitation.inviter();
+    String display = Text.shown(invitation.display());
+    String where =
+        display.equals(invitation.orgId())
+            ? display
+            : "%s (%s)".formatted(display, invitation.orgId());
     return new Mail(
-        address,
-        "You are invited to Bourse",
+        invitation.email(),
+        "Join %s on Bourse".formatted(display),
         """
-        You are invited to join the organization %s on Bourse, an exchange for GPU
-        capacity. Open this link to accept:
+        %s
+        invited you to join the organization
+        %s
+        on Bourse, an exchange for GPU capacity. Open this link to accept:
 
         %s
 
         The link can be used once, within 3 days. If you did not expect this
-        invitation, ignore this mail.
+        invitation, ignore this mail: you join nothing unless you open the link and
+        confirm.
         """
-            .formatted(orgId, url(token)));
+            .formatted(
+                inviter.isEmpty() ? "An operator of this service" : inviter, where, url(token)));
   }
 }

@@ -13,6 +13,8 @@ import dev.bourse.org.Memberships.Membership;
 import dev.bourse.pages.ServedPage;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -71,7 +73,7 @@ public final class SignInRoutes {
         .bind("readIcon", call -> done(new Answer.Served(icon)))
         .bind("showSignIn", this::show)
         .bind("requestSignInLink", this::request)
-        .bind("showSignInSent", call -> done(page(200, "sign-in-sent", Map.of(), List.of())))
+        .bind("showSignInSent", call -> done(sent(call)))
         .bind("showSignInLink", this::showLink)
         .bind("useSignInLink", this::useLink)
         .bind("beginProviderSignIn", this::beginProvider)
@@ -159,7 +161,29 @@ public final class SignInRoutes {
     if (byEmail.tryCount(address)) {
       links.request(email, new SignInLinks.LinkRequest(call.clientKey(), visitor.mark(), returnTo));
     }
-    return done(Sessions.redirect("/sign-in/sent", List.of()));
+    String onward = returnTo.equals(ReturnTo.ACCOUNT) ? "" : "?return_to=" + encoded(returnTo);
+    return done(
+        Sessions.redirect("/sign-in/sent" + onward, List.of(sessions.rememberAddress(email))));
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Names the address that this browser entered, whether or not an organization admits it, and
+   * offers another link for it.
+   */
+  private Answer.Page sent(Call call) {
+    Sessions.Visitor visitor = sessions.visitor(call);
+    return page(
+        200,
+        "sign-in-sent",
+        Map.of(
+            "csrf", visitor.csrfToken(),
+            "email", sessions.rememberedAddress(call).orElse(""),
+            "return_to", ReturnTo.safe(call.text("return_to"))),
+        visitor.cookies());
   }
 
   /** Shows a page with a button, because mail scanners open links too and must not use them up. */
@@ -168,28 +192,32 @@ public final class SignInRoutes {
     String token = call.text("token");
     return links
         .find(token)
-        .compose(
-            found ->
-                found.isEmpty()
-                    ? done(expired())
-                    : joined(found.get())
-                        .map(
-                            joins -> {
-                              Sessions.Visitor visitor = sessions.visitor(call);
-                              return page(
-                                  200,
-                                  "sign-in-link",
-                                  Map.of(
-                                      "csrf",
-                                      visitor.csrfToken(),
-                                      "token",
-                                      token,
-                                      "email",
-                                      found.get().email(),
-                                      "joins",
-                                      joins),
-                                  visitor.cookies());
-                            }));
+        .compose(found -> found.isEmpty() ? done(expired()) : shown(call, token, found.get()));
+  }
+
+  private Future<Answer> shown(Call call, String token, LinkStore.Link link) {
+    Future<String> joins = joined(link);
+    Future<String> inviter = inviter(link);
+    return Future.all(joins, inviter)
+        .map(
+            read -> {
+              Sessions.Visitor visitor = sessions.visitor(call);
+              return page(
+                  200,
+                  "sign-in-link",
+                  Map.of(
+                      "csrf",
+                      visitor.csrfToken(),
+                      "token",
+                      token,
+                      "email",
+                      link.email(),
+                      "joins",
+                      joins.result(),
+                      "inviter",
+                      inviter.result()),
+                  visitor.cookies());
+            });
   }
 
   /** The organization that an invitation's link adds its reader to; empty for none. */
@@ -207,6 +235,14 @@ public final class SignInRoutes {
                     .map(Membership::display)
                     .findFirst()
                     .orElse(""));
+  }
+
+  /** The address of the member who sent an invitation; empty if there is none. */
+  private Future<String> inviter(LinkStore.Link link) {
+    String orgId = link.orgId();
+    return orgId == null
+        ? Future.succeededFuture("")
+        : memberships.findInviter(orgId, link.email()).map(found -> found.orElse(""));
   }
 
   private Answer.Page expired() {
@@ -254,7 +290,7 @@ public final class SignInRoutes {
             places -> {
               Optional<Membership> place = place(places, chosen);
               if (place.isPresent()) {
-                return start(call, visitor, person, token, place.get().orgId());
+                return start(call, visitor, person, token, place.get());
               }
               return places.isEmpty() || (places.size() == 1 && !chosen.isEmpty())
                   ? done(refused())
@@ -319,10 +355,13 @@ public final class SignInRoutes {
       Sessions.Visitor visitor,
       LinkStore.Link person,
       Optional<String> token,
-      String orgId) {
+      Membership place) {
     String asked = person.askedBy();
-    String there =
+    String wanted =
         asked != null && Secrets.same(asked, visitor.mark()) ? person.returnTo() : ReturnTo.ACCOUNT;
+    boolean isNewMember = place.username() == null;
+    String there = isNewMember && wanted.equals(ReturnTo.ACCOUNT) ? ReturnTo.WELCOME : wanted;
+    String orgId = place.orgId();
     List<Statement> spent = token.map(links::markUsed).stream().toList();
     return memberships
         .admit(orgId, person.email(), person.name())

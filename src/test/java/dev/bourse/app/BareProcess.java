@@ -47,6 +47,7 @@ import java.time.Clock;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
@@ -126,6 +127,7 @@ public final class BareProcess {
             platform.random(),
             new UpkeepShares(config.billing().checkMillis(), platform.nanoTime()),
             new ShutdownHooks(),
+            Optional.empty(),
             new Signals(),
             Traces.OFF);
     Replication replication =

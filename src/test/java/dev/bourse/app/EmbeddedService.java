@@ -11,10 +11,14 @@ import dev.bourse.store.sqlite.SqliteConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /** A whole service in the test's process, with the parts that tests of other packages need. */
@@ -51,7 +55,20 @@ public final class EmbeddedService {
     Timekeeper time =
         new Timekeeper(clock, System::nanoTime, config.confirmAfterMillis(), asksServer);
     vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(config.eventLoops()));
-    bourse = new Bourse(vertx, config, demo, bounds, time, around, CERTIFICATE_MILLIS);
+    bourse = new Bourse(vertx, config, demo, bounds, time, around, CERTIFICATE_MILLIS, PROGRAM);
+  }
+
+  /** Stands for the jar that a packaged service offers for installation. */
+  private static final Optional<Path> PROGRAM = Optional.of(program());
+
+  private static Path program() {
+    try {
+      Path file = Files.createTempFile("program", ".jar");
+      file.toFile().deleteOnExit();
+      return Files.writeString(file, "a program");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Starts all parts; the service answers when this succeeds. */

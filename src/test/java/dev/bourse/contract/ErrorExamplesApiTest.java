@@ -45,6 +45,7 @@ class ErrorExamplesApiTest {
   private static final Set<String> OFF =
       Set.of(
           "showFeed",
+          "showInstall",
           "listReviews",
           "listDocuments",
           "scrubCheckpoints",
@@ -94,7 +95,7 @@ class ErrorExamplesApiTest {
   @BeforeAll
   static void start() {
     bourse = RunningBourse.demo();
-    withoutCheckpoints = RunningBourse.demo("checkpoints.enabled=false");
+    withoutCheckpoints = RunningBourse.demo("checkpoints.enabled=false", "install.enabled=false");
     ofTokens = RunningBourse.demo("limits.requests-per-minute=1");
     ofAddresses = RunningBourse.demo("limits.edge-per-minute=1");
     ApiClient operator = bourse.operator();

@@ -48,7 +48,7 @@ class DomainOwnershipTest extends StoreFixture {
           public void count(String orgId, String email) {}
 
           @Override
-          public Future<Void> send(String orgId, String email, long expiresAtMillis) {
+          public Future<Void> send(Invitation invitation) {
             return Future.succeededFuture();
           }
         };

@@ -11,6 +11,7 @@ import dev.bourse.testing.RunningBourse;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -36,7 +37,7 @@ class JoiningApiTest extends SignInApiFixture {
                         + " JOIN join_rule r ON r.org_id = l.org_id WHERE l.org_id = ?",
                     List.of(orgId),
                     row -> row.integer("found"))));
-    assertEquals("/account", Browser.location(kim.follow(link)));
+    assertEquals(Browser.WELCOME, Browser.location(kim.follow(link)));
     assertTrue(kim.get("/account").body().contains("kim.lee"), "named for the address");
     assertEquals(1, actions(orgId).stream().filter("member_join"::equals).count());
     assertEquals(
@@ -110,7 +111,7 @@ class JoiningApiTest extends SignInApiFixture {
     assertTrue(asked.body().contains("you will join it"), asked.body());
     assertFalse(sam.isSignedIn());
     assertEquals(0, actions(orgId).stream().filter("member_join"::equals).count());
-    assertEquals("/account", Browser.location(sam.choose(asked, orgId)));
+    assertEquals(Browser.WELCOME, Browser.location(sam.choose(asked, orgId)));
     assertEquals(1, actions(orgId).stream().filter("member_join"::equals).count());
     // A member is not asked again.
     Browser again = browser();
@@ -123,7 +124,29 @@ class JoiningApiTest extends SignInApiFixture {
     String email = "kim@elsewhere-" + orgId + ".example";
     Browser kim = browser();
     invite(orgId, email);
-    assertTrue(kim.get(kim.link(email, 0)).body().contains("become a member"));
+    String page = kim.get(kim.link(email, 0)).body();
+    assertTrue(page.contains("become a member"), page);
+    assertTrue(page.contains("You are invited to"), page);
+  }
+
+  @Test
+  void anInvitationNamesTheMemberWhoSentItAndTheOrganization() {
+    Browser erin = browser();
+    String email = "erin@partner-" + MADE.incrementAndGet() + ".example";
+    assertEquals(
+        201,
+        bourse
+            .inSession(bourse.startSession("acme", "alice"))
+            .post("/api/console/invitations", new JsonObject().put("email", email))
+            .status());
+    String link = erin.link(email, 0);
+    String mail = Browser.text(erin.mails(email).get(0));
+    for (String text :
+        List.of("Subject: Join Acme on Bourse", "alice@acme.example", "Acme (acme)")) {
+      assertTrue(mail.contains(text), mail);
+    }
+    String page = erin.get(link).body();
+    assertTrue(page.contains("alice@acme.example</span> invited you to"), page);
   }
 
   @Test
@@ -146,7 +169,8 @@ class JoiningApiTest extends SignInApiFixture {
                               : asked;
                         }))
             .toList();
-    racing.forEach(each -> assertEquals("/account", Browser.location(each.join())));
+    Set<String> places = Set.of("/account", Browser.WELCOME);
+    racing.forEach(each -> assertTrue(places.contains(Browser.location(each.join()))));
     assertEquals(1, actions(orgId).stream().filter("member_join"::equals).count());
     browsers.forEach(one -> assertTrue(one.isSignedIn()));
   }

@@ -164,7 +164,7 @@ class SessionApiTest extends SignInApiFixture {
     int before = pat.mails(email).size();
     invite(orgId, email);
     Browser again = browser();
-    assertEquals("/account", Browser.location(again.follow(pat.link(email, before))));
+    assertEquals(Browser.WELCOME, Browser.location(again.follow(pat.link(email, before))));
     assertTrue(again.get("/account").body().contains(">pat-2<"), "no name is given twice");
     assertFalse(pat.isSignedIn());
   }

@@ -9,6 +9,7 @@ import dev.bourse.access.Members;
 import dev.bourse.capacity.StoreFixture;
 import dev.bourse.mail.Mail;
 import dev.bourse.mail.MailSender;
+import dev.bourse.org.Invitations;
 import dev.bourse.org.Member;
 import dev.bourse.org.Memberships;
 import dev.bourse.org.RosterStore;
@@ -135,7 +136,10 @@ class SignInLinksTest extends StoreFixture {
   @Test
   void invitationsWorkForThreeDays() throws Exception {
     long threeDays = Duration.ofDays(3).toMillis();
-    await(links.send("acme", "kim@elsewhere.example", clock.millis() + threeDays));
+    await(
+        links.send(
+            new Invitations.Invitation(
+                "acme", "Acme", "", "kim@elsewhere.example", clock.millis() + threeDays)));
     String token = token();
     clock.advance(Duration.ofMillis(threeDays - 1).toMillis());
     assertTrue(await(links.find(token)).isPresent());

@@ -351,6 +351,8 @@ public record ContractCase(
           new ContractCase("showSignedOut", "/sign-out", null, List.of()),
           new ContractCase("signOut", "/sign-out", null, List.of()),
           new ContractCase("showStart", "/", null, List.of()),
+          new ContractCase("showInstall", "/install", null, List.of()),
+          new ContractCase("readInstallFile", "/install/bourse.jar", null, List.of()),
           new ContractCase("showFeed", "/feed/", null, List.of()),
           new ContractCase("showFeedItem", "/feed/ckp_1", null, List.of()),
           new ContractCase("confirmSignOutEverywhere", "/sign-out/everywhere", null, List.of()),

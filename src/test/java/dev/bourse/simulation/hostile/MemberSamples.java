@@ -84,6 +84,8 @@ final class MemberSamples {
   private void addPages() {
     world.add("readStyle", s -> s);
     world.add("readIcon", s -> s);
+    world.add("showInstall", s -> s.header("Accept", "text/html"));
+    world.add("readInstallFile", s -> s.value("file", "SHA256SUMS"));
     String kept = cookie();
     world.add("showAccount", s -> browser(s, kept));
     world.add("showSignedOut", s -> browser(s, kept));
