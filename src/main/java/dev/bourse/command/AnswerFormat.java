@@ -42,13 +42,24 @@ public record AnswerFormat(Form form, List<String> fields) {
    * @throws Refused if a requested field is in no item of the answer
    */
   public String print(JsonObject answer) throws Refused {
+    return print(answer, Map.of());
+  }
+
+  /**
+   * An answer as text that ends with a line break.
+   *
+   * @param headings the columns of a table of its items when no fields are requested, by field;
+   *     empty for all that fit
+   * @throws Refused if a requested field is in no item of the answer
+   */
+  public String print(JsonObject answer, Map<String, String> headings) throws Refused {
     Optional<String> list = listField(answer);
     if (list.isPresent()) {
       List<JsonObject> items = new ArrayList<>();
       for (Object item : answer.getJsonArray(list.get())) {
         items.add(item instanceof JsonObject thing ? thing : new JsonObject().put("value", item));
       }
-      return printList(answer, list.get(), chosen(items));
+      return printList(answer, list.get(), chosen(items), fields.isEmpty() ? headings : Map.of());
     }
     JsonObject thing = chosen(List.of(answer)).get(0);
     return switch (form) {
@@ -59,9 +70,10 @@ public record AnswerFormat(Form form, List<String> fields) {
     };
   }
 
-  private String printList(JsonObject answer, String list, List<JsonObject> items) {
+  private String printList(
+      JsonObject answer, String list, List<JsonObject> items, Map<String, String> headings) {
     return switch (form) {
-      case table -> Table.rows(items);
+      case table -> headings.isEmpty() ? Table.rows(items) : Table.rows(items, headings);
       case json -> whole(answer, list, items).encodePrettily() + '\n';
       case yaml -> yaml(whole(answer, list, items));
       case name -> {

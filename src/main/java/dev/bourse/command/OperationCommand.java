@@ -300,7 +300,7 @@ public final class OperationCommand implements Callable<Integer> {
 
   private void print(JsonObject answer, PrintWriter out, PrintWriter err) throws Refused {
     AnswerFormat format = caller.format();
-    out.print(format.print(answer));
+    out.print(format.print(answer, operation.headings()));
     if (format.form() != AnswerFormat.Form.table) {
       return;
     }

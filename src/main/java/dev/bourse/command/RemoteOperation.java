@@ -3,8 +3,10 @@ package dev.bourse.command;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param arguments its path parameters, in the path's order
  * @param queries its query parameters
  * @param fields its body's fields
+ * @param headings the columns of a table of its answer's items, by field, from {@code x-table};
+ *     empty for all that fit
  * @param takesToken whether it requires a token
  * @param sendsBytes whether its body is bytes of any type
  * @param givesBytes whether it answers with bytes of any type
@@ -40,6 +44,7 @@ public record RemoteOperation(
     List<Input> arguments,
     List<Input> queries,
     List<Input> fields,
+    Map<String, String> headings,
     boolean takesToken,
     boolean sendsBytes,
     boolean givesBytes) {
@@ -50,6 +55,9 @@ public record RemoteOperation(
 
   /** The extension with an operation's losses. */
   private static final String ASKS = "x-asks";
+
+  /** The extension with the columns of a table and their headings. */
+  private static final String TABLE = "x-table";
 
   private static final String BYTES = "application/octet-stream";
 
@@ -190,9 +198,16 @@ public record RemoteOperation(
         arguments,
         queries,
         fields(operation),
+        headings(operation.getJsonObject(TABLE, new JsonObject())),
         takesToken,
         content(operation.getJsonObject("requestBody")).containsKey(BYTES),
         givesBytes(operation.getJsonObject("responses").getJsonObject("200")));
+  }
+
+  private static Map<String, String> headings(JsonObject table) {
+    Map<String, String> headings = new LinkedHashMap<>();
+    table.forEach(column -> headings.put(column.getKey(), (String) column.getValue()));
+    return headings;
   }
 
   private static JsonObject content(@Nullable JsonObject described) {

@@ -4,10 +4,12 @@ import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Formats micro-dollars for people: {@code amount_micros} 2500500000 is {@code amount_usd} 2500.50.
+ * Formats money for people: {@code amount_micros} 2500500000 is {@code amount_usd} 2500.50, and the
+ * price 1.5 is 1.50.
  */
 final class Dollars {
   private static final String MICROS = "_micros";
+  private static final String PRICE = "_per_gpu_hour";
   private static final int MICRO_DIGITS = 6;
   private static final int CENT_DIGITS = 2;
 
@@ -21,15 +23,21 @@ final class Dollars {
   }
 
   /**
-   * Returns a field's value; micro-dollars are converted to dollars, with all their digits and at
-   * least two.
+   * Returns a field's value; micro-dollars are converted to dollars. Money has all its digits after
+   * the point and at least two.
    */
   static @Nullable Object value(String field, @Nullable Object value) {
+    if (field.endsWith(PRICE) && value instanceof Number price) {
+      return text(new BigDecimal(price.toString()));
+    }
     if (!field.endsWith(MICROS) || !(value instanceof Long || value instanceof Integer)) {
       return value;
     }
-    BigDecimal dollars =
-        BigDecimal.valueOf(((Number) value).longValue(), MICRO_DIGITS).stripTrailingZeros();
+    return text(BigDecimal.valueOf(((Number) value).longValue(), MICRO_DIGITS));
+  }
+
+  private static String text(BigDecimal amount) {
+    BigDecimal dollars = amount.stripTrailingZeros();
     return dollars.setScale(Math.max(CENT_DIGITS, dollars.scale())).toPlainString();
   }
 }

@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -44,19 +46,37 @@ public final class Table {
     Set<String> columns = new LinkedHashSet<>();
     items.forEach(item -> columns.addAll(item.fieldNames()));
     columns.retainAll(fields);
-    return rows(items, List.copyOf(columns));
+    return rows(items, List.copyOf(columns), Table::heading);
+  }
+
+  /**
+   * Formats a list with chosen columns. Columns without any value are left out.
+   *
+   * @param headings the heading of each column by its field, in the columns' order
+   */
+  public static String rows(List<JsonObject> items, Map<String, String> headings) {
+    List<String> columns =
+        headings.keySet().stream()
+            .filter(field -> items.stream().anyMatch(item -> isPlain(item.getValue(field))))
+            .toList();
+    return rows(items, columns, field -> headings.getOrDefault(field, heading(field)));
+  }
+
+  private static String heading(String field) {
+    return Dollars.name(field).toUpperCase(Locale.ROOT);
   }
 
   private static boolean isPlain(@Nullable Object value) {
     return value != null && !(value instanceof JsonObject);
   }
 
-  private static String rows(List<JsonObject> items, List<String> fields) {
+  private static String rows(
+      List<JsonObject> items, List<String> fields, UnaryOperator<String> heading) {
     if (fields.isEmpty()) {
       return "";
     }
     List<List<String>> lines = new ArrayList<>();
-    lines.add(fields.stream().map(field -> Dollars.name(field).toUpperCase(Locale.ROOT)).toList());
+    lines.add(fields.stream().map(heading).toList());
     for (JsonObject item : items) {
       List<String> line = new ArrayList<>();
       for (String field : fields) {

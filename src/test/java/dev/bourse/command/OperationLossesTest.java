@@ -40,6 +40,7 @@ class OperationLossesTest {
             arguments,
             List.of(),
             List.of(),
+            Map.of(),
             true,
             false,
             false),
