@@ -95,3 +95,12 @@ export async function showSecret(made, { what = 'endpoint', guide = 'webhooks' }
     { mayEscape: false },
   );
 }
+
+/**
+ * Says before a form is filled in that its secret could not be stored.
+ * @param {string} what
+ */
+export function withoutKey(what) {
+  return html`<p class="notice warn" id="without-key">${what} cannot be created here: the service has no secret key, with which it would encrypt what signs them.
+    Ask its operators to set <code>secret.key</code>.</p>`;
+}

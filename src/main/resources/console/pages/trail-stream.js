@@ -5,7 +5,7 @@ import { count } from '../lib/format.js';
 import { at, badge, empty, figure } from '../components/parts.js';
 import { confirm, dialogHost, openDialog } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
-import { showSecret } from '../components/webhook.js';
+import { showSecret, withoutKey } from '../components/webhook.js';
 import { toast } from '../components/toast.js';
 
 /** How often it is read anew how far the receiver is. */
@@ -27,10 +27,10 @@ class TrailStream extends Page {
   /** @override */
   async load(/** @type {AbortSignal} */ signal) {
     try {
-      return { stream: await call('readTrailStream', { signal }) };
+      return { stream: await call('readTrailStream', { signal }), available: true };
     } catch (failure) {
       if (failure instanceof CallError && failure.status === 404) {
-        return { stream: null };
+        return { stream: null, available: (await call('listWebhooks', { signal })).available };
       }
       throw failure;
     }
@@ -48,11 +48,11 @@ class TrailStream extends Page {
   }
 
   /** @override */
-  view(/** @type {any} */ { stream }) {
+  view(/** @type {any} */ { stream, available }) {
     if (!stream) {
-      return html`<section class="sheet" aria-label="The stream">
+      return html`${available ? nothing : withoutKey('Trail streams')}<section class="sheet" aria-label="The stream">
         ${empty('The trail is streamed nowhere', html`Every sealed batch of it can be sent to an address or an object store of yours. See the <a href="/docs/guides/trail">guide</a>.`,
-          html`<button type="button" @click=${() => this.edit(null)}>Stream the trail</button>`)}
+          available ? html`<button type="button" @click=${() => this.edit(null)}>Stream the trail</button>` : nothing)}
       </section>`;
     }
     return html`<section class="sheet" aria-label="The stream">

@@ -2,7 +2,7 @@ import { html, nothing } from 'lit';
 import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
 import { at, empty } from '../components/parts.js';
-import { edit, showSecret, state } from '../components/webhook.js';
+import { edit, showSecret, state, withoutKey } from '../components/webhook.js';
 import '../components/table.js';
 
 /** Where the organization is told of what happens. */
@@ -14,7 +14,7 @@ class Webhooks extends Page {
 
   /** @override */
   headActions() {
-    return this.data && this.data.endpoints.length >= this.data.max_endpoints
+    return !this.data || !this.data.available || this.data.endpoints.length >= this.data.max_endpoints
       ? nothing
       : html`<button type="button" id="add-webhook" @click=${() => this.add()}>Add an endpoint</button>`;
   }
@@ -25,12 +25,13 @@ class Webhooks extends Page {
   }
 
   /** @override */
-  view(/** @type {any} */ { endpoints }) {
-    return html`<section class="sheet" aria-label="Webhook endpoints">
+  view(/** @type {any} */ { endpoints, available }) {
+    return html`${available ? nothing : withoutKey('Webhooks')}
+      <section class="sheet" aria-label="Webhook endpoints">
       <p class="muted">What happens is sent to these addresses, signed. See the <a href="/docs/guides/webhooks">guide</a>.</p>
       <bourse-table caption="Webhook endpoints" .rows=${endpoints} .key=${(/** @type {any} */ row) => row.endpoint_id} .columns=${this.columns()}
         .empty=${empty('No endpoint yet', 'A program of yours can be told of grants, notices, reclaims and more as they happen.',
-          html`<button type="button" @click=${() => this.add()}>Add an endpoint</button>`)}></bourse-table>
+          available ? html`<button type="button" @click=${() => this.add()}>Add an endpoint</button>` : nothing)}></bourse-table>
     </section>`;
   }
 

@@ -149,7 +149,7 @@ public record Config(
     List<String> faults = new ArrayList<>(found);
     LogConfig log = LogConfig.from(settings);
     Optional<TraceConfig> traces = TraceConfig.from(settings);
-    SecretConfig secret = SecretConfig.from(settings);
+    SecretConfig secret = SecretConfig.from(settings, data);
     AccessConfig access = AccessConfig.from(settings);
     AuditConfig audit = AuditConfig.from(settings);
     CapacityConfig capacity = CapacityConfig.from(settings);

@@ -37,13 +37,18 @@ public final class SigningSecrets {
     this.random = random;
   }
 
+  /** Whether secrets can be stored, which takes a secret key. */
+  public boolean isAvailable() {
+    return shared.isEnabled();
+  }
+
   /**
    * Fails with {@code conflict} if secrets cannot be stored because the service has no secret key.
    *
    * @param what the secrets, for the error
    */
   public void requireKey(String what) {
-    if (!shared.isEnabled()) {
+    if (!isAvailable()) {
       throw ApiError.of(
               ErrorCode.CONFLICT,
               "this service has no secret key to encrypt "

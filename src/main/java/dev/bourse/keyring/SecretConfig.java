@@ -25,6 +25,9 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> f
   private static final String KEY_FILE = "secret.key-file";
   private static final String GIVE_UP = "secret.give-up";
 
+  /** The file in the data folder that is read if no setting names a key. */
+  public static final String FILE = "secret.key";
+
   private static final Pattern HEX = Pattern.compile("[0-9A-Fa-f]{64}");
   private static final Pattern ID = Pattern.compile("[0-9a-f]{8}");
 
@@ -42,13 +45,19 @@ public record SecretConfig(Keyring keyring, Set<String> giveUp, Optional<Path> f
 
   /**
    * Maps settings {@code secret.key} (best given as {@code BOURSE_SECRET_KEY}) or {@code
-   * secret.key-file}, and {@code secret.give-up}. Reads the file. Faults are recorded in the
-   * settings and never show a key.
+   * secret.key-file}, and {@code secret.give-up}. Reads the file; without either setting, the file
+   * {@link #FILE} if there is one. Faults are recorded in the settings and never show a key.
+   *
+   * @param data the data folder
    */
-  public static SecretConfig from(Settings settings) {
+  public static SecretConfig from(Settings settings, Path data) {
     String text = settings.text(KEY, "");
     String file = settings.text(KEY_FILE, "");
     String source = KEY;
+    Path beside = data.resolve(FILE);
+    if (text.isEmpty() && file.isEmpty() && Files.isRegularFile(beside)) {
+      file = beside.toString();
+    }
     if (!file.isEmpty()) {
       if (!text.isEmpty()) {
         settings.fault(KEY_FILE, file, "no file, because secret.key is set; set one of the two");

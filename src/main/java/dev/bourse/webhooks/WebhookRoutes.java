@@ -25,10 +25,7 @@ final class WebhookRoutes {
 
   void bind(Operations operations) {
     operations
-        .ok(
-            "listWebhooks",
-            call -> webhooks.listWebhooks(call.principal()),
-            WebhookRoutes::endpoints)
+        .ok("listWebhooks", call -> webhooks.listWebhooks(call.principal()), this::endpoints)
         .created("createWebhook", this::create, WebhookService.WithSecret::json)
         .ok(
             "readWebhook",
@@ -84,12 +81,13 @@ final class WebhookRoutes {
     return id.matches("\\d{1,18}") ? Optional.of(Long.valueOf(id)) : Optional.empty();
   }
 
-  private static JsonObject endpoints(List<WebhookEndpoint> endpoints) {
+  private JsonObject endpoints(List<WebhookEndpoint> endpoints) {
     JsonArray each = new JsonArray();
     endpoints.forEach(endpoint -> each.add(endpoint.json()));
     return new JsonObject()
         .put("endpoints", each)
-        .put("max_endpoints", WebhookService.MAX_ENDPOINTS);
+        .put("max_endpoints", WebhookService.MAX_ENDPOINTS)
+        .put("available", webhooks.isAvailable());
   }
 
   private Future<WebhookService.WithSecret> create(Call call) {

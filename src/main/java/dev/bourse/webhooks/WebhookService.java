@@ -96,6 +96,11 @@ final class WebhookService {
     }
   }
 
+  /** Whether endpoints can be created, which takes a secret key. */
+  boolean isAvailable() {
+    return secrets.isAvailable();
+  }
+
   /** Creates an endpoint, which receives events from now on. */
   Future<WithSecret> createWebhook(Principal caller, WebhookEndpoint.Settings asked) {
     secrets.requireKey("secrets of webhooks");

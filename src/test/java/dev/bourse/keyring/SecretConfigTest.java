@@ -27,16 +27,16 @@ class SecretConfigTest {
     this.folder = folder;
   }
 
-  private static List<String> ids(Map<String, String> given, Map<String, String> environment) {
+  private List<String> ids(Map<String, String> given, Map<String, String> environment) {
     Settings settings = new Settings(given, environment);
-    SecretConfig config = SecretConfig.from(settings);
+    SecretConfig config = SecretConfig.from(settings, folder);
     assertEquals(List.of(), settings.faults());
     return List.copyOf(config.keyring().ids());
   }
 
-  private static String fault(Map<String, String> given) {
+  private String fault(Map<String, String> given) {
     Settings settings = new Settings(given, Map.of());
-    SecretConfig.from(settings);
+    SecretConfig.from(settings, folder);
     assertEquals(1, settings.faults().size(), settings.faults().toString());
     return settings.faults().get(0);
   }
@@ -52,6 +52,13 @@ class SecretConfigTest {
     assertEquals(IDS, ids(Map.of("secret.key", ONE + ", " + TWO), Map.of()));
     assertEquals(IDS, ids(Map.of(), Map.of("BOURSE_SECRET_KEY", ONE + "," + TWO)));
     assertEquals(IDS, ids(Map.of("secret.key-file", file.toString()), Map.of()));
+  }
+
+  @Test
+  void withoutASettingTheFileInTheDataFolderIsRead() throws Exception {
+    Files.writeString(folder.resolve(SecretConfig.FILE), ONE + "\n");
+    assertEquals(IDS.subList(0, 1), ids(Map.of(), Map.of()));
+    assertEquals(IDS.subList(1, 2), ids(Map.of("secret.key", TWO), Map.of()));
   }
 
   @Test
@@ -85,7 +92,7 @@ class SecretConfigTest {
     assertTrue(fault(Map.of("secret.give-up", "all")).contains("ids of secret keys"));
     Settings settings =
         new Settings(Map.of("secret.key", ONE, "secret.give-up", IDS.get(1)), Map.of());
-    assertEquals(List.of(IDS.get(1)), List.copyOf(SecretConfig.from(settings).giveUp()));
+    assertEquals(List.of(IDS.get(1)), List.copyOf(SecretConfig.from(settings, folder).giveUp()));
     assertEquals(List.of(), settings.faults());
   }
 }

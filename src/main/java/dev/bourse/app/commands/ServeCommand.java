@@ -5,11 +5,16 @@ import dev.bourse.app.Config;
 import dev.bourse.app.ProgramVersion;
 import dev.bourse.contract.Contract;
 import dev.bourse.core.FailureText;
+import dev.bourse.core.PrivateFile;
 import dev.bourse.core.ThisProcess;
+import dev.bourse.keyring.SecretConfig;
 import dev.bourse.logs.Logs;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +37,8 @@ final class ServeCommand implements Callable<Integer> {
   private static final long STOP_SECONDS = 30;
 
   private static final long LAST_LOG_MILLIS = 2_000;
+
+  private static final int SECRET_KEY_BYTES = 32;
 
   /**
    * A start takes a second, but longer if it migrates a large store or waits for another process.
@@ -70,7 +77,7 @@ final class ServeCommand implements Callable<Integer> {
     reading.start();
     // Each renegotiation would cost as much as a handshake, on a connection that is counted once.
     System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
-    Config config = settings.read(port == null ? Map.of() : Map.of("port", String.valueOf(port)));
+    Config config = read();
     Logs.configure(config.log());
     Vertx vertx = Bourse.newVertx(config);
     watch(vertx, config.loopTimeoutMillis());
@@ -96,6 +103,26 @@ final class ServeCommand implements Callable<Integer> {
     System.out.flush();
     manager.ready();
     return 0;
+  }
+
+  /**
+   * Reads the settings. A demo without a secret key gets one, in its data folder, so that webhooks
+   * and trail streams work in it; on a shared database it does not, because each process would make
+   * its own.
+   */
+  Config read() throws IOException, Config.InvalidConfigException {
+    Map<String, String> given = port == null ? Map.of() : Map.of("port", String.valueOf(port));
+    Config config = settings.read(given);
+    if (!demo || !config.secret().keyring().isEmpty() || config.postgres().isPresent()) {
+      return config;
+    }
+    byte[] key = new byte[SECRET_KEY_BYTES];
+    new SecureRandom().nextBytes(key);
+    PrivateFile.createFolders(config.data());
+    PrivateFile.write(
+        config.data().resolve(SecretConfig.FILE),
+        (HexFormat.of().formatHex(key) + '\n').getBytes(StandardCharsets.US_ASCII));
+    return settings.read(given);
   }
 
   /** Logs the facts an operator needs first: program, settings and environment. */
