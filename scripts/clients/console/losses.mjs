@@ -110,7 +110,7 @@ async function decline(dialog, version) {
 /** The preview of an unchanged or empty form is empty; its figures belong to the typed values. */
 async function saysNothing(alice) {
   const { gpus, ceiling, preview } = await open(alice);
-  const nothing = preview.getByText("Change the declaration to see what that would do.");
+  const nothing = preview.getByText("Change a field to see the cost and the nodes.");
   await nothing.waitFor();
   await gpus.fill("24");
   await ceiling.fill("4.20");
@@ -364,7 +364,7 @@ async function sendsOnce(alice) {
   await ceiling.press("Enter");
   await ceiling.press("Enter");
   await until("the ceiling", async () => (await state()).declared.max_price_per_gpu_hour === 3.55);
-  await page.getByText("Change the declaration to see what that would do.").waitFor();
+  await page.getByText("Change a field to see the cost and the nodes.").waitFor();
   // The second press may have said so, after the first had been stored.
   await page.getByText("This is in force already.").waitFor({ state: "detached" });
   await ceiling.press("Enter");

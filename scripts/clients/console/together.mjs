@@ -22,6 +22,7 @@ await during(browser, async () => {
   const bob = await enter("bob@acme.example");
   await conflict(await visit(browser, site.service, { state: site.states.member }), bob);
   await conditions(bob);
+  await alerts(bob);
   await notice(await visit(browser, site.service, { state: site.states.operator }));
   await ended(bob);
 });
@@ -146,6 +147,32 @@ async function conditions({ page, settled, quiet }) {
   assert.deepEqual([left.min_gpus, left.until], [null, set.until]);
   quiet();
   console.log("a declaration was put under a minimum, an end and a budget, and out of all but the end again");
+}
+
+/** An alert comes to an open page by itself, ages go on, and a form that says nothing has no preview. */
+async function alerts({ page, settled, quiet }) {
+  await page.goto(CLUSTER);
+  await settled();
+  const preview = page.getByRole("region", { name: "What it would do" });
+  await preview.getByText("Change a field").waitFor();
+  await gpus(page).fill("24");
+  await preview.getByText("$84.00").waitFor();
+  await gpus(page).fill("");
+  await preview.getByText("Enter GPUs and a ceiling").waitFor();
+  assert.equal(await preview.locator(".figure").count(), 0, "an empty form has a preview");
+  const raised = page.locator("bourse-alerts .badge", { hasText: "the price is high" });
+  assert.equal(await raised.count(), 0, "an alert before any");
+  await site.program(site.acmeToken, "PUT", "/api/vm/alerts", { cluster: "acme-train", price_above_per_gpu_hour: 0.01 });
+  await raised.waitFor();
+  const newest = page.locator('bourse-table[caption="Activity"] tbody tr').first();
+  const age = newest.locator("bourse-ago");
+  await age.filter({ hasText: /^\s*\d+ s ago/ }).waitFor();
+  const before = await age.textContent();
+  await until("an age that goes on", async () => (await age.textContent()) !== before);
+  await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Clusters" }).waitFor();
+  await site.program(site.acmeToken, "PUT", "/api/vm/alerts", { cluster: "acme-train" });
+  quiet();
+  console.log("an alert came to an open page, ages go on, and an empty form has no preview");
 }
 
 /** Changes a pool's notice, and leaves it to the service again. */

@@ -147,6 +147,7 @@ class App extends Component {
       const page = new Made();
       page.params = params;
       page.session = this.session;
+      page.parent = this.ownPages().find((one) => one.path === wanted.under) ?? null;
       this.page = page;
       this.failure = null;
       this.settle(page.heading || wanted.title, isFirst);

@@ -61,7 +61,7 @@ class Alerts extends Element {
     return html`<form class="sheet" aria-labelledby="alerts" @submit=${onSubmit(() => this.set())}>
       <div class="sheet-head"><h2 id="alerts">Alerts</h2>
         ${alerts.raised.map((/** @type {string} */ kind) => badge(TOLD[kind] ?? kind, 'warn'))}</div>
-      <p class="muted small">Told once in the activity and on the event stream, and again only after it was over. An empty field is not told.</p>
+      <p class="muted small">You are notified once per crossing, here and on the event stream. Leave a field empty to turn it off.</p>
       <div class="fields-row">
         ${field(form, { name: 'rival_within_percent', label: 'A rival’s bid is within', type: 'number', min: 0, max: 100, unit: '% of the ceiling' })}
         ${field(form, { name: 'price_above_per_gpu_hour', label: 'The clearing price is above', type: 'number', min: 0, step: '0.01', unit: '$ a GPU-hour' })}

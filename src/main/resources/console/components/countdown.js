@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit';
 import { Element } from './parts.js';
-import { ago, duration, utc } from '../lib/format.js';
+import { ago, duration, time, utc } from '../lib/format.js';
 
 /** @type {Set<{requestUpdate(): void}>} */
 const ticking = new Set();
@@ -54,7 +54,7 @@ class Ago extends Ticking {
 
   /** @override */
   render() {
-    return this.at ? html`<time datetime=${this.at} title=${utc(this.at)}>${ago(this.at)}</time>` : nothing;
+    return this.at ? html`<time datetime=${this.at} title=${`${time(this.at)}; ${utc(this.at)}`}>${ago(this.at)}</time>` : nothing;
   }
 }
 

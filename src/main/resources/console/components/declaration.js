@@ -336,7 +336,7 @@ class Declaration extends Element {
             step: 0.01,
             unit: 'USD',
             required: true,
-            hint: `The most you pay, at most ${dollars(state.max_price_cap_per_gpu_hour)}. Now admitted: ${dollars(state.pool.admission_price_per_gpu_hour)}.`,
+            hint: `The most you pay, at most ${dollars(state.max_price_cap_per_gpu_hour)}.${state.pool.admission_price_per_gpu_hour === null ? '' : ` Now admitted: ${dollars(state.pool.admission_price_per_gpu_hour)}.`}`,
             changed: () => this.look(),
           })}
         </div>
@@ -435,7 +435,7 @@ class Declaration extends Element {
       return html`<p class="muted">Choose first which declaration to go on from.</p>`;
     }
     if (!this.isFull || !this.isChanged) {
-      return html`<p class="muted">Change the declaration to see what that would do.</p>`;
+      return html`<p class="muted">${this.isFull ? 'Change a field to see the cost and the nodes.' : 'Enter GPUs and a ceiling to see the cost and the nodes.'}</p>`;
     }
     const body = this.body();
     if (this.seen?.body !== JSON.stringify(body)) {
@@ -480,11 +480,11 @@ class Declaration extends Element {
   }
 }
 
-/** What is declared, as the form's fields hold it; a first proposal when nothing is. @param {any} state */
+/** What is declared, as the form's fields hold it. If nothing is, a price is proposed and no size. @param {any} state */
 function declared(state) {
   const price = state.declared?.[PRICE] ?? state.pool.admission_price_per_gpu_hour ?? state.pool.reserve_price_per_gpu_hour;
   return {
-    max_gpus: String(state.declared?.max_gpus ?? state.gpus_per_node),
+    max_gpus: String(state.declared?.max_gpus ?? ''),
     [PRICE]: String(price),
     release: [...state.nominations],
     auto_swap: state.declared?.auto_swap ?? false,

@@ -1,6 +1,6 @@
 /** The base of all components, and small parts that have no state of their own: functions that make a piece of a page. */
 import { LitElement, html, nothing } from 'lit';
-import { time, utc, ago } from '../lib/format.js';
+import { micros, roughly, time, utc } from '../lib/format.js';
 
 /** A component of ours: it renders into the page itself, so that one style sheet and plain labels reach it. */
 export class Element extends LitElement {
@@ -33,7 +33,7 @@ export function empty(title, text, action = nothing) {
 }
 
 /**
- * A time, with the same in UTC in its title.
+ * A time, with the same in UTC in its title; or an age, which goes on as time passes.
  * @param {string | number | null | undefined} moment
  * @param {'time' | 'ago'} [form]
  */
@@ -42,13 +42,24 @@ export function at(moment, form = 'time') {
     return html`<span class="faint">–</span>`;
   }
   const iso = new Date(moment).toISOString();
-  return html`<time datetime=${iso} title=${utc(moment)}>${form === 'ago' ? ago(moment) : time(moment)}</time>`;
+  return form === 'ago'
+    ? html`<bourse-ago at=${iso}></bourse-ago>`
+    : html`<time datetime=${iso} title=${utc(moment)}>${time(moment)}</time>`;
+}
+
+/**
+ * Millionths of a dollar, rounded to the cent, with the exact amount in the title where that differs.
+ * @param {number | null | undefined} amount
+ */
+export function money(amount) {
+  const [rounded, exact] = [roughly(amount), micros(amount)];
+  return rounded === exact ? html`${rounded}` : html`<span title=${`exactly ${exact}`}>${rounded}</span>`;
 }
 
 /**
  * A state in a word, in a colour that repeats it.
  * @param {string} word
- * @param {'good' | 'warn' | 'bad' | 'calm'} [tone]
+ * @param {'good' | 'held' | 'warn' | 'bad' | 'calm'} [tone]
  */
 export function badge(word, tone = 'calm') {
   return html`<span class="badge ${tone}">${word}</span>`;
@@ -63,7 +74,7 @@ const HEALTH = /** @type {Record<string, 'good' | 'warn' | 'bad' | 'calm'>} */ (
 });
 
 /**
- * The health of a node, with its reasons. The page imports countdown.js.
+ * The health of a node, with its reasons.
  * @param {{ state: string, since: string, reasons: string[] }} found
  */
 export function health(found) {

@@ -35,8 +35,8 @@ class Quote extends Element {
     return html`<form class="sheet" aria-labelledby="quote" @submit=${onSubmit(() => this.ask())}>
       <h2 id="quote">What a bid would win</h2>
       <div class="fields-row">
-        ${field(form, { name: 'gpus', label: 'GPUs', type: 'number', min: pool.gpus_per_node, step: pool.gpus_per_node, required: true, hint: `${pool.gpus_per_node} a node` })}
-        ${field(form, { name: 'price', label: 'At most', type: 'number', min: 0, max: pool.max_price_cap_per_gpu_hour, step: '0.01', unit: '$ a GPU-hour', required: true })}
+        ${field(form, { name: 'gpus', label: 'GPUs', type: 'number', min: pool.gpus_per_node, step: pool.gpus_per_node, required: true, hint: `${pool.gpus_per_node} a node`, changed: () => (this.quote = null) })}
+        ${field(form, { name: 'price', label: 'At most', type: 'number', min: 0, max: pool.max_price_cap_per_gpu_hour, step: '0.01', unit: '$ a GPU-hour', required: true, changed: () => (this.quote = null) })}
       </div>
       ${formFault(form)}
       <div class="actions">${submitButton(form, 'Ask for a quote')}</div>

@@ -1,8 +1,8 @@
 import { html, nothing } from 'lit';
 import { call } from '../lib/client.js';
-import { dollars, duration, micros, roughly } from '../lib/format.js';
+import { dollars, duration, roughly } from '../lib/format.js';
 import { isRefusal, reasonOf, soon } from '../lib/losses.js';
-import { Element, at, figure } from './parts.js';
+import { Element, at, figure, money } from './parts.js';
 import { askFirst, confirm } from './dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from './form.js';
 import { toast } from './toast.js';
@@ -186,9 +186,9 @@ function words(outlook) {
   return html`
     <p>${course(outlook)}</p>
     <dl class="figures-row">
-      ${figure('Left', micros(outlook.remaining_micros), 'to commit to')}
-      ${figure('May be passed by', roughly(outlook.overshoot_micros), 'at the ceilings declared, until all is reclaimed')}
-      ${figure('The month at most', roughly(outlook.month_at_most_micros), outlook.enforced ? 'limit and what it may be passed by' : 'not bounded while limits are not acted upon')}
+      ${figure('Left', money(outlook.remaining_micros), 'to commit to')}
+      ${figure('May be passed by', money(outlook.overshoot_micros), 'at the ceilings declared, until all is reclaimed')}
+      ${figure('The month at most', money(outlook.month_at_most_micros), outlook.enforced ? 'limit and what it may be passed by' : 'not bounded while limits are not acted upon')}
     </dl>`;
 }
 

@@ -4,6 +4,7 @@ import { Element, empty as emptyView } from './parts.js';
 /**
  * @typedef {object} Column
  * @property {string} title
+ * @property {string} [unit] of its figures, such as "a GPU-hour"
  * @property {(row: any) => unknown} cell
  * @property {(row: any) => string | number | null | undefined} [value] what is sorted by and searched; without it the
  *   column is not sorted
@@ -90,7 +91,7 @@ class Table extends Element {
           <thead><tr>${this.columns.map((c, i) => this.head(c, i))}</tr></thead>
           <tbody>${rows.map(
             (row) => html`<tr id=${this.key?.(row) ?? nothing}>${this.columns.map(
-              (c) => html`<td data-title=${c.isAction ? nothing : c.title} class=${c.numeric ? 'number' : c.isAction ? 'row-actions' : ''}>${c.cell(row)}</td>`,
+              (c) => html`<td data-title=${c.isAction ? nothing : named(c)} class=${c.numeric ? 'number' : c.isAction ? 'row-actions' : ''}>${c.cell(row)}</td>`,
             )}</tr>`,
           )}</tbody>
         </table>
@@ -109,12 +110,22 @@ class Table extends Element {
       return html`<th scope="col" class=${style}><span class="unseen">${column.title || 'Actions'}</span></th>`;
     }
     if (!column.value) {
-      return html`<th scope="col" class=${style}>${column.title}</th>`;
+      return html`<th scope="col" class=${style}>${column.title}${unit(column)}</th>`;
     }
     const down = this.sorted?.column === index ? this.sorted.down : null;
     return html`<th scope="col" class=${style} aria-sort=${down === null ? nothing : down ? 'descending' : 'ascending'}>
-      <button type="button" class="sort" @click=${() => this.sort(index)}>${column.title}<span aria-hidden="true">${down === null ? '' : down ? ' ↓' : ' ↑'}</span></button></th>`;
+      <button type="button" class="sort" @click=${() => this.sort(index)}>${column.title}${unit(column)}<span aria-hidden="true">${down === null ? '' : down ? ' ↓' : ' ↑'}</span></button></th>`;
   }
+}
+
+/** A column's unit, after its title. @param {Column} column */
+function unit(column) {
+  return column.unit ? html`<span class="unit">, ${column.unit}</span>` : nothing;
+}
+
+/** A column's title with its unit, for a phone. @param {Column} column */
+function named(column) {
+  return column.unit ? `${column.title}, ${column.unit}` : column.title;
 }
 
 /** @param {any} a @param {any} b */

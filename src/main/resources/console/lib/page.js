@@ -1,6 +1,7 @@
 import { html, nothing } from 'lit';
 import { CallError } from './client.js';
 import { Element, fault as faultView } from '../components/parts.js';
+import '../components/countdown.js';
 
 /**
  * A page: what stands between the navigation and the footer at one address.
@@ -18,6 +19,7 @@ export class Page extends Element {
     session: { attribute: false },
     data: { state: true },
     failure: { state: true },
+    parent: { attribute: false },
   };
 
   constructor() {
@@ -26,6 +28,8 @@ export class Page extends Element {
     this.params = {};
     /** @type {any} who is signed in, as the interface tells it */
     this.session = null;
+    /** @type {{path: string, title: string} | null} the page that this one stands under */
+    this.parent = null;
     /** @type {T | undefined} */
     this.data = undefined;
     /** @type {CallError | Error | undefined} */
@@ -123,6 +127,9 @@ export class Page extends Element {
   render() {
     const { failure } = this;
     return html`
+      ${this.parent
+        ? html`<nav class="crumbs" aria-label="Breadcrumb"><a href=${this.parent.path}>${this.parent.title}</a> <span aria-hidden="true">›</span> <span aria-current="page">${this.heading}</span></nav>`
+        : nothing}
       <header class="page-head"><h1 tabindex="-1">${this.heading}</h1>${this.headActions()}</header>
       ${failure ? faultView(failure, () => this.refresh()) : nothing}
       ${this.data !== undefined ? this.view(this.data) : failure ? nothing : this.waiting()}

@@ -36,7 +36,7 @@ class Operators extends Page {
       { title: 'Name', value: (row) => row.name, cell: (row) => html`${row.name} <span class="faint mono">${row.token_id}</span> ${row.token_id === this.session.token_id ? badge('you') : nothing} ${row.read_only ? badge('read-only') : nothing} ${row.site ? badge(`site ${row.site}`) : nothing}` },
       { title: 'Minted by', value: (row) => row.created_by, cell: (row) => row.created_by },
       { title: 'Minted', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
-      { title: 'Expires', value: (row) => row.expires_at, cell: (row) => (row.expires_at ? at(row.expires_at) : 'never') },
+      { title: 'Expires', value: (row) => row.expires_at, cell: (row) => (row.expires_at ? at(row.expires_at, 'ago') : 'never') },
       { title: 'Actions', isAction: true, cell: (row) => (row.revoked_at ? badge('revoked') : html`<button type="button" class="quiet tiny" aria-label=${`Revoke ${row.name}`} @click=${() => this.revoke(row)}>Revoke</button>`) },
     ];
   }

@@ -3,7 +3,7 @@ import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
 import { dollars, micros, roughly } from '../lib/format.js';
 import { soon } from '../lib/losses.js';
-import { at, badge, empty, figure, tabs } from '../components/parts.js';
+import { at, badge, empty, figure, money, tabs } from '../components/parts.js';
 import { askFirst, confirm, dialogHost, openDialog } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
@@ -76,9 +76,9 @@ class Organization extends Page {
   billing(billing) {
     return html`
       <dl class="figures-row">
-        ${figure('Balance', roughly(billing.balance_micros), html`as of ${at(billing.as_of)}`)}
-        ${figure(`Usage in ${billing.month}`, roughly(billing.month_usage_micros))}
-        ${figure('Spend limit', billing.spend_limit_micros === null ? 'none' : micros(billing.spend_limit_micros), limitNote(billing))}
+        ${figure('Balance', money(billing.balance_micros), html`as of ${at(billing.as_of)}`)}
+        ${figure(`Usage in ${billing.month}`, money(billing.month_usage_micros))}
+        ${figure('Spend limit', billing.spend_limit_micros === null ? 'none' : money(billing.spend_limit_micros), limitNote(billing))}
         ${figure('Hold', billing.hold ? badge(billing.hold.stage, billing.hold.stage === 'grace' ? 'warn' : 'bad') : badge('none', 'good'), billing.hold ? billing.hold.reason : nothing)}
       </dl>
       ${billing.operator_hold ? html`<p class="notice bad" role="status">Held by an operator in stage ${billing.operator_hold.stage}, because: ${billing.operator_hold.reason}.</p>` : nothing}

@@ -9,8 +9,8 @@ import { Form, field, formFault, onSubmit, submitButton } from '../components/fo
 import { toast } from '../components/toast.js';
 import '../components/table.js';
 
-/** @type {Record<string, 'good' | 'warn' | 'bad' | 'calm'>} */
-const TONES = { free: 'good', held: 'good', unreachable: 'bad', quarantined: 'bad', 'backing-off': 'warn', reclaiming: 'warn', reimaging: 'warn', cordoned: 'warn' };
+/** @type {Record<string, 'good' | 'held' | 'warn' | 'bad' | 'calm'>} */
+const TONES = { free: 'good', held: 'held', unreachable: 'bad', quarantined: 'bad', 'backing-off': 'warn', reclaiming: 'warn', reimaging: 'warn', cordoned: 'warn' };
 
 const TERMS = ['reserve_price_per_gpu_hour', 'max_price_cap_per_gpu_hour'];
 const NOTICE = 'notice_ms';
@@ -82,7 +82,7 @@ class Pool extends Page {
       <div class="fields-row">
         ${field(this.form, { name: 'reserve_price_per_gpu_hour', label: 'Reserve price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'Nothing is sold below it.' })}
         ${field(this.form, { name: 'max_price_cap_per_gpu_hour', label: 'Highest price', type: 'number', unit: '$ per GPU-hour', step: '0.01', required: true, hint: 'No bid may name more.' })}
-        ${field(this.form, { name: NOTICE, label: 'Notice', type: 'number', unit: 'ms', min: 0, max: 3_600_000, step: 1, hint: 'How long before a node goes to a rival its holder is told; 0: not at all. Empty: as the service has it (market.notice).' })}
+        ${field(this.form, { name: NOTICE, label: 'Notice', type: 'number', unit: 'ms', min: 0, max: 3_600_000, step: 1, hint: 'Preemption warning before a rival takes a node. 0 for none. Empty: site default (market.notice).' })}
       </div>
       ${field(this.form, { name: 'self_service', label: 'Members create clusters here by themselves', type: 'checkbox' })}
       ${field(this.form, { name: 'swaps_enabled', label: 'Nodes can be swapped', type: 'checkbox' })}

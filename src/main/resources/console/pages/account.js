@@ -58,7 +58,7 @@ class Account extends Page {
       { title: 'Last address', value: (row) => row.address, cell: (row) => (row.address ? html`<span class="mono">${row.address}</span>` : html`<span class="faint">not known</span>`) },
       { title: 'Signed in', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
       { title: 'Last used', value: (row) => row.last_used_at, cell: (row) => at(row.last_used_at, 'ago') },
-      { title: 'Ends unless used', value: (row) => row.ends_at, cell: (row) => at(row.ends_at) },
+      { title: 'Ends unless used', value: (row) => row.ends_at, cell: (row) => at(row.ends_at, 'ago') },
       {
         title: 'Actions',
         isAction: true,

@@ -44,7 +44,7 @@ class Applications extends Page {
       { title: 'Limits', cell: (row) => html`<a href="/account#applications">${limited(row.limits)}</a>` },
       { title: 'Allowed', value: (row) => row.created_at, cell: (row) => at(row.created_at) },
       { title: 'Last used', value: (row) => row.last_used_at, cell: (row) => at(row.last_used_at, 'ago') },
-      { title: 'Ends unless used', value: (row) => row.expires_at, cell: (row) => at(row.expires_at) },
+      { title: 'Ends unless used', value: (row) => row.expires_at, cell: (row) => at(row.expires_at, 'ago') },
       {
         title: 'Actions',
         isAction: true,

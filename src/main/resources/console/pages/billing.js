@@ -3,7 +3,7 @@ import { Page } from '../lib/page.js';
 import { address, call } from '../lib/client.js';
 import { micros, roughly, second, utc, whole } from '../lib/format.js';
 import { setQuery } from '../lib/router.js';
-import { at, badge, empty, figure, tabs } from '../components/parts.js';
+import { at, badge, empty, figure, money, tabs } from '../components/parts.js';
 import { openDialog } from '../components/dialog.js';
 import '../components/table.js';
 
@@ -123,11 +123,11 @@ const READ = {
 function month({ balance, outlook, days }) {
   return html`
     <dl class="figures-row">
-      ${figure('Balance', micros(balance.balance_micros), balance.accrued_micros > 0 ? `${roughly(balance.accrued_micros)} of usage not posted yet` : nothing)}
-      ${figure('This month', micros(outlook.month_usage_micros), 'so far')}
-      ${figure('Costs now', micros(outlook.rate_micros_per_hour), 'an hour')}
-      ${figure('At this rate', roughly(outlook.month_at_this_rate_micros), 'by the end of the month')}
-      ${figure('Committed', micros(outlook.committed_micros), 'to nodes that are still protected')}
+      ${figure('Balance', money(balance.balance_micros), balance.accrued_micros > 0 ? `${roughly(balance.accrued_micros)} of usage not posted yet` : nothing)}
+      ${figure('This month', money(outlook.month_usage_micros), 'so far')}
+      ${figure('Costs now', money(outlook.rate_micros_per_hour), 'an hour')}
+      ${figure('At this rate', money(outlook.month_at_this_rate_micros), 'by the end of the month')}
+      ${figure('Committed', money(outlook.committed_micros), 'to nodes that are still protected')}
     </dl>
     ${hold(balance)}
     ${balance.operator_hold
@@ -175,12 +175,12 @@ function statementSheet(one) {
     <div class="sheet-head"><h2 id="statement">${one.month} ${one.final ? nothing : badge('not final')}</h2>
       <a class="button quiet small" download href=${address('exportStatementCsv', { path: { month: one.month } })}>Download CSV</a></div>
     <dl class="figures-row">
-      ${figure('Opening', micros(one.opening_micros))}
-      ${figure('Usage', micros(-one.usage_micros))}
-      ${figure('Credits', micros(one.credit_micros))}
-      ${figure('Payments', micros(one.payment_micros))}
-      ${figure('Adjustments', micros(one.adjustment_micros))}
-      ${figure('Closing', micros(one.closing_micros))}
+      ${figure('Opening', money(one.opening_micros))}
+      ${figure('Usage', money(-one.usage_micros))}
+      ${figure('Credits', money(one.credit_micros))}
+      ${figure('Payments', money(one.payment_micros))}
+      ${figure('Adjustments', money(one.adjustment_micros))}
+      ${figure('Closing', money(one.closing_micros))}
     </dl>
     <bourse-table caption=${`Clusters of ${one.month}`} .columns=${PARTS} .rows=${one.clusters} .empty=${empty('Nothing was used', '')}></bourse-table>
   </section>`;
@@ -242,7 +242,7 @@ function dayField(name, label, value) {
 /** @type {import('../components/table.js').Column[]} */
 const USED = [
   { title: 'GPU-hours', numeric: true, value: (row) => row.gpu_millis, cell: (row) => gpuHours(row.gpu_millis) },
-  { title: 'Amount', numeric: true, value: (row) => row.amount_micros, cell: (row) => micros(row.amount_micros) },
+  { title: 'Amount', numeric: true, value: (row) => row.amount_micros, cell: (row) => money(row.amount_micros) },
 ];
 
 /** @type {import('../components/table.js').Column} */
@@ -272,8 +272,8 @@ const RATES = [
   CLUSTER,
   { title: 'Pool', value: (row) => row.pool, cell: (row) => row.pool },
   { title: 'Active GPUs', numeric: true, value: (row) => row.active_gpus, cell: (row) => whole(row.active_gpus) },
-  { title: 'Costs now', numeric: true, value: (row) => row.rate_micros_per_hour, cell: (row) => micros(row.rate_micros_per_hour) },
-  { title: 'At most', numeric: true, value: (row) => row.most_micros_per_hour, cell: (row) => html`<div>${micros(row.most_micros_per_hour)} <span class="faint small">${whole(row.max_gpus)} GPUs</span></div>` },
+  { title: 'Costs now', numeric: true, value: (row) => row.rate_micros_per_hour, cell: (row) => money(row.rate_micros_per_hour) },
+  { title: 'At most', numeric: true, value: (row) => row.most_micros_per_hour, cell: (row) => html`<div>${money(row.most_micros_per_hour)} <span class="faint small">${whole(row.max_gpus)} GPUs</span></div>` },
 ];
 
 /** @type {import('../components/table.js').Column[]} */
@@ -283,11 +283,11 @@ const STATEMENTS = [
     value: (row) => row.month,
     cell: (row) => html`<div><a href=${`/console/billing?tab=statements&month=${row.month}`}>${row.month}</a> ${row.final ? nothing : badge('not final')}</div>`,
   },
-  { title: 'Opening', numeric: true, value: (row) => row.opening_micros, cell: (row) => micros(row.opening_micros) },
-  { title: 'Usage', numeric: true, value: (row) => row.usage_micros, cell: (row) => micros(-row.usage_micros) },
-  { title: 'Credits', numeric: true, value: (row) => row.credit_micros, cell: (row) => micros(row.credit_micros) },
-  { title: 'Payments', numeric: true, value: (row) => row.payment_micros, cell: (row) => micros(row.payment_micros) },
-  { title: 'Closing', numeric: true, value: (row) => row.closing_micros, cell: (row) => micros(row.closing_micros) },
+  { title: 'Opening', numeric: true, value: (row) => row.opening_micros, cell: (row) => money(row.opening_micros) },
+  { title: 'Usage', numeric: true, value: (row) => row.usage_micros, cell: (row) => money(-row.usage_micros) },
+  { title: 'Credits', numeric: true, value: (row) => row.credit_micros, cell: (row) => money(row.credit_micros) },
+  { title: 'Payments', numeric: true, value: (row) => row.payment_micros, cell: (row) => money(row.payment_micros) },
+  { title: 'Closing', numeric: true, value: (row) => row.closing_micros, cell: (row) => money(row.closing_micros) },
 ];
 
 /** @type {import('../components/table.js').Column[]} */
@@ -296,7 +296,7 @@ const LEDGER = [
   { title: 'For', value: (row) => row.effective_at, cell: (row) => at(row.effective_at) },
   { title: 'Kind', value: (row) => row.kind, cell: (row) => html`<div>${row.kind} ${row.reverses === null ? nothing : html`<span class="faint small">gives back ${row.reverses}</span>`}</div>` },
   { title: 'Memo', value: (row) => row.memo, cell: (row) => html`<div>${row.memo} <span class="faint small">${row.actor}</span></div>` },
-  { title: 'Amount', numeric: true, value: (row) => row.amount_micros, cell: (row) => micros(row.amount_micros) },
+  { title: 'Amount', numeric: true, value: (row) => row.amount_micros, cell: (row) => money(row.amount_micros) },
 ];
 
 /** @type {import('../components/table.js').Column[]} */

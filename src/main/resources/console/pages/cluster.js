@@ -10,7 +10,6 @@ import { toast } from '../components/toast.js';
 import '../components/alerts.js';
 import '../components/chart.js';
 import '../components/copy.js';
-import '../components/countdown.js';
 import '../components/declaration.js';
 import '../components/table.js';
 
@@ -118,6 +117,10 @@ class ClusterPage extends Page {
           this.happened();
           toast(`${event.public_ip ?? 'A node'} is being taken back: ${REASONS[event.reason] ?? event.reason}.`);
         },
+        alert: (event) => {
+          this.happened();
+          toast(`Alert: ${event.detail}.`);
+        },
         warning: (event) => (this.warning = event),
         gap: () => this.happened(),
       },
@@ -155,13 +158,14 @@ class ClusterPage extends Page {
       this.gathering = undefined;
       const { cluster, hours } = this;
       try {
-        const [history, activity] = await Promise.all([
+        const [history, activity, alerts] = await Promise.all([
           call('readHistory', { query: { cluster, hours }, quiet: true }),
           call('listActivity', { query: { cluster }, quiet: true }),
+          call('readAlerts', { query: { cluster }, quiet: true }),
         ]);
         this.chartRead = Date.now();
         if (this.data && hours === this.hours) {
-          this.data = { ...this.data, history, activity };
+          this.data = { ...this.data, history, activity, alerts };
         }
       } catch (failure) {
         if (!(failure instanceof CallError)) {
@@ -196,8 +200,8 @@ class ClusterPage extends Page {
       </section>
       <bourse-declaration .state=${state} @declared=${(/** @type {CustomEvent} */ e) => this.take(e.detail)}></bourse-declaration>
       <section class="sheet" aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>${this.nodes(state)}</section>
-      <bourse-alerts .cluster=${this.cluster} .alerts=${alerts}></bourse-alerts>
       <section class="sheet" aria-labelledby="past"><h2 id="past" class="unseen">Charts</h2>${this.charts(state, history, hours)}</section>
+      <bourse-alerts .cluster=${this.cluster} .alerts=${alerts}></bourse-alerts>
       <section class="sheet" aria-labelledby="activity"><h2 id="activity">Activity</h2>${this.activity(activity)}</section>`;
   }
 
@@ -359,7 +363,7 @@ function leaving(state) {
 
 /** @type {import('../components/table.js').Column[]} */
 const ACTIVITY = [
-  { title: 'When', cell: (entry) => at(entry.ts) },
+  { title: 'When', cell: (entry) => at(entry.ts, 'ago') },
   {
     title: 'What',
     cell: (entry) =>

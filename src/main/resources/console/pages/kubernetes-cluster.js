@@ -10,7 +10,6 @@ import { askFirst } from '../components/dialog.js';
 import { Form, field, formFault, onSubmit, submitButton } from '../components/form.js';
 import { toast } from '../components/toast.js';
 import '../components/table.js';
-import '../components/countdown.js';
 
 /** The field that a refusal is about, where its words do not begin with one. */
 const FIELD_OF_CODE = { 'price-above-maximum': 'limit_price_per_gpu_hour', 'price-precision': 'limit_price_per_gpu_hour', 'bid-too-low': 'limit_price_per_gpu_hour' };
@@ -211,7 +210,7 @@ class KubernetesCluster extends Page {
           ${conditionFields(/** @type {Form} */ (this.form), { names: ENDINGS, declared: cluster.bid, gpusPerNode: cluster.gpus_per_node })}
           ${formFault(/** @type {Form} */ (this.form))}
           <div class="actions">${submitButton(/** @type {Form} */ (this.form), 'Bid')}</div>
-          ${cluster.bid ? html`<p class="muted small">Version ${cluster.version}, ${at(cluster.bid.updated_at, 'ago')} by ${cluster.bid.updated_by}</p>` : nothing}
+          ${cluster.bid ? html`<p class="muted small">Changed ${at(cluster.bid.updated_at, 'ago')} by <span class="mono">${cluster.bid.updated_by}</span></p>` : nothing}
         </form>
         <section class="sheet" aria-labelledby="pool">
           <h2 id="pool"><a href=${`/console/market?pool=${encodeURIComponent(pool.pool)}`}>${pool.pool}</a></h2>
@@ -263,7 +262,7 @@ const NODES = [
       ${row.reclaim_at ? html`<span class="small">goes in <bourse-countdown until=${row.reclaim_at} over="a moment"></bourse-countdown></span>` : nothing}`,
   },
   { title: 'Health', value: (row) => row.health.state, cell: (row) => health(row.health) },
-  { title: 'Granted', value: (row) => row.granted_at, cell: (row) => at(row.granted_at) },
+  { title: 'Granted', value: (row) => row.granted_at, cell: (row) => at(row.granted_at, 'ago') },
   {
     title: 'Protected for',
     value: (row) => row.protected_until,

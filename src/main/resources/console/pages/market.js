@@ -6,7 +6,6 @@ import { setQuery } from '../lib/router.js';
 import { badge, empty, figure, tabs } from '../components/parts.js';
 import '../components/table.js';
 import '../components/chart.js';
-import '../components/countdown.js';
 import '../components/quote.js';
 
 const SPANS = [
@@ -116,15 +115,16 @@ const COLUMNS = [
   },
   { title: 'GPU', value: (row) => row.gpu_model, cell: (row) => `${row.gpus_per_node} × ${row.gpu_vendor} ${row.gpu_model ?? ''}` },
   { title: 'Site', value: (row) => row.site, cell: (row) => row.site },
-  { title: 'Clearing', numeric: true, value: (row) => row.clearing_price_per_gpu_hour, cell: (row) => dollars(row.clearing_price_per_gpu_hour) },
-  { title: 'Admission', numeric: true, value: (row) => row.admission_price_per_gpu_hour, cell: (row) => dollars(row.admission_price_per_gpu_hour) },
+  { title: 'Clearing', unit: 'a GPU-hour', numeric: true, value: (row) => row.clearing_price_per_gpu_hour, cell: (row) => dollars(row.clearing_price_per_gpu_hour) },
+  { title: 'Admission', unit: 'a GPU-hour', numeric: true, value: (row) => row.admission_price_per_gpu_hour, cell: (row) => dollars(row.admission_price_per_gpu_hour) },
   {
     title: 'Free',
+    unit: 'nodes',
     numeric: true,
     value: (row) => row.free_nodes,
-    cell: (row) => (row.free_nodes > 0 ? whole(row.free_nodes) : badge('none', 'warn')),
+    cell: (row) => (row.free_nodes > 0 ? badge(whole(row.free_nodes), 'good') : badge('none', 'warn')),
   },
-  { title: 'Nodes', numeric: true, value: (row) => row.usable_nodes, cell: (row) => whole(row.usable_nodes) },
+  { title: 'All', unit: 'nodes', numeric: true, value: (row) => row.usable_nodes, cell: (row) => whole(row.usable_nodes) },
 ];
 
 /** @param {any} depth @returns {import('../components/table.js').Column[]} */

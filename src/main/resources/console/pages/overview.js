@@ -3,7 +3,7 @@ import { Page } from '../lib/page.js';
 import { call } from '../lib/client.js';
 import { count, dollars, roughly, whole } from '../lib/format.js';
 import { why, wishOfListed } from '../lib/why.js';
-import { badge, empty, figure } from '../components/parts.js';
+import { badge, empty, figure, money } from '../components/parts.js';
 import '../components/table.js';
 
 /** Some ticks. */
@@ -35,10 +35,10 @@ class Overview extends Page {
   view(/** @type {any} */ { rows, outlook, keys }) {
     return html`
       <dl class="figures-row">
-        ${figure('Costs now', roughly(outlook.rate_micros_per_hour), 'an hour, all clusters')}
-        ${figure('This month', roughly(outlook.month_usage_micros), 'so far')}
-        ${figure('At this rate', roughly(outlook.month_at_this_rate_micros), 'by the end of the month')}
-        ${figure('Spend limit', roughly(outlook.limit_micros), limitNote(outlook))}
+        ${figure('Costs now', money(outlook.rate_micros_per_hour), 'an hour, all clusters')}
+        ${figure('This month', money(outlook.month_usage_micros), 'so far')}
+        ${figure('At this rate', money(outlook.month_at_this_rate_micros), 'by the end of the month')}
+        ${figure('Spend limit', money(outlook.limit_micros), limitNote(outlook))}
       </dl>
       ${rows.length === 0 || keys.length === 0 ? firstSteps(rows, keys) : nothing}
       ${rows.length === 0
@@ -109,10 +109,10 @@ const COLUMNS = [
       ${row.description ? html`<br><span class="muted small">${row.description}</span>` : nothing}</div>`,
   },
   { title: 'Wants', numeric: true, value: (row) => row.wish.wanted, cell: (row) => count(row.wish.wanted, 'node') },
-  { title: 'Holds', numeric: true, value: (row) => row.held, cell: (row) => whole(row.held) },
-  { title: 'Ceiling', numeric: true, value: (row) => row.wish.ceiling, cell: (row) => dollars(row.wish.ceiling) },
-  { title: 'Clears at', numeric: true, value: (row) => row.wish.pool.clearing_price_per_gpu_hour, cell: (row) => dollars(row.wish.pool.clearing_price_per_gpu_hour) },
-  { title: 'Costs an hour', numeric: true, value: (row) => row.rate, cell: (row) => roughly(row.rate) },
+  { title: 'Holds', unit: 'nodes', numeric: true, value: (row) => row.held, cell: (row) => whole(row.held) },
+  { title: 'Ceiling', unit: 'a GPU-hour', numeric: true, value: (row) => row.wish.ceiling, cell: (row) => dollars(row.wish.ceiling) },
+  { title: 'Clears at', unit: 'a GPU-hour', numeric: true, value: (row) => row.wish.pool.clearing_price_per_gpu_hour, cell: (row) => dollars(row.wish.pool.clearing_price_per_gpu_hour) },
+  { title: 'Costs', unit: 'an hour', numeric: true, value: (row) => row.rate, cell: (row) => money(row.rate) },
   {
     title: 'State',
     value: (row) => row.state.word,

@@ -194,7 +194,7 @@ class People extends Page {
             ? html`<span class="faint">none was mailed</span>`
             : Date.parse(row.link_expires_at) < Date.now()
               ? html`<span>${badge('expired', 'warn')} ${at(row.link_expires_at)}</span>`
-              : at(row.link_expires_at),
+              : at(row.link_expires_at, 'ago'),
       },
       {
         title: 'Actions',

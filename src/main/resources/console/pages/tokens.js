@@ -82,7 +82,7 @@ class Tokens extends Page {
       { title: 'Limits', value: limited, cell: (row) => (row.limits ? html`<span class="mono">${limited(row)}</span>` : html`<span class="faint">none</span>`) },
       { title: 'Minted by', value: (row) => row.created_by, cell: (row) => html`<span><span class="mono">${row.created_by}</span> <span class="nowrap">${at(row.created_at, 'ago')}</span></span>` },
       { title: 'Last used', value: (row) => row.last_used_at, cell: (row) => at(row.last_used_at, 'ago') },
-      { title: 'Expires', value: (row) => row.expires_at, cell: (row) => (row.expires_at ? at(row.expires_at) : html`<span class="faint">never</span>`) },
+      { title: 'Expires', value: (row) => row.expires_at, cell: (row) => (row.expires_at ? at(row.expires_at, 'ago') : html`<span class="faint">never</span>`) },
       {
         title: 'Actions',
         isAction: true,

@@ -85,7 +85,7 @@ class Webhook extends Page {
       { title: 'Attempts', numeric: true, value: (row) => row.attempts, cell: (row) => row.attempts },
       { title: 'What was wrong', cell: (row) => row.fault ?? html`<span class="faint">nothing</span>` },
       { title: 'Last attempt', value: (row) => row.last_attempt_at, cell: (row) => at(row.last_attempt_at, 'ago') },
-      { title: 'Next attempt', value: (row) => row.next_attempt_at, cell: (row) => at(row.next_attempt_at) },
+      { title: 'Next attempt', value: (row) => row.next_attempt_at, cell: (row) => at(row.next_attempt_at, 'ago') },
       {
         title: 'Actions',
         isAction: true,
