@@ -47,6 +47,7 @@ export const operatorPages = [
   { path: '/operator/organizations', title: 'Organizations', group: 'Organizations', load: () => import('./operator/organizations.js') },
   { path: '/operator/organizations/:org', title: 'Organization', under: '/operator/organizations', load: () => import('./operator/organization.js') },
   { path: '/operator/switches', title: 'Switches', group: 'Platform', load: () => import('./operator/switches.js') },
+  { path: '/operator/jobs', title: 'Jobs', group: 'Platform', load: () => import('./operator/jobs.js') },
   { path: '/operator/trail', title: 'Trail', group: 'Platform', load: () => import('./operator/trail.js') },
   { path: '/operator/operators', title: 'Operators', group: 'Platform', load: () => import('./operator/operators.js') },
 ];

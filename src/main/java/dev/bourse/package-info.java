@@ -51,6 +51,8 @@
  *   <dd>a path whose answers pages of any origin may read (CORS)
  *   <dt>assets
  *   <dd>the scripts, the style sheet and the icon of pages, at one address with a digest
+ *   <dt>background job
+ *   <dd>recurring work that no request waits for, declared once with its name and period
  *   <dt>balance
  *   <dd>an organization's account together with its usage that is not posted yet, as of a moment
  *   <dt>budget

@@ -42,6 +42,7 @@ final class ArchitectureTest {
           entry("store.transfer", List.of("core", "store")),
           entry("store.sqlite", List.of("core", "signals", "store", "store.transfer")),
           entry("store.postgres", List.of("core", "signals", "store", "store.transfer")),
+          entry("jobs", List.of("core", "audit", "signals", "store")),
           entry("keyring", List.of("core", "store", "store.transfer")),
           entry("access", List.of("core", "store", "store.transfer", "audit", "keyring")),
           entry("audit", List.of("core", "store")),
@@ -169,7 +170,7 @@ final class ArchitectureTest {
           entry("client.trail", List.of("core", "audit", "remote", "command", "client.account")),
           entry("client.transfer", List.of("core", "remote")),
           entry("pages", List.of("core")),
-          entry("mail", List.of("core", "signals", "store", "keyring")),
+          entry("mail", List.of("core", "jobs", "signals", "store", "keyring")),
           entry(
               "signin",
               List.of("core", "logs", "store", "access", "audit", "edge", "org", "pages", "mail")),
@@ -177,7 +178,9 @@ final class ArchitectureTest {
           entry(
               "oauth",
               List.of("core", "store", "access", "audit", "edge", "outbound", "pages", "signin")),
-          entry("delivery", List.of("core", "store", "keyring", "mail", "outbound", "traces")),
+          entry(
+              "delivery",
+              List.of("core", "jobs", "store", "keyring", "mail", "outbound", "traces")),
           entry(
               "webhooks",
               List.of(
@@ -189,6 +192,7 @@ final class ArchitectureTest {
                   "delivery",
                   "edge",
                   "edge.fields",
+                  "jobs",
                   "keyring",
                   "mail",
                   "outbound",
@@ -208,6 +212,7 @@ final class ArchitectureTest {
                   "blob.s3",
                   "delivery",
                   "edge",
+                  "jobs",
                   "keyring",
                   "mail",
                   "traces")),
@@ -287,6 +292,7 @@ final class ArchitectureTest {
                   "audit",
                   "edge",
                   "edge.fields",
+                  "jobs",
                   "pools",
                   "pools.settings",
                   "capacity",
@@ -329,6 +335,7 @@ final class ArchitectureTest {
                   "com.github.benmanes.caffeine..",
                   "org.slf4j")),
           entry("audit", List.of("io.vertx.core..", "org.slf4j")),
+          entry("jobs", List.of("io.vertx.core..", "org.slf4j")),
           entry("keyring", List.of("io.vertx.core..", "org.slf4j")),
           entry(
               "contract",

@@ -82,10 +82,8 @@ public final class Operators implements Mirror {
   }
 
   /** Reads all of them anew when the last reading failed. */
-  public void catchUp() {
-    if (isBehind) {
-      load();
-    }
+  public Future<Void> catchUp() {
+    return isBehind ? load() : Future.succeededFuture();
   }
 
   /**

@@ -6,7 +6,6 @@ import dev.bourse.store.Mirror;
 import dev.bourse.store.SliceComparison;
 import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.security.MessageDigest;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -17,7 +16,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,8 +25,8 @@ import org.slf4j.LoggerFactory;
 public final class Tokens implements Mirror {
   private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
 
-  /** How often the time of last use is written: once a minute a token, whatever its traffic. */
-  private static final long TOUCH_INTERVAL_MILLIS = 60_000;
+  /** How often {@link #flushSome} is due: one write a minute for a token, whatever its traffic. */
+  public static final long TOUCH_INTERVAL_MILLIS = 60_000;
 
   /** What other processes are told when tokens come or go; the key is the one it is about. */
   public static final String CHANGED = "tokens";
@@ -55,17 +53,8 @@ public final class Tokens implements Mirror {
 
   private final SerialReadings readings = new SerialReadings();
 
-  /** Whether a round of storing times of last use is under way. */
-  private volatile boolean isFlushing;
-
   /** Whether a reading failed, so that what is in memory may be out of date. */
   private volatile boolean isBehind;
-
-  /** Reads everything, then keeps the times of last use up to date. */
-  public Future<Void> start(Vertx vertx) {
-    vertx.setPeriodic(TOUCH_INTERVAL_MILLIS, timer -> flushSlowly(vertx));
-    return load();
-  }
 
   /**
    * Reads all organizations and tokens anew. When this succeeds, every token minted or revoked
@@ -77,10 +66,8 @@ public final class Tokens implements Mirror {
   }
 
   /** Reads everything anew when a reading failed since everything was read last. */
-  public void catchUp() {
-    if (isBehind) {
-      load();
-    }
+  public Future<Void> catchUp() {
+    return isBehind ? load() : Future.succeededFuture();
   }
 
   /** Reads one token anew: it was minted or revoked just now. */
@@ -285,39 +272,19 @@ public final class Tokens implements Mirror {
    * be refused. What could not be stored is tried again the next time.
    */
   public Future<Void> flush() {
-    return storeFrom(moved(), 0, Future::succeededFuture);
+    return flushSome().compose(isMore -> isMore ? flush() : Future.succeededFuture());
   }
 
-  /** As {@link #flush}, spread over half the time until the next round; one round at a time. */
-  private void flushSlowly(Vertx vertx) {
-    if (isFlushing) {
-      return;
-    }
-    isFlushing = true;
-    List<CachedToken> moved = moved();
-    long pauseMillis = 1 + TOUCH_INTERVAL_MILLIS / 2 * TOUCHES_PER_COMMIT / (1 + moved.size());
-    storeFrom(moved, 0, () -> vertx.timer(pauseMillis).mapEmpty())
-        .onFailure(
-            e ->
-                LOG.warn(
-                    "when tokens were last used could not be stored; this is tried again: {}",
-                    e.toString()))
-        .onComplete(done -> isFlushing = false);
-  }
-
-  private List<CachedToken> moved() {
-    return byId.values().stream().filter(e -> e.lastUsedAtMillis > e.storedAtMillis).toList();
-  }
-
-  private Future<Void> storeFrom(List<CachedToken> moved, int from, Supplier<Future<Void>> pause) {
-    int to = Math.min(moved.size(), from + TOUCHES_PER_COMMIT);
-    if (from == to) {
-      return Future.succeededFuture();
-    }
-    Future<Void> stored = store(moved.subList(from, to));
-    return to == moved.size()
-        ? stored
-        : stored.compose(done -> pause.get()).compose(go -> storeFrom(moved, to, pause));
+  /** Stores some of the times that {@link #flush} stores; returns whether there are more. */
+  public Future<Boolean> flushSome() {
+    List<CachedToken> moved =
+        byId.values().stream()
+            .filter(e -> e.lastUsedAtMillis > e.storedAtMillis)
+            .limit(TOUCHES_PER_COMMIT)
+            .toList();
+    return moved.isEmpty()
+        ? Future.succeededFuture(false)
+        : store(moved).map(moved.size() == TOUCHES_PER_COMMIT);
   }
 
   private Future<Void> store(List<CachedToken> moved) {

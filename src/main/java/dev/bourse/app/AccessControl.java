@@ -10,6 +10,7 @@ import dev.bourse.access.Revocations;
 import dev.bourse.access.Scope;
 import dev.bourse.access.SigningKeys;
 import dev.bourse.access.Tokens;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import io.vertx.core.Future;
@@ -82,10 +83,17 @@ record AccessControl(
    */
   Future<Void> load(ServiceContext context, Database database, KeysFiles files) {
     context.shutdown().push(tokens::flush);
+    context.keepUp(
+        BackgroundJob.inEachProcess(
+                "store-token-uses",
+                "storing when tokens were last used",
+                Tokens.TOUCH_INTERVAL_MILLIS,
+                tokens::flushSome)
+            .afterFirstPeriod());
     FirstOperator first = new FirstOperator(context, database);
     return Future.all(
             List.of(
-                tokens.start(context.vertx()),
+                tokens.load(),
                 operators.load().compose(loaded -> first.mint(operators, files.listOperators())),
                 members.load(),
                 signingKeys.start(),

@@ -8,6 +8,7 @@ import dev.bourse.billing.HoldService;
 import dev.bourse.billing.UsagePosting;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.store.Database;
 
 /** Assembles billing. */
@@ -73,17 +74,31 @@ final class BillingSetup {
             "bourse_billing_holds_waiting",
             "1 while posting is so far behind that no billing hold begins or goes on.",
             () -> holds.isWaiting() ? 1 : 0);
-    context.keepUpDivided("posting usage", config.checkMillis(), posting::step);
-    AuditConfig audit = context.config().audit();
-    context.keepUpDivided(
-        "deleting expired changes of nodes' health",
-        audit.retentionIntervalMillis(),
-        new HealthRetention(database, audit.activityMillis(), context.time())::step);
-    String lookAfter = "looking after billing holds";
     context.keepUp(
-        lookAfter,
-        config.checkMillis(),
-        context.shares().divided(lookAfter, holds::step, holds::checkLag));
+        BackgroundJob.inOneProcess(
+                "post-usage", "posting usage", config.checkMillis(), posting::step)
+            .withConfirmedTime());
+    AuditConfig audit = context.config().audit();
+    context.keepUp(
+        BackgroundJob.inOneProcess(
+                "delete-node-health",
+                "deleting expired changes of nodes' health",
+                audit.retentionIntervalMillis(),
+                new HealthRetention(database, audit.activityMillis(), context.time())::step)
+            .withConfirmedTime());
+    context.keepUp(
+        BackgroundJob.inOneProcess(
+                "advance-holds",
+                "beginning and ending billing holds",
+                config.checkMillis(),
+                holds::step)
+            .withConfirmedTime());
+    context.keepUp(
+        BackgroundJob.inEachProcess(
+            "check-posting-lag",
+            "reading up to when usage is posted",
+            config.checkMillis(),
+            holds::checkLag));
     return billing;
   }
 

@@ -3,6 +3,8 @@ package dev.bourse.app;
 import dev.bourse.access.MemberTokens;
 import dev.bourse.capacity.ClusterOwners;
 import dev.bourse.capacity.Clusters;
+import dev.bourse.jobs.BackgroundJob;
+import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.nodes.NodeProvider;
 import dev.bourse.nodes.SimulatedNodes;
 import dev.bourse.nodes.SshNodes;
@@ -12,7 +14,6 @@ import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Migrations;
 import dev.bourse.store.Timekeeper;
-import dev.bourse.store.UpkeepShares;
 import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.traces.Traces;
 import dev.bourse.traces.otlp.OtlpTraces;
@@ -37,6 +38,9 @@ public final class Bourse {
 
   /** How often the certificate's two small files are read again. */
   private static final long CERTIFICATE_MILLIS = 10_000;
+
+  /** How often the store's own old records are deleted. */
+  private static final long PRUNE_MILLIS = 60_000;
 
   private final ShutdownHooks stops = new ShutdownHooks();
   private final KeysFiles files;
@@ -89,14 +93,21 @@ public final class Bourse {
             time,
             MONOTONIC,
             random,
-            new UpkeepShares(config.billing().checkMillis(), MONOTONIC),
+            new BackgroundJobs(
+                vertx,
+                time.clock(),
+                time,
+                MONOTONIC,
+                random,
+                config.billing().checkMillis(),
+                signals),
             stops,
             program,
             signals,
             traces);
     // Closed last, so that the other parts can trace their stop.
     stops.push(traces::close);
-    replication = new Replication(vertx, MONOTONIC, config.storeWatch().compareMillis());
+    replication = new Replication(vertx, MONOTONIC);
     files = new KeysFiles(config, demo);
     store = new StoreOpening(context, bounds, around, files);
   }
@@ -138,15 +149,14 @@ public final class Bourse {
     database = opened;
     opened.show(context.signals());
     StoreWatch watch =
-        new StoreWatch(
-            context.vertx(),
-            opened,
-            context.config().storeWatch(),
-            context.nanoTime(),
-            context.random());
-    watch.start();
+        new StoreWatch(opened, context.config().storeWatch(), context.nanoTime(), context.random());
+    watch.jobs().forEach(context::keepUp);
     watch.registerMetrics(context.signals());
-    context.shutdown().push(watch::stop);
+    if (opened.isShared()) {
+      context.keepUp(
+          BackgroundJob.inEachProcess(
+              "prune-commit-log", "deleting old groups of commits", PRUNE_MILLIS, opened::prune));
+    }
     door.dependOn(watch::fault);
     Database notifying =
         new NotifyingDatabase(

@@ -29,6 +29,7 @@ import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
 import dev.bourse.edge.Operations;
 import dev.bourse.feed.FeedRoutes;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.move.BlobMover;
 import dev.bourse.move.MoveStore;
 import dev.bourse.operator.CheckpointAdminRoutes;
@@ -196,13 +197,17 @@ record CheckpointServices(
     ReviewService reviews = new ReviewService(changes, store, sets, clock);
     reviews.show(context.signals());
     if (config.enabled()) {
-      context.keepUp("reading the queue of reviews", REVIEWS_MILLIS, reviews::look);
+      context.keepUp(
+          BackgroundJob.inEachProcess(
+              "read-reviews", "reading the queue of reviews", REVIEWS_MILLIS, reviews::look));
     }
     context.shutdown().push(blobs::close);
     context.keepUp(
-        "deleting unused bytes",
-        config.sweepMillis(),
-        () -> uploads.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0));
+        BackgroundJob.inEachProcess(
+            "delete-unused-bytes",
+            "deleting unused bytes",
+            config.sweepMillis(),
+            () -> uploads.closeIdle().compose(closed -> sweep.run()).map(n -> n > 0)));
     return new CheckpointServices(
         checkpoints,
         new DirectUploadService(
@@ -241,7 +246,12 @@ record CheckpointServices(
             config.checkpoints().graceMillis(),
             context.nanoTime());
     if (two.isPresent()) {
-      context.keepUp("moving stored files", MOVE_MILLIS, () -> move.step(context.clock().millis()));
+      context.keepUp(
+          BackgroundJob.inEachProcess(
+              "move-files",
+              "moving stored files",
+              MOVE_MILLIS,
+              () -> move.step(context.clock().millis())));
     }
     context.shutdown().push(move::stop);
     return move;
@@ -281,7 +291,11 @@ record CheckpointServices(
             scrub::checkedBytes);
     if (context.config().checkpoints().enabled()) {
       context.keepUp(
-          "checking stored files", SCRUB_MILLIS, () -> scrub.step(context.clock().millis()));
+          BackgroundJob.inEachProcess(
+              "scrub-files",
+              "checking stored files",
+              SCRUB_MILLIS,
+              () -> scrub.step(context.clock().millis())));
     }
     context.shutdown().push(scrub::stop);
     return scrub;

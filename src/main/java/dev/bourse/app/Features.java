@@ -27,6 +27,8 @@ import dev.bourse.events.HistoryStore;
 import dev.bourse.feed.FeedRoutes;
 import dev.bourse.install.InstallRoutes;
 import dev.bourse.install.ProgramJar;
+import dev.bourse.jobs.BackgroundJob;
+import dev.bourse.jobs.JobService;
 import dev.bourse.k8s.K8sRoutes;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.mail.MailSender;
@@ -40,6 +42,7 @@ import dev.bourse.operator.AuditAdminRoutes;
 import dev.bourse.operator.BillingAdminRoutes;
 import dev.bourse.operator.ClockRoutes;
 import dev.bourse.operator.ClusterAdminRoutes;
+import dev.bourse.operator.JobRoutes;
 import dev.bourse.operator.NodeAdminRoutes;
 import dev.bourse.operator.PoolAdminRoutes;
 import dev.bourse.operator.StatusRoutes;
@@ -144,8 +147,13 @@ final class Features {
             context.clock(),
             context.random());
     context.shutdown().push(oauth::close);
-    context.keepUpDivided(
-        "deleting expired codes and grants", SWEEP_MILLIS, context.asFarAsConfirmed(oauth::sweep));
+    context.keepUp(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
+            "delete-oauth-grants",
+            "deleting expired codes and grants",
+            SWEEP_MILLIS,
+            oauth::sweep));
     return Future.all(compiling, bindTools(k8s, org))
         .compose(ready -> bindMembers(ready.resultAt(0), oauth, org));
   }
@@ -248,13 +256,17 @@ final class Features {
                 context.clock(),
                 context.nanoTime(),
                 context.random(),
+                context.jobs(),
                 context.traces()));
     context.shutdown().push(webhooks::stop);
     webhooks.bind(operations);
-    context.keepUpDivided(
-        "ending expired webhooks and deliveries",
-        WEBHOOKS_MILLIS,
-        context.asFarAsConfirmed(webhooks::step));
+    context.keepUp(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
+            "end-webhooks",
+            "ending expired webhooks and deliveries",
+            WEBHOOKS_MILLIS,
+            webhooks::step));
     webhooks.show(context.signals());
   }
 
@@ -272,13 +284,17 @@ final class Features {
                 context.clock(),
                 context.nanoTime(),
                 context.random(),
+                context.jobs(),
                 context.traces()));
     context.shutdown().push(streams::stop);
     streams.bind(operations);
-    context.keepUpDivided(
-        "ending expired trail streams",
-        TRAIL_STREAMS_MILLIS,
-        context.asFarAsConfirmed(streams::step));
+    context.keepUp(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
+            "end-trail-streams",
+            "ending expired trail streams",
+            TRAIL_STREAMS_MILLIS,
+            streams::step));
     streams.show(context.signals());
   }
 
@@ -354,10 +370,13 @@ final class Features {
         new ClusterAdminService(clusters, core.owners(), core.holds(), context.clock());
     new ClusterAdminRoutes(clusterAdmin).bind(operations);
     BidderEvents bidders = new BidderEvents(database);
-    context.keepUpDivided(
-        "deleting expired events of bidders",
-        context.config().audit().retentionIntervalMillis(),
-        context.asFarAsConfirmed(bidders::deleteSome));
+    context.keepUp(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
+            "delete-bidder-events",
+            "deleting expired events of bidders",
+            context.config().audit().retentionIntervalMillis(),
+            bidders::deleteSome));
     new PoolAdminRoutes(core.pools(), bidders, context.clock()).bind(operations);
     NodeService nodes = new NodeService(database, clusters, core.market(), context.clock());
     new NodeAdminRoutes(
@@ -365,6 +384,7 @@ final class Features {
         .bind(operations);
     new StatusRoutes(status(clusters), context.time()::view).bind(operations);
     new SwitchRoutes(core.switches()).bind(operations);
+    new JobRoutes(new JobService(database, context.jobs(), context.clock())).bind(operations);
     new ClockRoutes(context.time()::view).bind(operations);
     new AuditAdminRoutes(new TrailStore(database), new SealService(context.vertx(), database))
         .bind(operations);

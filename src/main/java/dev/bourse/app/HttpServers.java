@@ -10,6 +10,7 @@ import dev.bourse.edge.Operations;
 import dev.bourse.edge.Readiness;
 import dev.bourse.edge.Sources;
 import dev.bourse.edge.limits.SharedBudgets;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -159,11 +160,13 @@ final class HttpServers {
     context.config().edge().tls().ifPresent(tls -> warnOfOthers(tls.key().path()));
     if (context.config().edge().tls().isPresent()) {
       context.keepUp(
-          "reloading the certificate",
-          certificateMillis,
-          () ->
-              Future.join(api.renewCertificate(context.vertx()), management.renewCertificate())
-                  .map(false));
+          BackgroundJob.inEachProcess(
+              "reload-certificate",
+              "reloading the certificate",
+              certificateMillis,
+              () ->
+                  Future.join(api.renewCertificate(context.vertx()), management.renewCertificate())
+                      .map(false)));
     }
   }
 

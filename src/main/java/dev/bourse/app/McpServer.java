@@ -11,6 +11,7 @@ import dev.bourse.edge.Dispatcher;
 import dev.bourse.edge.Edge;
 import dev.bourse.edge.Operations;
 import dev.bourse.events.ChangeWaits;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.k8s.K8sService;
 import dev.bourse.market.MarketService;
 import dev.bourse.mcp.BidWriteTool;
@@ -90,8 +91,13 @@ final class McpServer {
     McpStore store = new McpStore(database);
     ServiceSecrets secrets =
         new ServiceSecrets(database, context.secrets(database), context.random());
-    context.keepUpDivided(
-        "deleting used confirm tokens", SWEEP_MILLIS, context.asFarAsConfirmed(store::sweep));
+    context.keepUp(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
+            "delete-confirm-tokens",
+            "deleting used confirm tokens",
+            SWEEP_MILLIS,
+            store::sweep));
     return Future.all(secrets.get("mcp-confirm"), secrets.get("mcp-session"))
         .map(
             both -> {

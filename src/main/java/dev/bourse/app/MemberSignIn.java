@@ -2,6 +2,7 @@ package dev.bourse.app;
 
 import dev.bourse.access.Members;
 import dev.bourse.edge.Operations;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.mail.MailConfig;
 import dev.bourse.mail.MailSender;
@@ -48,10 +49,13 @@ final class MemberSignIn {
             baseUrl,
             context.clock(),
             context.random());
-    context.keepUpDivided(
-        "deleting expired sessions and links",
-        SWEEP_INTERVAL_MILLIS,
-        context.asFarAsConfirmed(signIn::sweep));
+    context.keepUp(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
+            "delete-sign-ins",
+            "deleting expired sessions and links",
+            SWEEP_INTERVAL_MILLIS,
+            signIn::sweep));
     return signIn.bind(operations, applications, templates, installs).map(signIn);
   }
 
@@ -89,9 +93,14 @@ final class MemberSignIn {
     }
     StoredMail mail =
         new StoredMail(context.vertx(), database, keyring, smtp, from, context.random());
-    context.keepUpDivided(
-        "deleting expired mails", SWEEP_INTERVAL_MILLIS, context.asFarAsConfirmed(mail::sweep));
-    mail.start();
+    context.keepUp(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
+            "delete-mails",
+            "deleting expired mails",
+            SWEEP_INTERVAL_MILLIS,
+            mail::sweep));
+    mail.start(context.jobs());
     return mail;
   }
 }

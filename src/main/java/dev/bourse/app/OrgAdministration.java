@@ -6,6 +6,7 @@ import dev.bourse.access.Operators;
 import dev.bourse.access.Tokens;
 import dev.bourse.billing.BillingAdminService;
 import dev.bourse.edge.Operations;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.market.LoginIdStore;
 import dev.bourse.nodes.SshConfig;
 import dev.bourse.operator.MemberAdminRoutes;
@@ -19,6 +20,7 @@ import dev.bourse.org.OrgAdminService;
 import dev.bourse.org.RosterService;
 import dev.bourse.org.TokenService;
 import dev.bourse.store.Database;
+import io.vertx.core.Future;
 import java.time.Clock;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -66,17 +68,18 @@ final class OrgAdministration {
     OperatorSessions sessions = new OperatorSessions(database, operators, baseUrl, clock, random);
     operations.admit(sessions);
     new OperatorSessionRoutes(sessions).bind(operations);
-    context.keepUpDivided(
-        "deleting expired operators' sessions",
-        SWEEP_INTERVAL_MILLIS,
-        context.asFarAsConfirmed(sessions::sweep));
-    context
-        .vertx()
-        .setPeriodic(
+    context.keepUp(
+        BackgroundJob.onConfirmedTime(
+            BackgroundJob.Place.ONE_PROCESS,
+            "delete-operator-sessions",
+            "deleting expired operators' sessions",
+            SWEEP_INTERVAL_MILLIS,
+            sessions::sweep));
+    context.keepUp(
+        BackgroundJob.inEachProcess(
+            "reread-tokens",
+            "reading tokens again after a failed read",
             CATCH_UP_INTERVAL_MILLIS,
-            timer -> {
-              tokens.catchUp();
-              operators.catchUp();
-            });
+            () -> Future.join(tokens.catchUp(), operators.catchUp()).map(false)));
   }
 }

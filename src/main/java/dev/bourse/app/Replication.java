@@ -91,7 +91,6 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
   private final AtomicLong untold = new AtomicLong();
   private final LongAdder retries = new LongAdder();
   private final LongSupplier nanoTime;
-  private final long compareMillis;
   private final AtomicLong knownAsOf;
 
   // On the context alone.
@@ -106,11 +105,9 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
 
   /**
    * @param nanoTime the monotonic clock
-   * @param compareMillis the interval, in milliseconds, of comparisons with a shared store
    */
-  Replication(Vertx vertx, LongSupplier nanoTime, long compareMillis) {
+  Replication(Vertx vertx, LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
-    this.compareMillis = compareMillis;
     knownAsOf = new AtomicLong(nanoTime.getAsLong());
     context = vertx.getOrCreateContext();
     Steps steps = new Steps();
@@ -133,16 +130,12 @@ final class Replication implements ChangeListener, FreshCredentials.Knowledge {
    * Starts to apply changes, beginning with those reported so far.
    *
    * @param mirrors exactly one for each topic
-   * @param isShared whether other processes change the store
    */
-  void follow(Map<String, Mirror> mirrors, boolean isShared) {
+  void follow(Map<String, Mirror> mirrors) {
     if (!mirrors.keySet().equals(lanes.keySet())) {
       throw new IllegalArgumentException("not the topics: " + mirrors.keySet());
     }
     context.runOnContext(v -> mirrors.forEach((topic, mirror) -> lane(topic).start(mirror)));
-    if (isShared) {
-      context.owner().setPeriodic(compareMillis, timer -> inspect());
-    }
   }
 
   /** Compares everything; differences that the feed did not report are logged and counted. */

@@ -1,21 +1,18 @@
 package dev.bourse.app;
 
+import dev.bourse.jobs.BackgroundJob;
+import dev.bourse.jobs.BackgroundJobs;
+import dev.bourse.jobs.ScheduledJob;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Timekeeper;
-import dev.bourse.store.Upkeep;
-import dev.bourse.store.UpkeepShares;
 import dev.bourse.traces.Traces;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -26,7 +23,7 @@ import java.util.random.RandomGenerator;
  * @param time confirmed time; there is none before the store is open
  * @param nanoTime the monotonic clock, for waits and time-outs
  * @param random a cryptographic source
- * @param shares divides upkeep among the processes of the store
+ * @param jobs the registry of background jobs
  * @param shutdown collects the stops of started parts
  * @param program the jar that the process runs from, or a folder of classes; empty for unknown
  * @param signals the registry of metrics
@@ -40,58 +37,26 @@ record ServiceContext(
     Timekeeper time,
     LongSupplier nanoTime,
     RandomGenerator random,
-    UpkeepShares shares,
+    BackgroundJobs jobs,
     ShutdownHooks shutdown,
     Optional<Path> program,
     Signals signals,
     Traces traces) {
-
-  /**
-   * Wraps a step of upkeep that needs confirmed time, and skips it while there is none.
-   *
-   * @param step deletes records by their age
-   */
-  Supplier<Future<Boolean>> asFarAsConfirmed(LongFunction<Future<Boolean>> step) {
-    return () -> {
-      OptionalLong now = time.confirmedMillis();
-      return now.isEmpty() ? Future.succeededFuture(false) : step.apply(now.getAsLong());
-    };
-  }
 
   /** The secrets that all processes of the store share, encrypted. */
   SharedSecrets secrets(Database database) {
     return new SharedSecrets(database, config.secret().keyring(), clock);
   }
 
-  /**
-   * Starts periodic work on the store, until the service stops.
-   *
-   * @param name the work, for the log
-   * @param intervalMillis from the end of a round to the next
-   * @param step one small part of a round; returns whether the round has more to do
-   */
-  void keepUp(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
-    Upkeep upkeep = new Upkeep(vertx, name, intervalMillis, nanoTime, step);
-    upkeep.start();
-    shutdown.push(upkeep::stop);
+  /** Starts a background job, until the service stops. */
+  void keepUp(BackgroundJob job) {
+    ScheduledJob scheduled = jobs.start(job);
+    shutdown.push(scheduled::stop);
   }
 
-  /**
-   * Starts periodic work on the store that one process does for all.
-   *
-   * @param name the work, for the log; the same in all processes
-   * @param intervalMillis from the end of a round to the next
-   * @param step one small part of a round, which must tolerate a second process doing the same;
-   *     returns whether the round has more to do
-   */
-  void keepUpDivided(String name, long intervalMillis, Supplier<Future<Boolean>> step) {
-    keepUp(name, intervalMillis, shares.divided(name, step, () -> Future.succeededFuture(false)));
-  }
-
-  /** Starts to divide upkeep among the processes, after all of it was started here. */
-  void divideUpkeep(Database database) {
-    Upkeep dividing = shares.start(vertx, database, random);
-    dividing.start();
-    shutdown.push(() -> dividing.stop().compose(stopped -> shares.leave()));
+  /** Starts to divide jobs among the processes, after all of them were started here. */
+  void divideJobs(Database database) {
+    ScheduledJob dividing = jobs.divide(database);
+    shutdown.push(() -> dividing.stop().compose(stopped -> jobs.leave()));
   }
 }

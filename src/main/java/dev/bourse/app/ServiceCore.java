@@ -1,5 +1,9 @@
 package dev.bourse.app;
 
+import static dev.bourse.jobs.BackgroundJob.inEachProcess;
+import static dev.bourse.jobs.BackgroundJob.inOneProcess;
+import static dev.bourse.jobs.BackgroundJob.onConfirmedTime;
+
 import dev.bourse.access.Offboarding;
 import dev.bourse.audit.AuditConfig;
 import dev.bourse.audit.AuditStore;
@@ -19,6 +23,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.OperatorCommands;
 import dev.bourse.core.Ids;
 import dev.bourse.events.ActivityRetention;
+import dev.bourse.jobs.BackgroundJob.Place;
 import dev.bourse.market.MarketConfig;
 import dev.bourse.market.MarketEnvironment;
 import dev.bourse.market.MarketService;
@@ -246,17 +251,35 @@ final class ServiceCore {
 
   /** Starts to apply other processes' changes. */
   void follow(Replication replication) {
-    replication.follow(mirrors(), database.isShared());
+    replication.follow(mirrors());
+    if (database.isShared()) {
+      context.keepUp(
+          inEachProcess(
+                  "compare-with-store",
+                  "comparing what is in memory with the store",
+                  context.config().storeWatch().compareMillis(),
+                  () -> {
+                    replication.inspect();
+                    return Future.succeededFuture(false);
+                  })
+              .afterFirstPeriod());
+    }
   }
 
   /** Corrects times, releases the holdings of retired organizations, and opens the market. */
   Future<Void> open() {
-    context.vertx().setPeriodic(RELEASE_INTERVAL_MILLIS, timer -> orgs.releaseRetired());
+    context.keepUp(
+        inEachProcess(
+                "release-retired-clusters",
+                "releasing the nodes of retired organizations",
+                RELEASE_INTERVAL_MILLIS,
+                () -> orgs.releaseRetired().map(false))
+            .afterFirstPeriod());
     return correctClock()
         .compose(corrected -> orgs.releaseRetired())
         .compose(released -> holds.start())
         .compose(put -> market.start())
-        .onSuccess(opened -> context.divideUpkeep(database));
+        .onSuccess(opened -> context.divideJobs(database));
   }
 
   /** The in-memory state, by the topics of its changes. */
@@ -286,7 +309,8 @@ final class ServiceCore {
             context.clock(),
             context.time(),
             context.nanoTime(),
-            context.random()),
+            context.random(),
+            context.jobs().process()),
         context.signals());
   }
 
@@ -299,25 +323,45 @@ final class ServiceCore {
     ActivityRetention activity =
         new ActivityRetention(database, audit.activityMillis(), context.time());
     long retention = audit.retentionIntervalMillis();
-    context.keepUpDivided("sealing the audit trail", audit.sealIntervalMillis(), sealer::step);
-    context.keepUpDivided("deleting expired audit rows", retention, trails::step);
-    context.keepUpDivided("deleting expired activity", retention, activity::step);
     context.keepUp(
-        "rotating signing keys",
-        KEYS_MILLIS,
-        context.asFarAsConfirmed(memory.access.signingKeys()::step));
+        inOneProcess(
+            "seal-audit-trail",
+            "sealing the audit trail",
+            audit.sealIntervalMillis(),
+            sealer::step));
     context.keepUp(
-        "encrypting shared secrets with the first secret key",
-        KEYS_MILLIS,
-        context.secrets(database)::reencrypt);
+        inOneProcess("delete-audit-rows", "deleting expired audit rows", retention, trails::step)
+            .withConfirmedTime());
     context.keepUp(
-        "deleting expired marks of audited reads",
-        retention,
-        context.asFarAsConfirmed(memory.reads::forget));
+        inOneProcess("delete-activity", "deleting expired activity", retention, activity::step)
+            .withConfirmedTime());
     context.keepUp(
-        "deleting expired revocations",
-        KEYS_MILLIS,
-        context.asFarAsConfirmed(memory.access.revocations()::sweep));
+        onConfirmedTime(
+            Place.EACH_PROCESS,
+            "rotate-signing-keys",
+            "rotating signing keys",
+            KEYS_MILLIS,
+            memory.access.signingKeys()::step));
+    context.keepUp(
+        inEachProcess(
+            "reencrypt-secrets",
+            "encrypting shared secrets with the first secret key",
+            KEYS_MILLIS,
+            context.secrets(database)::reencrypt));
+    context.keepUp(
+        onConfirmedTime(
+            Place.EACH_PROCESS,
+            "delete-read-marks",
+            "deleting expired marks of audited reads",
+            retention,
+            memory.reads::forget));
+    context.keepUp(
+        onConfirmedTime(
+            Place.EACH_PROCESS,
+            "delete-revocations",
+            "deleting expired revocations",
+            KEYS_MILLIS,
+            memory.access.revocations()::sweep));
   }
 
   private ClockCorrection correction() {
@@ -378,9 +422,12 @@ final class ServiceCore {
         .onSuccess(
             corrected ->
                 context.keepUp(
-                    "correcting times that lie in the future",
-                    Math.min(CORRECTION_MILLIS, context.config().billing().checkMillis()),
-                    correction::step))
+                    inEachProcess(
+                            "correct-future-times",
+                            "correcting times that lie in the future",
+                            Math.min(CORRECTION_MILLIS, context.config().billing().checkMillis()),
+                            correction::step)
+                        .withConfirmedTime()))
         .mapEmpty();
   }
 

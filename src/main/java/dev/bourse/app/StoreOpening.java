@@ -1,9 +1,11 @@
 package dev.bourse.app;
 
 import dev.bourse.backup.DataFolderLayout;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.keyring.SecretConfig;
 import dev.bourse.store.ChangeListener;
 import dev.bourse.store.Database;
+import dev.bourse.store.Timekeeper;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresWholeStore;
 import dev.bourse.store.sqlite.SqliteConfig;
@@ -142,16 +144,21 @@ public final class StoreOpening {
           // Runs before any write by a clock that may be wrong.
           return context
               .time()
-              .start(context.vertx(), opened)
+              .start(opened)
               .compose(
-                  watching -> {
-                    watching.start();
-                    context.shutdown().push(watching::stop);
+                  started -> {
+                    context.keepUp(watchOf(context.time()));
                     return checkSecrets(opened);
                   })
               .compose(checked -> seed(opened))
               .map(opened);
         });
+  }
+
+  /** The job that watches the clocks. */
+  static BackgroundJob watchOf(Timekeeper time) {
+    return BackgroundJob.inEachProcess(
+        "watch-clocks", "looking for steps of the clocks", Timekeeper.WATCH_MILLIS, time::watch);
   }
 
   /** Runs before the creation of secrets that should be encrypted. */

@@ -1,13 +1,13 @@
 package dev.bourse.app;
 
 import dev.bourse.core.Ids;
+import dev.bourse.jobs.BackgroundJob;
 import dev.bourse.signals.Label;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Probes periodically whether the store can be read and written. At most one probe of each kind is
- * in flight, so that probes do not queue up at a store that does not answer.
+ * Probes whether the store can be read and written, by a job for each. Runs of a job do not
+ * overlap, so that probes do not queue up at a store that does not answer.
  */
 final class StoreWatch {
   private static final String READ = "SELECT COUNT(*) AS found FROM probe";
@@ -35,22 +35,17 @@ final class StoreWatch {
     private final String name;
     private volatile long lastNanos = nanos.getAsLong();
     private volatile String fault = "it does not answer";
-    private volatile boolean underWay;
 
     private Access(String name, Supplier<Future<?>> probe) {
       this.name = name;
       this.probe = probe;
     }
 
-    private void look() {
-      if (underWay) {
-        return;
-      }
-      underWay = true;
+    private Future<Boolean> look() {
       // Success counts from the start of the probe, because the state may have changed before the
       // answer.
       long asked = nanos.getAsLong();
-      probe
+      return probe
           .get()
           .onComplete(
               done -> {
@@ -63,8 +58,8 @@ final class StoreWatch {
                           ? "it has no room left"
                           : String.valueOf(done.cause().getMessage());
                 }
-                underWay = false;
-              });
+              })
+          .map(false);
     }
 
     private boolean isOlderThan(long millis) {
@@ -72,20 +67,13 @@ final class StoreWatch {
     }
   }
 
-  private final Vertx vertx;
   private final StoreWatchConfig config;
   private final LongSupplier nanos;
   private final Access reading;
   private final Access writing;
-  private long timer = -1;
 
   StoreWatch(
-      Vertx vertx,
-      Database database,
-      StoreWatchConfig config,
-      LongSupplier nanos,
-      RandomGenerator random) {
-    this.vertx = vertx;
+      Database database, StoreWatchConfig config, LongSupplier nanos, RandomGenerator random) {
     this.config = config;
     this.nanos = nanos;
     String id = Ids.base62(random, ID_LENGTH);
@@ -99,14 +87,19 @@ final class StoreWatch {
                         Statement.of(PUT, id, "x".repeat(FILLER_LENGTH)), Statement.of(TAKE, id))));
   }
 
-  void start() {
-    timer =
-        vertx.setPeriodic(
+  /** The jobs of the probes, one for each kind: a write that hangs must not hide working reads. */
+  List<BackgroundJob> jobs() {
+    return List.of(
+        BackgroundJob.inEachProcess(
+            "probe-store-reads",
+            "probing whether the store can be read",
             config.probeMillis(),
-            tick -> {
-              reading.look();
-              writing.look();
-            });
+            reading::look),
+        BackgroundJob.inEachProcess(
+            "probe-store-writes",
+            "probing whether the store can be written",
+            config.probeMillis(),
+            writing::look));
   }
 
   /** Registers metrics of the probes. */
@@ -123,11 +116,6 @@ final class StoreWatch {
             ages.put((nanos.getAsLong() - way.lastNanos) / 1e9, way.name);
           }
         });
-  }
-
-  Future<Void> stop() {
-    vertx.cancelTimer(timer);
-    return Future.succeededFuture();
   }
 
   /** The reason why this process should get no requests; empty while its store works. */

@@ -1,6 +1,9 @@
 package dev.bourse.delivery;
 
-import dev.bourse.core.Ids;
+import dev.bourse.jobs.BackgroundJob;
+import dev.bourse.jobs.BackgroundJobs;
+import dev.bourse.jobs.JobLease;
+import dev.bourse.jobs.ScheduledJob;
 import dev.bourse.store.Database;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -10,7 +13,6 @@ import java.time.Clock;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,8 +27,6 @@ public final class DeliveryRounds {
 
   /** A receiver that does not answer must not keep the service from stopping. */
   private static final long STOP_MILLIS = 3_000;
-
-  private static final int ID_LENGTH = 12;
 
   /** A kind of delivery. All methods are called on the event loop of the rounds. */
   public interface Work {
@@ -55,19 +55,27 @@ public final class DeliveryRounds {
   /**
    * Timing of the rounds.
    *
-   * @param name the kind of delivery
+   * @param lease the name of the lease
+   * @param job the name of the job that polls
+   * @param summary the kind of delivery, as the job's summary
    * @param lookMillis interval of polls, and the pause after a failure of the store; milliseconds
    *     in tests
    * @param leaseMillis how long a dead process keeps others from delivering
    * @param leastLeftMillis remaining lease that an attempt needs to start, so that it ends before
    *     another process may repeat it
    */
-  public record Terms(String name, long lookMillis, long leaseMillis, long leastLeftMillis) {}
+  public record Terms(
+      String lease,
+      String job,
+      String summary,
+      long lookMillis,
+      long leaseMillis,
+      long leastLeftMillis) {}
 
-  private final Vertx vertx;
   private final Context context;
   private final Terms terms;
-  private final DeliveryLease lease;
+  private final BackgroundJobs jobs;
+  private final JobLease lease;
   private final Schedule schedule;
   private final Work work;
   private final Clock clock;
@@ -79,12 +87,12 @@ public final class DeliveryRounds {
   private long leaseUntilNanos;
   private boolean hasLease;
   private boolean looking;
-  private boolean lookAgain;
-  private long timer = -1;
+  private @Nullable ScheduledJob polling;
   private @Nullable Promise<Void> stopping;
 
   /**
    * @param schedule the pending queues; used on this object's event loop only
+   * @param jobs runs the polls, and names this process in the lease
    */
   public DeliveryRounds(
       Vertx vertx,
@@ -94,11 +102,11 @@ public final class DeliveryRounds {
       Work work,
       Clock clock,
       LongSupplier nanoTime,
-      RandomGenerator random) {
-    this.vertx = vertx;
+      BackgroundJobs jobs) {
     this.context = vertx.getOrCreateContext();
     this.terms = terms;
-    this.lease = new DeliveryLease(database, terms.name(), Ids.base62(random, ID_LENGTH));
+    this.jobs = jobs;
+    this.lease = new JobLease(database, terms.lease(), jobs.process());
     this.schedule = schedule;
     this.work = work;
     this.clock = clock;
@@ -107,10 +115,11 @@ public final class DeliveryRounds {
 
   public void start() {
     context.runOnContext(
-        turn -> {
-          timer = vertx.setPeriodic(terms.lookMillis(), tick -> look());
-          look();
-        });
+        turn ->
+            polling =
+                jobs.start(
+                    BackgroundJob.underLease(
+                        terms.job(), terms.summary(), terms.lookMillis(), this::look)));
   }
 
   /** Runs a task on the event loop of the rounds. Safe on any thread. */
@@ -120,7 +129,12 @@ public final class DeliveryRounds {
 
   /** Schedules an immediate poll. Safe on any thread. */
   public void pollNow() {
-    run(this::look);
+    run(
+        () -> {
+          if (polling != null) {
+            polling.runSoon();
+          }
+        });
   }
 
   /** Returns the number of non-empty queues known to this process. */
@@ -150,7 +164,9 @@ public final class DeliveryRounds {
     context.runOnContext(
         turn -> {
           stopping = stopped;
-          vertx.cancelTimer(timer);
+          if (polling != null) {
+            polling.stop();
+          }
           workEnded();
         });
     return stopped
@@ -167,17 +183,13 @@ public final class DeliveryRounds {
     }
   }
 
-  private void look() {
+  private Future<Boolean> look() {
     if (stopping != null) {
-      return;
-    }
-    if (looking) {
-      lookAgain = true;
-      return;
+      return Future.succeededFuture(false);
     }
     looking = true;
     long begin = nanoTime.getAsLong();
-    lease
+    return lease
         .take(terms.leaseMillis())
         .compose(
             mine -> {
@@ -194,24 +206,19 @@ public final class DeliveryRounds {
                       if (done.failed()) {
                         pollFailed(done.cause());
                       }
-                      if (lookAgain) {
-                        lookAgain = false;
-                        look();
-                      }
                       workEnded();
-                    }));
+                    }))
+        .map(false);
   }
 
   private void pollFailed(Throwable fault) {
-    if (fault instanceof DeliveryLease.LeaseHeldException) {
+    if (fault instanceof JobLease.LeaseHeldException) {
       if (hasLease) {
-        LOG.info("another process delivers {} now", terms.name());
+        LOG.info("another process runs job {} now", terms.job());
       }
       hasLease = false;
       work.leaseLost();
       schedule.clear();
-    } else {
-      LOG.debug("cannot poll for {}: {}", terms.name(), fault.toString());
     }
   }
 

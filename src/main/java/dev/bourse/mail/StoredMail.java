@@ -1,6 +1,9 @@
 package dev.bourse.mail;
 
 import dev.bourse.core.Ids;
+import dev.bourse.jobs.BackgroundJob;
+import dev.bourse.jobs.BackgroundJobs;
+import dev.bourse.jobs.ScheduledJob;
 import dev.bourse.keyring.DecryptionException;
 import dev.bourse.keyring.Encrypted;
 import dev.bourse.keyring.Keyring;
@@ -8,7 +11,6 @@ import dev.bourse.mail.OutboxRows.Waiting;
 import dev.bourse.signals.Signals;
 import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
-import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -22,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +44,6 @@ public final class StoredMail implements MailSender {
   /** The longest delay between two attempts. */
   public static final long LONGEST_PAUSE_MILLIS = Collections.max(SmtpMail.USUAL_PAUSES_MILLIS);
 
-  private final Vertx vertx;
   private final Context context;
   private final SmtpServer server;
   private final OutboxRows rows;
@@ -56,8 +58,7 @@ public final class StoredMail implements MailSender {
 
   // Confined to the context.
   private final Set<String> underWay = new HashSet<>();
-  private long timer = -1;
-  private boolean looking;
+  private @Nullable ScheduledJob polling;
   private boolean closed;
 
   /** Completes once this is closed and no mail is being sent. */
@@ -96,7 +97,6 @@ public final class StoredMail implements MailSender {
       List<Long> pausesMillis,
       long pollMillis,
       RandomGenerator random) {
-    this.vertx = vertx;
     this.context = vertx.getOrCreateContext();
     this.rows = rows;
     this.keyring = keyring;
@@ -107,12 +107,13 @@ public final class StoredMail implements MailSender {
   }
 
   /** Starts sending, including mails that earlier processes queued. */
-  public void start() {
+  public void start(BackgroundJobs jobs) {
     context.runOnContext(
-        turn -> {
-          timer = vertx.setPeriodic(pollMillis, tick -> look());
-          look();
-        });
+        turn ->
+            polling =
+                jobs.start(
+                    BackgroundJob.inEachProcess(
+                        "send-mails", "sending queued mails", pollMillis, this::poll)));
   }
 
   /** Deletes expired mails. */
@@ -155,30 +156,30 @@ public final class StoredMail implements MailSender {
     Encrypted encrypted = keyring.encrypt(OutboxRows.place(id), content.toBuffer().getBytes());
     return commit
         .apply(List.of(rows.insertion(id, encrypted)))
-        .onSuccess(stored -> context.runOnContext(turn -> look()));
+        .onSuccess(stored -> context.runOnContext(turn -> pollSoon()));
   }
 
-  private void look() {
-    int room = SmtpServer.MAX_SENDING - underWay.size();
-    if (closed || looking || room == 0) {
-      return;
+  private void pollSoon() {
+    if (polling != null) {
+      polling.runSoon();
     }
-    looking = true;
-    rows.listDue(keyring.ids(), SmtpServer.MAX_SENDING)
-        .onComplete(found -> context.runOnContext(turn -> found(found)));
   }
 
-  private void found(AsyncResult<List<Waiting>> due) {
-    looking = false;
-    if (due.failed()) {
-      LOG.debug("cannot read the mail queue: {}", SmtpServer.shown(due.cause()));
-    } else if (!closed) {
-      due.result().stream()
+  private Future<Boolean> poll() {
+    return closed || underWay.size() == SmtpServer.MAX_SENDING
+        ? Future.succeededFuture(false)
+        : rows.listDue(keyring.ids(), SmtpServer.MAX_SENDING)
+            .onSuccess(due -> context.runOnContext(turn -> sendAll(due)))
+            .map(false);
+  }
+
+  private void sendAll(List<Waiting> due) {
+    if (!closed) {
+      due.stream()
           .filter(mail -> !underWay.contains(mail.id()))
           .limit(SmtpServer.MAX_SENDING - underWay.size())
           .forEach(this::send);
     }
-    completeIfIdle();
   }
 
   private void send(Waiting waiting) {
@@ -193,9 +194,9 @@ public final class StoredMail implements MailSender {
                       underWay.remove(waiting.id());
                       sending = underWay.size();
                       if (done.succeeded()) {
-                        look();
+                        pollSoon();
                       } else {
-                        // Another process was first, or the store is down; the timer polls again.
+                        // Another process was first, or the store is down; the next poll finds it.
                         LOG.debug(
                             "a mail was left in the queue: {}", SmtpServer.shown(done.cause()));
                       }
@@ -251,7 +252,9 @@ public final class StoredMail implements MailSender {
     context.runOnContext(
         turn -> {
           closed = true;
-          vertx.cancelTimer(timer);
+          if (polling != null) {
+            polling.stop();
+          }
           completeIfIdle();
         });
     return server.close(idle.future());

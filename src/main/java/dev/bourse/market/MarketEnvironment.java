@@ -18,6 +18,7 @@ import java.util.random.RandomGenerator;
  *
  * @param spending what organizations may still commit to
  * @param nanoTime the monotonic clock
+ * @param process the name of this process in leases
  */
 public record MarketEnvironment(
     Database database,
@@ -29,7 +30,8 @@ public record MarketEnvironment(
     Clock clock,
     ConfirmedTime time,
     LongSupplier nanoTime,
-    RandomGenerator random) {
+    RandomGenerator random,
+    String process) {
 
   LeaseStore leases() {
     return new LeaseStore(database);

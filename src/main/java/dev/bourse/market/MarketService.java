@@ -5,7 +5,6 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.capacity.TickPreview;
 import dev.bourse.core.ApiError;
 import dev.bourse.core.ErrorCode;
-import dev.bourse.core.Ids;
 import dev.bourse.core.Limit;
 import dev.bourse.events.HistorySeries;
 import dev.bourse.events.HistoryStore;
@@ -74,7 +73,7 @@ public final class MarketService implements Mirror {
     this.providers = Map.copyOf(providers);
     this.env = env;
     this.quotes = new QuoteService(clusters, this::preview, env::now);
-    this.processId = Ids.next("process", env.random());
+    this.processId = env.process();
   }
 
   /** Opens the market of every pool, and from now on of every pool that is made. */

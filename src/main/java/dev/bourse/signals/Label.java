@@ -6,6 +6,7 @@ import java.util.Locale;
 public enum Label {
   AREA("`heap` or `nonheap`"),
   COLLECTOR("a garbage collector of the Java machine"),
+  JOB("a background job, by its name"),
   KIND("the kind, as the meaning lists them"),
   LOOP("an event loop, counted from 0"),
   OPERATION("the operation's id in its contract; `none` when a request reached no operation"),

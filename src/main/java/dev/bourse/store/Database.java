@@ -92,6 +92,14 @@ public interface Database {
    */
   String newTrailIdsSql();
 
+  /**
+   * Deletes some of the engine's own old records; returns whether there are more. A process of a
+   * shared store calls it every minute, which also shows others that it lives.
+   */
+  default Future<Boolean> prune() {
+    return Future.succeededFuture(false);
+  }
+
   /** Whether other processes may be using the same store at the same time. */
   boolean isShared();
 

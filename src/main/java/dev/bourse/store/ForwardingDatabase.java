@@ -38,6 +38,11 @@ public abstract class ForwardingDatabase implements Database {
   }
 
   @Override
+  public Future<Boolean> prune() {
+    return store.prune();
+  }
+
+  @Override
   public boolean isShared() {
     return store.isShared();
   }

@@ -5,7 +5,6 @@ import dev.bourse.core.ClockView;
 import dev.bourse.core.ConfirmedTime;
 import dev.bourse.core.Times;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,8 +32,8 @@ import org.slf4j.LoggerFactory;
 public final class Timekeeper implements ConfirmedTime {
   private static final Logger LOG = LoggerFactory.getLogger(Timekeeper.class);
 
-  /** Steps are seen within this time though nobody asks. */
-  private static final long WATCH_MILLIS = 1_000;
+  /** How often {@link #watch} is due: steps are seen within this time. */
+  public static final long WATCH_MILLIS = 1_000;
 
   /** How exactly the newest confirmed time is kept: one small commit so often. */
   private static final long MARK_STEP_MILLIS = 60_000;
@@ -119,8 +118,8 @@ public final class Timekeeper implements ConfirmedTime {
     }
   }
 
-  /** Begins to watch the clocks; gives what keeps watching, to be started and stopped. */
-  public Future<Upkeep> start(Vertx vertx, Database opened) {
+  /** Begins to watch the clocks; {@link #watch} is due from now on. */
+  public Future<Void> start(Database opened) {
     synchronized (this) {
       database = opened;
       machine = new ClockStepDetector(confirmAfterMillis, confirmAfterMillis);
@@ -141,11 +140,12 @@ public final class Timekeeper implements ConfirmedTime {
         .map(
             read -> {
               compareWithMark();
-              return new Upkeep(vertx, "watching the clock", WATCH_MILLIS, nanoTime, this::watch);
+              return null;
             });
   }
 
-  private Future<Boolean> watch() {
+  /** Reads the clocks, and stores the newest confirmed time; always returns false. */
+  public Future<Boolean> watch() {
     Database store;
     synchronized (this) {
       store = database;

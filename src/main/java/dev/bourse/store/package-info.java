@@ -10,10 +10,9 @@
  * stores.
  *
  * <p>{@link dev.bourse.store.Migrations} brings any engine's schema up to date, over a session that
- * no time-out cuts short. {@link dev.bourse.store.Upkeep} runs work on the store that nobody waits
- * for, {@link dev.bourse.store.UpkeepShares} divides it among processes, {@link
- * dev.bourse.store.BoundedWork} keeps what is done to a whole fleet from crowding out the rest, and
- * {@link dev.bourse.store.Timekeeper} tells how far the time is confirmed, by the engine's clock.
+ * no time-out cuts short. {@link dev.bourse.store.BoundedWork} keeps what is done to a whole fleet
+ * from crowding out the rest, and {@link dev.bourse.store.Timekeeper} tells how far the time is
+ * confirmed, by the engine's clock.
  *
  * <p>What is held in memory is a {@link dev.bourse.store.Mirror}: a {@link
  * dev.bourse.store.ChangeListener} hears of each change other processes store. Rows that do not

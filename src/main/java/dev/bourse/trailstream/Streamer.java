@@ -7,6 +7,7 @@ import dev.bourse.delivery.Attempt;
 import dev.bourse.delivery.DeliveryBackoff;
 import dev.bourse.delivery.DeliveryRounds;
 import dev.bourse.delivery.Schedule;
+import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -24,7 +25,13 @@ import java.util.random.RandomGenerator;
  */
 final class Streamer implements DeliveryRounds.Work {
   static final DeliveryRounds.Terms TERMS =
-      new DeliveryRounds.Terms("trail-streams", 1_000, 60_000, BatchSender.ATTEMPT_MILLIS + 5_000);
+      new DeliveryRounds.Terms(
+          "trail-streams",
+          "deliver-trail-streams",
+          "sending sealed batches of trails to their receivers",
+          1_000,
+          60_000,
+          BatchSender.ATTEMPT_MILLIS + 5_000);
 
   /** Interval of the full scan of streams, a safety net for missed notifications. */
   private static final long SWEEP_MILLIS = 30_000;
@@ -69,7 +76,8 @@ final class Streamer implements DeliveryRounds.Work {
       DeliveryBackoff retries,
       Clock clock,
       LongSupplier nanoTime,
-      RandomGenerator random) {
+      RandomGenerator random,
+      BackgroundJobs jobs) {
     this.store = new TrailStreamStore(database);
     this.batches = new SealedBatches(vertx, database);
     this.sender = sender;
@@ -78,8 +86,7 @@ final class Streamer implements DeliveryRounds.Work {
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.random = random;
-    this.rounds =
-        new DeliveryRounds(vertx, database, terms, schedule, this, clock, nanoTime, random);
+    this.rounds = new DeliveryRounds(vertx, database, terms, schedule, this, clock, nanoTime, jobs);
   }
 
   void start() {

@@ -6,6 +6,7 @@ import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.MemberMails;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
+import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
 import dev.bourse.signals.Signals;
@@ -36,6 +37,7 @@ public final class TrailStreams {
    * @param baseUrl where members find the guide
    * @param nanoTime the monotonic clock
    * @param random a cryptographic source in production
+   * @param jobs run the polls for deliveries
    * @param traces records attempts
    */
   public record Ports(
@@ -47,6 +49,7 @@ public final class TrailStreams {
       Clock clock,
       LongSupplier nanoTime,
       RandomGenerator random,
+      BackgroundJobs jobs,
       Traces traces) {
     public Ports {
       privateHosts = Set.copyOf(privateHosts);
@@ -69,7 +72,8 @@ public final class TrailStreams {
             new DeliveryBackoff(ports.retryMillis()),
             ports.clock(),
             ports.nanoTime(),
-            ports.random());
+            ports.random(),
+            ports.jobs());
     service =
         new TrailStreamService(
             store,

@@ -11,6 +11,7 @@ import dev.bourse.delivery.DeliveryRounds;
 import dev.bourse.delivery.Schedule;
 import dev.bourse.events.ActivityStore;
 import dev.bourse.events.ActivityStore.StoredActivity;
+import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.store.Database;
 import dev.bourse.webhooks.OutboxStore.Cursor;
 import dev.bourse.webhooks.OutboxStore.Head;
@@ -49,7 +50,13 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
 
   /** The lease keeps the name it had when webhooks were the only delivery. */
   static final DeliveryRounds.Terms TERMS =
-      new DeliveryRounds.Terms("delivery", 1_000, 40_000, SignedSender.ATTEMPT_MILLIS + 5_000);
+      new DeliveryRounds.Terms(
+          "delivery",
+          "deliver-webhooks",
+          "delivering events to webhooks",
+          1_000,
+          40_000,
+          SignedSender.ATTEMPT_MILLIS + 5_000);
 
   /** Delay before an attempt that found no free slot is tried again. */
   private static final long ROOM_MILLIS = 1_000;
@@ -102,7 +109,8 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
       DeliveryBackoff retries,
       Clock clock,
       LongSupplier nanoTime,
-      RandomGenerator random) {
+      RandomGenerator random,
+      BackgroundJobs jobs) {
     this.endpoints = new WebhookStore(database);
     this.store = new OutboxStore(database);
     this.activity = new ActivityStore(database);
@@ -114,8 +122,7 @@ final class WebhookDispatcher implements DeliveryRounds.Work {
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.random = random;
-    this.rounds =
-        new DeliveryRounds(vertx, database, terms, schedule, this, clock, nanoTime, random);
+    this.rounds = new DeliveryRounds(vertx, database, terms, schedule, this, clock, nanoTime, jobs);
   }
 
   void start() {

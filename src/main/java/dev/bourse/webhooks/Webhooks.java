@@ -7,6 +7,7 @@ import dev.bourse.delivery.DeliveryClient;
 import dev.bourse.delivery.MemberMails;
 import dev.bourse.delivery.SigningSecrets;
 import dev.bourse.edge.Operations;
+import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.MailSender;
 import dev.bourse.signals.Signals;
@@ -36,6 +37,7 @@ public final class Webhooks {
    * @param baseUrl where members find the console
    * @param nanoTime the monotonic clock
    * @param random a cryptographic source in production
+   * @param jobs run the polls for deliveries
    * @param traces records attempts
    */
   public record Ports(
@@ -45,6 +47,7 @@ public final class Webhooks {
       Clock clock,
       LongSupplier nanoTime,
       RandomGenerator random,
+      BackgroundJobs jobs,
       Traces traces) {}
 
   private Webhooks(
@@ -65,7 +68,8 @@ public final class Webhooks {
             new DeliveryBackoff(config.retryMillis()),
             ports.clock(),
             ports.nanoTime(),
-            ports.random());
+            ports.random(),
+            ports.jobs());
     service =
         new WebhookService(
             store,

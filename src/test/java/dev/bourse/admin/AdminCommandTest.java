@@ -98,6 +98,18 @@ class AdminCommandTest {
   }
 
   @Test
+  void backgroundJobsAreListedAndRun() {
+    String table = admin("jobs", "list", "--limit", "500").out();
+    assertTrue(table.contains("seal-audit-trail"), table);
+    AdminRun run = admin("jobs", "run", "reencrypt-secrets", "-o", "json");
+    assertEquals(0, run.exitCode(), run.err());
+    assertEquals("reencrypt-secrets", run.json().getString("name"));
+    AdminRun unknown = admin("jobs", "run", "none");
+    assertEquals(1, unknown.exitCode());
+    assertTrue(unknown.err().startsWith("not-found: no job 'none' here"), unknown.err());
+  }
+
+  @Test
   void whatCannotBeUndoneIsToldAndAsksFirst() {
     assertEquals(
         0,

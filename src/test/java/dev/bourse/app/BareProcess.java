@@ -19,6 +19,7 @@ import dev.bourse.capacity.Clusters;
 import dev.bourse.checkpoint.CheckpointService;
 import dev.bourse.checkpoint.ContentService;
 import dev.bourse.core.Settings;
+import dev.bourse.jobs.BackgroundJobs;
 import dev.bourse.market.MarketService;
 import dev.bourse.market.NodeService;
 import dev.bourse.market.RetirementService;
@@ -33,7 +34,6 @@ import dev.bourse.sshkeys.SshKeyService;
 import dev.bourse.store.Database;
 import dev.bourse.store.Mirror;
 import dev.bourse.store.Timekeeper;
-import dev.bourse.store.UpkeepShares;
 import dev.bourse.traces.Traces;
 import dev.bourse.uploads.DirectUploadService;
 import dev.bourse.uploads.UploadSessionService;
@@ -116,6 +116,7 @@ public final class BareProcess {
     }
     Timekeeper time =
         new Timekeeper(platform.wall(), platform.nanoTime(), config.confirmAfterMillis());
+    Signals signals = new Signals();
     ServiceContext context =
         new ServiceContext(
             platform.vertx(),
@@ -125,22 +126,27 @@ public final class BareProcess {
             time,
             platform.nanoTime(),
             platform.random(),
-            new UpkeepShares(config.billing().checkMillis(), platform.nanoTime()),
+            new BackgroundJobs(
+                platform.vertx(),
+                time.clock(),
+                time,
+                platform.nanoTime(),
+                platform.random(),
+                config.billing().checkMillis(),
+                signals),
             new ShutdownHooks(),
             Optional.empty(),
-            new Signals(),
+            signals,
             Traces.OFF);
-    Replication replication =
-        new Replication(platform.vertx(), platform.nanoTime(), config.storeWatch().compareMillis());
+    Replication replication = new Replication(platform.vertx(), platform.nanoTime());
     opened.listen(replication);
     Database notifying =
         new NotifyingDatabase(
             new ConfirmingDatabase(opened, platform.nanoTime()), replication::changedHere);
-    return time.start(platform.vertx(), opened)
+    return time.start(opened)
         .compose(
-            watching -> {
-              watching.start();
-              context.shutdown().push(watching::stop);
+            started -> {
+              context.keepUp(StoreOpening.watchOf(time));
               return ServiceCore.start(
                   context,
                   notifying,

@@ -12,6 +12,7 @@ import dev.bourse.core.Ports;
 import dev.bourse.keyring.Keyring;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreUnavailable;
+import dev.bourse.testing.TestJobs;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -98,7 +99,7 @@ class StoredMailTest extends StoreFixture {
   @Test
   void aMailIsSentByAnotherProcessWhenTheOneThatTookItIsGone() throws Exception {
     takeAndEnd(mail(1));
-    process(port(), KEYRING, PAUSES).start();
+    process(port(), KEYRING, PAUSES).start(TestJobs.of(vertx, clock));
 
     assertTrue(server.waitForIncomingEmail(60_000, 1));
     assertEquals("Mail 1", server.getReceivedMessages()[0].getSubject());
@@ -112,8 +113,8 @@ class StoredMailTest extends StoreFixture {
     int port = port();
     StoredMail one = process(port, KEYRING, PAUSES);
     StoredMail two = process(port, KEYRING, PAUSES);
-    one.start();
-    two.start();
+    one.start(TestJobs.of(vertx, clock));
+    two.start(TestJobs.of(vertx, clock));
     List<Future<Void>> taken = new ArrayList<>();
     TreeSet<String> subjects = new TreeSet<>();
     for (int i = 0; i < 60; i++) {
@@ -148,7 +149,7 @@ class StoredMailTest extends StoreFixture {
             List.of(
                 Statement.of(
                     "UPDATE outbox_mail SET due_at = due_at - ?", OutboxRows.CLAIM_MILLIS))));
-    process(port(), KEYRING, PAUSES).start();
+    process(port(), KEYRING, PAUSES).start(TestJobs.of(vertx, clock));
 
     assertTrue(server.waitForIncomingEmail(60_000, 1));
     untilNoneWaits();
@@ -158,7 +159,7 @@ class StoredMailTest extends StoreFixture {
   void aMailIsTriedAgainWhileTheServerIsAway() throws Exception {
     int port = Ports.free();
     StoredMail process = process(port, KEYRING, Collections.nCopies(6_000, 10L));
-    process.start();
+    process.start(TestJobs.of(vertx, clock));
     assertTrue(process.send(mail(1)));
     eventually("it was tried", () -> count("tries > 1") == 1);
     GreenMail late = new GreenMail(new ServerSetup(port, "127.0.0.1", "smtp"));
@@ -174,7 +175,7 @@ class StoredMailTest extends StoreFixture {
   @Test
   void afterTheLastAttemptWhyIsKeptForAWeekAndTheMailIsNot() throws Exception {
     StoredMail process = process(1, KEYRING, PAUSES);
-    process.start();
+    process.start(TestJobs.of(vertx, clock));
     await(process.send(mail(1), database::commit));
     untilNoneWaits();
 
@@ -233,7 +234,7 @@ class StoredMailTest extends StoreFixture {
   void aMailOfASecretKeyThatIsNotGivenIsLeftToOthersAndGivenUpAfterADay() throws Exception {
     takeAndEnd(mail(1));
     StoredMail other = process(port(), keyring(2), PAUSES);
-    other.start();
+    other.start(TestJobs.of(vertx, clock));
     await(other.send(mail(2), database::commit));
     assertTrue(server.waitForIncomingEmail(60_000, 1));
     assertEquals("Mail 2", server.getReceivedMessages()[0].getSubject());
@@ -256,7 +257,7 @@ class StoredMailTest extends StoreFixture {
     await(
         database.commit(
             List.of(Statement.of("UPDATE outbox_mail SET ciphertext = 'AAAA' || ciphertext"))));
-    process(port(), KEYRING, PAUSES).start();
+    process(port(), KEYRING, PAUSES).start(TestJobs.of(vertx, clock));
     untilNoneWaits();
     String fault = texts("SELECT fault FROM outbox_mail").get(0);
     assertTrue(fault.contains("is not what was stored there"), fault);

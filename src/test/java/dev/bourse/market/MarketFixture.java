@@ -72,7 +72,8 @@ abstract class MarketFixture extends ExchangeFixture {
         clock,
         clock,
         () -> System.nanoTime() + aheadNanos.get(),
-        new Random(7));
+        new Random(7),
+        "process_test");
   }
 
   /** Keeps all other nodes out of the market. */

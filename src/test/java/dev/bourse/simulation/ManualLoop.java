@@ -12,19 +12,19 @@ import java.util.function.LongSupplier;
 /**
  * An event loop that runs on demand, on the calling thread, with a given clock. It has no network.
  */
-final class ManualLoop extends ManualIoEventLoop {
-  ManualLoop(LongSupplier nanoTime) {
+public final class ManualLoop extends ManualIoEventLoop {
+  public ManualLoop(LongSupplier nanoTime) {
     super(null, Thread.currentThread(), executor -> new NoNetwork(), new GivenTicker(nanoTime));
   }
 
   /** Returns the time until its next timer is due; {@link Long#MAX_VALUE} without one. */
-  long nextTimerNanos() {
+  public long nextTimerNanos() {
     long next = nextScheduledTaskNano();
     return next < 0 ? Long.MAX_VALUE : next;
   }
 
   /** Runs all due tasks and the tasks that they submit; returns their number. */
-  int runAllDue() {
+  public int runAllDue() {
     int all = 0;
     for (int ran = runNow(); ran > 0; ran = runNow()) {
       all += ran;

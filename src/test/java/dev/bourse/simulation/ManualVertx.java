@@ -27,14 +27,14 @@ import java.util.concurrent.TimeUnit;
  * A Vert.x without threads: its timers and contexts run on one loop, its workers on a given
  * executor.
  */
-final class ManualVertx {
+public final class ManualVertx {
   private ManualVertx() {}
 
   /**
    * @param loop runs everything
    * @param workers runs blocking work
    */
-  static Vertx make(ManualLoop loop, Executor workers) {
+  public static Vertx make(ManualLoop loop, Executor workers) {
     VertxBootstrapImpl bootstrap = new VertxBootstrapImpl(new VertxOptions());
     bootstrap.transport(new OneLoop(loop));
     bootstrap.executorServiceFactory(new GivenWorkers(workers));

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.bourse.capacity.StoreFixture;
+import dev.bourse.jobs.BackgroundJob;
+import dev.bourse.jobs.ScheduledJob;
+import dev.bourse.testing.TestJobs;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -44,11 +47,15 @@ class TimekeeperTest extends StoreFixture {
   private final class Watcher {
     final Timekeeper time =
         new Timekeeper(wall, () -> TimeUnit.MILLISECONDS.toNanos(monotonic.get()), PATIENCE);
-    final Upkeep watching;
+    final ScheduledJob watching;
 
     Watcher() throws Exception {
-      watching = await(time.start(vertx, database));
-      watching.start();
+      await(time.start(database));
+      watching =
+          TestJobs.of(vertx, time.clock())
+              .start(
+                  BackgroundJob.inEachProcess(
+                      "watch", "watching", Timekeeper.WATCH_MILLIS, time::watch));
     }
 
     void end() throws Exception {

@@ -243,6 +243,8 @@ public record ContractCase(
           new ContractCase("mintOperator", OPERATORS, "{\"name\":\"o\"}", List.of()),
           new ContractCase("revokeOperator", OPERATORS + "/t", null, List.of()),
           new ContractCase("readClock", "/api/operator/clock", null, List.of()),
+          new ContractCase("listJobs", "/api/operator/jobs", null, List.of()),
+          new ContractCase("runJob", "/api/operator/jobs/none/run", null, List.of()),
           new ContractCase("readSwitches", SWITCHES, null, List.of()),
           new ContractCase(
               "writeSwitches", SWITCHES, "{\"capacity_writes_armed\":true}", List.of()),

@@ -21,6 +21,7 @@ import dev.bourse.keyring.SharedSecrets;
 import dev.bourse.mail.OutboxMail;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.Receiver;
+import dev.bourse.testing.TestJobs;
 import dev.bourse.traces.Traces;
 import dev.bourse.trailstream.TrailStream.Progress;
 import io.vertx.core.Future;
@@ -49,7 +50,12 @@ class StreamerTest extends StoreFixture {
   /** The service's terms, with a shorter poll interval. */
   private static final DeliveryRounds.Terms TERMS =
       new DeliveryRounds.Terms(
-          Streamer.TERMS.name(), 5, Streamer.TERMS.leaseMillis(), Streamer.TERMS.leastLeftMillis());
+          Streamer.TERMS.lease(),
+          Streamer.TERMS.job(),
+          Streamer.TERMS.summary(),
+          5,
+          Streamer.TERMS.leaseMillis(),
+          Streamer.TERMS.leastLeftMillis());
 
   private final List<Streamer> streamers = new ArrayList<>();
   private TrailStreamStore store;
@@ -99,7 +105,8 @@ class StreamerTest extends StoreFixture {
             new DeliveryBackoff(3 * DAY),
             clock,
             () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()),
-            new Random(3));
+            new Random(3),
+            TestJobs.of(vertx, clock));
     streamers.add(streamer);
     streamer.start();
   }

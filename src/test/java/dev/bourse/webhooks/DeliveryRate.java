@@ -22,6 +22,7 @@ import dev.bourse.store.Database;
 import dev.bourse.store.Statement;
 import dev.bourse.store.sqlite.SqliteConfig;
 import dev.bourse.store.sqlite.SqliteDatabase;
+import dev.bourse.testing.TestJobs;
 import dev.bourse.traces.Traces;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -99,7 +100,8 @@ public final class DeliveryRate {
             new DeliveryBackoff(1_000_000),
             clock,
             System::nanoTime,
-            new Random(3));
+            new Random(3),
+            TestJobs.of(vertx, clock));
     dispatcher.start();
     StoreFixture.await(new OutboxStore(database).countChanges());
     TimeUnit.SECONDS.sleep(2);

@@ -26,6 +26,7 @@ import dev.bourse.mail.OutboxMail;
 import dev.bourse.mail.StoredMail;
 import dev.bourse.store.Statement;
 import dev.bourse.testing.Receiver;
+import dev.bourse.testing.TestJobs;
 import dev.bourse.traces.Traces;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -55,7 +56,9 @@ class WebhookDispatcherTest extends StoreFixture {
   /** The service's terms, with a shorter poll interval. */
   private static final DeliveryRounds.Terms TERMS =
       new DeliveryRounds.Terms(
-          WebhookDispatcher.TERMS.name(),
+          WebhookDispatcher.TERMS.lease(),
+          WebhookDispatcher.TERMS.job(),
+          WebhookDispatcher.TERMS.summary(),
           5,
           WebhookDispatcher.TERMS.leaseMillis(),
           WebhookDispatcher.TERMS.leastLeftMillis());
@@ -112,7 +115,8 @@ class WebhookDispatcherTest extends StoreFixture {
             new DeliveryBackoff(3 * DAY),
             clock,
             () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()),
-            new Random(3));
+            new Random(3),
+            TestJobs.of(vertx, clock));
     couriers.add(dispatcher);
     dispatcher.start();
     return dispatcher;

@@ -10,7 +10,6 @@ import dev.bourse.store.RowMapper;
 import dev.bourse.store.Statement;
 import dev.bourse.store.StoreSignals;
 import dev.bourse.store.StoreUnavailable;
-import dev.bourse.store.Upkeep;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -39,9 +38,6 @@ import org.slf4j.LoggerFactory;
 public final class PostgresDatabase implements Database {
   private static final Logger LOG = LoggerFactory.getLogger(PostgresDatabase.class);
 
-  /** How often old rows of the commit log are looked for. */
-  private static final long PRUNE_MILLIS = 60_000;
-
   /** Of a server that reports no timeline, as some hosted ones. */
   private static final String UNTOLD_LINEAGE = "";
 
@@ -51,7 +47,7 @@ public final class PostgresDatabase implements Database {
   private final PostgresReaders readers;
   private final PostgresChanges changes;
   private final PostgresOrder order;
-  private final Upkeep pruning;
+  private final CommitLogPruning pruning;
   private @Nullable Future<Void> closed;
 
   private PostgresDatabase(ContextInternal home, PostgresConfig config, RandomGenerator random) {
@@ -74,9 +70,7 @@ public final class PostgresDatabase implements Database {
     readers = new PostgresReaders(vertx, config, history, random, counted);
     order = new PostgresOrder(vertx, this);
     changes.add(order, home);
-    CommitLogPruning old = new CommitLogPruning(this, own);
-    pruning =
-        new Upkeep(vertx, "pruning the commit log", PRUNE_MILLIS, System::nanoTime, old::step);
+    pruning = new CommitLogPruning(this, own);
   }
 
   /**
@@ -158,11 +152,7 @@ public final class PostgresDatabase implements Database {
 
   private Future<Void> connect() {
     return Future.all(writer.connect(), readers.connect(), changes.connect())
-        .onSuccess(
-            connected -> {
-              pruning.start();
-              warnIfUntold();
-            })
+        .onSuccess(connected -> warnIfUntold())
         .mapEmpty();
   }
 
@@ -270,6 +260,11 @@ public final class PostgresDatabase implements Database {
   }
 
   @Override
+  public Future<Boolean> prune() {
+    return pruning.step();
+  }
+
+  @Override
   public boolean isShared() {
     return true;
   }
@@ -279,11 +274,10 @@ public final class PostgresDatabase implements Database {
     if (closed == null) {
       Promise<Void> drained = Promise.promise();
       Promise<Void> answered = Promise.promise();
-      Future<Void> stopped = pruning.stop();
       writer.drain(drained::complete);
       readers.drain(answered::complete);
       closed =
-          Future.all(stopped, drained.future(), answered.future())
+          Future.all(drained.future(), answered.future())
               .compose(
                   v -> Future.join(writer.close(), readers.close(), changes.close()).mapEmpty());
     }

@@ -221,6 +221,7 @@ final class OperatorSamples {
                     .getString("token_id")));
     world.add("readStatus", s -> s);
     world.add("readClock", s -> s);
+    world.add("runJob", s -> s.value("job", "delete-revocations"));
     world.add("readSwitches", s -> s);
     world.add(
         "writeSwitches",
@@ -436,6 +437,7 @@ final class OperatorSamples {
     world.add("readOrgCheckpoint", s -> s.value("id", read));
     world.add("checkOrgCheckpoint", s -> s.value("id", read));
     list("scrubCheckpoints", Map.of());
+    list("listJobs", Map.of());
     list("trackCheckpointsMove", Map.of());
     world.add(
         "moveCheckpoints",

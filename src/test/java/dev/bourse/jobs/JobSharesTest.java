@@ -1,10 +1,14 @@
-package dev.bourse.store;
+package dev.bourse.jobs;
 
-import static dev.bourse.store.DatabaseContractTest.await;
+import static dev.bourse.testing.RunningBourse.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.bourse.core.FakeClock;
+import dev.bourse.signals.Signals;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
 import dev.bourse.store.postgres.PostgresConfig;
 import dev.bourse.store.postgres.PostgresDatabase;
 import dev.bourse.store.postgres.PostgresUrl;
@@ -16,6 +20,7 @@ import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,9 +29,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which process does which task of upkeep, each with connections of its own to one database. */
+/** Which process does which task of jobs, each with connections of its own to one database. */
 @OneEngine("only PostgreSQL is shared by several processes")
-class UpkeepSharesTest {
+class JobSharesTest {
   private static final List<String> TASKS = List.of("a", "b", "c", "d", "e", "f", "g");
 
   /** Rows count for minutes, so that none expires while a test runs. */
@@ -55,9 +60,7 @@ class UpkeepSharesTest {
   /** One process: what is divided, and what it has done. */
   private final class Sharer {
     final AtomicLong nanos = new AtomicLong();
-    final AtomicInteger done = new AtomicInteger();
-    final AtomicInteger left = new AtomicInteger();
-    final UpkeepShares shares;
+    final JobShares shares;
     final Database database;
 
     Sharer(long intervalMillis, List<String> tasks) throws Exception {
@@ -71,20 +74,13 @@ class UpkeepSharesTest {
                   Clock.systemUTC(),
                   new Random()));
       databases.add(database);
-      shares = new UpkeepShares(intervalMillis, nanos::get);
-      tasks.forEach(task -> shares.divided(task, this::work, this::leave));
-      // Its rounds are the test's.
-      shares.start(vertx, database, new Random());
+      shares = new JobShares(intervalMillis, nanos::get);
+      tasks.forEach(shares::declare);
+      shares.join(database, "process_" + databases.size());
     }
 
-    private Future<Boolean> work() {
-      done.incrementAndGet();
-      return Future.succeededFuture(false);
-    }
-
-    private Future<Boolean> leave() {
-      left.incrementAndGet();
-      return Future.succeededFuture(false);
+    boolean isMine(String task) {
+      return shares.findOther(task).isEmpty();
     }
 
     void round() throws Exception {
@@ -92,7 +88,7 @@ class UpkeepSharesTest {
     }
 
     List<String> its() {
-      return TASKS.stream().filter(shares::isMine).toList();
+      return TASKS.stream().filter(this::isMine).toList();
     }
   }
 
@@ -107,15 +103,6 @@ class UpkeepSharesTest {
         process.round();
       }
     }
-  }
-
-  private static void fail(Sharer process, String task) {
-    assertTrue(
-        process
-            .shares
-            .divided(task, () -> Future.failedFuture("cannot"), process::leave)
-            .get()
-            .failed());
   }
 
   private static void assertDividedOnce(Sharer... all) {
@@ -148,16 +135,46 @@ class UpkeepSharesTest {
   }
 
   @Test
-  void aTaskThatIsNotDoneHereIsLeft() throws Exception {
+  void aTaskThatIsNotDoneHereNamesTheProcessThatDoesIt() throws Exception {
     Sharer first = process();
     Sharer second = process();
     roundOfAll(first, second);
-    for (Sharer process : List.of(first, second)) {
-      boolean isIts = process.its().contains("a");
-      await(process.shares.divided("a", process::work, process::leave).get());
-      assertEquals(isIts ? 1 : 0, process.done.get());
-      assertEquals(isIts ? 0 : 1, process.left.get());
-    }
+    Sharer doer = first.isMine("a") ? first : second;
+    Sharer other = doer == first ? second : first;
+    assertEquals(
+        Optional.of(doer == first ? "process_1" : "process_2"), other.shares.findOther("a"));
+  }
+
+  @Test
+  void aJobIsSkippedWhileAnotherProcessRunsItAndRunsHereForAnOperator() throws Exception {
+    Sharer other = new Sharer(SELDOM, List.of("a"));
+    other.round();
+    FakeClock clock = new FakeClock(1_700_000_000_000L);
+    BackgroundJobs jobs =
+        new BackgroundJobs(
+            vertx, clock, clock, System::nanoTime, new Random(), SELDOM, new Signals());
+    jobs.divide(other.database);
+    // Of two processes with one task the first by name has it; ids of processes are random.
+    other.shares.join(other.database, "a process before any id");
+    other.round();
+    AtomicInteger runs = new AtomicInteger();
+    Polls.until("the other process is known", () -> jobs.shares().findOther("a").isPresent());
+    ScheduledJob job =
+        jobs.start(
+            BackgroundJob.inOneProcess(
+                "a",
+                "testing",
+                SELDOM,
+                () -> {
+                  runs.incrementAndGet();
+                  return Future.succeededFuture(false);
+                }));
+    Polls.until("skipped", () -> job.view().skipped() == JobView.Skip.OTHER_PROCESS);
+    assertEquals("a process before any id", job.view().holder());
+    assertEquals(0, runs.get());
+    await(job.runNow(Future::succeededFuture));
+    Polls.until("it ran", () -> job.view().runs() == 1);
+    assertEquals(1, runs.get());
   }
 
   @Test
@@ -228,10 +245,10 @@ class UpkeepSharesTest {
     roundOfAll(first, second);
     Sharer failing = first.its().contains("a") ? first : second;
     Sharer other = failing == first ? second : first;
-    fail(failing, "a");
+    failing.shares.note("a", true);
     roundOfAll(first, second);
-    assertFalse(failing.shares.isMine("a"));
-    assertTrue(other.shares.isMine("a"));
+    assertFalse(failing.isMine("a"));
+    assertTrue(other.isMine("a"));
   }
 
   @Test
@@ -239,11 +256,11 @@ class UpkeepSharesTest {
     Sharer first = process();
     Sharer second = process();
     for (Sharer process : List.of(first, second)) {
-      fail(process, "a");
+      process.shares.note("a", true);
     }
     roundOfAll(first, second);
-    assertTrue(first.shares.isMine("a"));
-    assertTrue(second.shares.isMine("a"));
+    assertTrue(first.isMine("a"));
+    assertTrue(second.isMine("a"));
   }
 
   @Test
@@ -253,7 +270,7 @@ class UpkeepSharesTest {
     roundOfAll(first, second);
     assertTrue(first.its().containsAll(List.of("b", "c", "d", "e", "f", "g")));
     // Whoever is asked for a task that it does not know goes by what is stored, too.
-    assertFalse(second.shares.isMine("b"));
-    assertTrue(first.shares.isMine("a") != second.shares.isMine("a"));
+    assertFalse(second.isMine("b"));
+    assertTrue(first.isMine("a") != second.isMine("a"));
   }
 }

@@ -1,34 +1,33 @@
-package dev.bourse.store;
+package dev.bourse.jobs;
 
-import dev.bourse.core.Ids;
+import dev.bourse.store.Database;
+import dev.bourse.store.Statement;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Divides upkeep among the processes of a store, so that each task is done by one of them. Every
- * process says in a row of its own that it is there, for a while, and which tasks it does; the
- * tasks are dealt out to those who are there, in an order that all compute alike.
+ * Divides tasks among the processes of a store, so that one of them does each. Every process keeps
+ * a row with its tasks and an expiry; all processes compute the same division from the rows that
+ * have not expired.
  *
- * <p>This is a matter of cost and never of correctness: each task has to be right when two
- * processes do it at once, and so they do while one of them has not heard of the other, after a
- * freeze, or beside a release that knows nothing of this. Who does not know does the work. A task
- * rests only until the row of a process that is gone has expired. Whether it has is judged by the
- * clock of the database; should that be set, some tasks are done twice, or rest as long as a row
- * counts at most.
+ * <p>The division saves work and is not needed for correctness: each task must tolerate that two
+ * processes do it at the same time. They do so while one has not read the other's row, after a
+ * freeze, and beside a release that has other tasks. A process that does not know the rows does all
+ * tasks. A task rests at most until the row of a process that ended has expired. The clock of the
+ * database judges expiry; if it is set, some tasks are done twice, or rest as long as a row counts
+ * at most.
  */
-public final class UpkeepShares {
+final class JobShares {
   /** Less often is not worth it: it is one small commit and one read. */
   private static final long LONGEST_INTERVAL_MILLIS = 60_000;
 
@@ -43,8 +42,6 @@ public final class UpkeepShares {
 
   /** Divides the names of tasks in a row; no name has it. */
   private static final String BETWEEN = "\n";
-
-  private static final int ID_LENGTH = 12;
 
   /** Who is there, and until when this is believed, by the monotonic clock. */
   private record Known(Map<String, Set<String>> tasksByProcess, long untilNanos) {}
@@ -68,37 +65,33 @@ public final class UpkeepShares {
    *     within bounds
    * @param nanoTime the monotonic clock
    */
-  public UpkeepShares(long intervalMillis, LongSupplier nanoTime) {
+  JobShares(long intervalMillis, LongSupplier nanoTime) {
     this.intervalMillis =
         Math.min(LONGEST_INTERVAL_MILLIS, Math.max(LEAST_INTERVAL_MILLIS, intervalMillis));
     this.nanoTime = nanoTime;
   }
 
-  /**
-   * A step of a task that is left out while another process does it.
-   *
-   * @param task what all processes call it, without line breaks
-   * @param step one small piece of work, which must be right when two processes do it at once
-   * @param left what is done in its place while it is left out
-   */
-  public Supplier<Future<Boolean>> divided(
-      String task, Supplier<Future<Boolean>> step, Supplier<Future<Boolean>> left) {
+  /** How often {@link #round} is due. */
+  long intervalMillis() {
+    return intervalMillis;
+  }
+
+  /** Offers to do a task, which must tolerate that two processes do it at the same time. */
+  void declare(String task) {
     failing.put(task, false);
-    return () -> isMine(task) ? attempt(task, step) : left.get();
   }
 
-  private Future<Boolean> attempt(String task, Supplier<Future<Boolean>> step) {
-    return Future.succeededFuture()
-        .compose(v -> step.get())
-        .onComplete(done -> failing.put(task, done.failed()));
+  /** Notes whether a task failed here; one that fails is offered to other processes. */
+  void note(String task, boolean isFailing) {
+    failing.computeIfPresent(task, (name, before) -> isFailing);
   }
 
-  /** Whether this process is to do a task: when it is its turn, and when nobody else's is known. */
-  boolean isMine(String task) {
+  /** Returns the other process that does a task; empty if this one does or if none is known. */
+  Optional<String> findOther(String task) {
     Self here = self;
     Known there = known;
     if (here == null || there == null || nanoTime.getAsLong() - there.untilNanos() >= 0) {
-      return true;
+      return Optional.empty();
     }
     Set<String> tasks = new TreeSet<>();
     List<String> doers = new ArrayList<>();
@@ -112,19 +105,19 @@ public final class UpkeepShares {
               }
             });
     if (doers.isEmpty()) {
-      return true;
+      return Optional.empty();
     }
     int turn = List.copyOf(tasks).indexOf(task) % doers.size();
-    return doers.get(turn).equals(here.process());
+    return Optional.of(doers.get(turn)).filter(doer -> !doer.equals(here.process()));
   }
 
   /**
-   * Takes part, when other processes may be using the store; gives what keeps this up, to be
-   * started once all tasks are named, and stopped.
+   * Takes part if other processes may be using the store.
+   *
+   * @param process the unique name of this process
    */
-  public Upkeep start(Vertx vertx, Database database, RandomGenerator random) {
-    self = database.isShared() ? new Self(database, Ids.base62(random, ID_LENGTH)) : null;
-    return new Upkeep(vertx, "dividing upkeep", intervalMillis, nanoTime, this::round);
+  void join(Database database, String process) {
+    self = database.isShared() ? new Self(database, process) : null;
   }
 
   /** Says that this process is there, and looks who else is. */
@@ -203,7 +196,7 @@ public final class UpkeepShares {
   }
 
   /** Leaves the tasks to others at once. */
-  public Future<Void> leave() {
+  Future<Void> leave() {
     Self here = self;
     self = null;
     return here == null

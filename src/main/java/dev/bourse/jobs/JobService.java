@@ -1,0 +1,58 @@
+package dev.bourse.jobs;
+
+import dev.bourse.audit.AuditRow;
+import dev.bourse.audit.AuditStore;
+import dev.bourse.audit.Trails;
+import dev.bourse.core.ApiError;
+import dev.bourse.core.Page;
+import dev.bourse.store.Database;
+import io.vertx.core.Future;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+
+/** What operators see of background jobs, and the runs that they ask for. */
+public final class JobService {
+  private final Database database;
+  private final BackgroundJobs jobs;
+  private final Clock clock;
+
+  public JobService(Database database, BackgroundJobs jobs, Clock clock) {
+    this.database = database;
+    this.jobs = jobs;
+    this.clock = clock;
+  }
+
+  /** The name of this process in leases. */
+  public String process() {
+    return jobs.process();
+  }
+
+  /** Returns a page of jobs in the order of their names. */
+  public Page<JobView> list(String after, int limit) {
+    return Page.of(jobs.list(after, limit + 1), limit);
+  }
+
+  /**
+   * Starts a run of a job in this process and records it; succeeds when it has started. Jobs that
+   * the processes divide run here whoever's turn it is, because their steps tolerate a second
+   * process.
+   *
+   * <p>Fails with {@code not-found}, or with {@code conflict} if the job is running, if another
+   * process holds its lease, or if it needs confirmed time and there is none.
+   *
+   * @param actor the operator
+   */
+  public Future<JobView> run(String actor, String name) {
+    Optional<ScheduledJob> found = jobs.find(name);
+    if (found.isEmpty()) {
+      return Future.failedFuture(ApiError.notFound("job", name));
+    }
+    AuditRow row =
+        new AuditRow(clock.millis(), Trails.PLATFORM, actor, "job_run", "platform", name);
+    return found
+        .get()
+        .runNow(() -> database.commit(List.of(AuditStore.insert(row))))
+        .map(started -> found.get().view());
+  }
+}
