@@ -25,6 +25,7 @@ import io.vertx.sqlclient.internal.SqlConnectionInternal;
 import java.net.SocketOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
@@ -518,8 +519,7 @@ final class PostgresLink {
                         new NetClientOptions()
                             .setTcpKeepAlive(true)
                             .setConnectTimeout((int) config.connectMillis()))));
-    return factory
-        .get()
+    return Objects.requireNonNull(factory.get())
         .connect((Context) context, options)
         // The client's own time-out ends once the socket is open.
         .timeout(config.connectMillis(), TimeUnit.MILLISECONDS)
