@@ -35,7 +35,7 @@ class Jobs extends Page {
       { title: 'Every', numeric: true, value: (job) => job.period_ms, cell: (job) => duration(job.period_ms) },
       { title: 'Runs in', value: (job) => job.runs_in, cell: (job) => RUNS_IN[/** @type {keyof RUNS_IN} */ (job.runs_in)] },
       { title: 'Result', value: (job) => result(job), cell: (job) => outcome(job) },
-      { title: 'Last run', value: (job) => job.last_run?.started_at, cell: (job) => (job.last_run ? html`${at(job.last_run.started_at)} <span class="faint">${took(job.last_run.duration_ms)}</span>` : 'none yet') },
+      { title: 'Last run', value: (job) => job.last_run_at, cell: (job) => (job.last_run_at ? html`${at(job.last_run_at)} <span class="faint">${took(job.last_duration_ms)}</span>` : 'none yet') },
       { title: 'Next run', value: (job) => job.next_run_at, cell: (job) => (job.next_run_at ? at(job.next_run_at) : 'running') },
       { title: 'Failures', numeric: true, value: (job) => job.failures, cell: (job) => `${job.failures} of ${job.runs}` },
       { title: 'Actions', isAction: true, cell: (job) => html`<button type="button" class="quiet tiny" aria-label=${`Run ${job.name} now`} @click=${() => this.run(job)}>Run now</button>` },
@@ -61,7 +61,7 @@ function took(millis) {
 
 /** @param {any} job */
 function result(job) {
-  return job.skipped ?? job.last_run?.result ?? '';
+  return job.skipped ?? job.last_result ?? '';
 }
 
 /** @param {any} job */
@@ -69,10 +69,10 @@ function outcome(job) {
   if (job.skipped) {
     return html`${badge(SKIPPED[/** @type {keyof SKIPPED} */ (job.skipped)])} ${job.holder ? html`<span class="faint mono">${job.holder}</span>` : nothing}`;
   }
-  if (!job.last_run) {
+  if (!job.last_result) {
     return nothing;
   }
-  return job.last_run.result === 'succeeded' ? badge('succeeded', 'good') : html`${badge('failed', 'bad')} <span class="faint">${job.last_run.error}</span>`;
+  return job.last_result === 'succeeded' ? badge('succeeded', 'good') : html`${badge('failed', 'bad')} <span class="faint">${job.last_error}</span>`;
 }
 
 customElements.define('bourse-jobs', Jobs);

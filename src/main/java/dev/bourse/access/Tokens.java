@@ -16,15 +16,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Every live token, in memory. One entry is about 400 bytes; a hundred thousand tokens are 40 MB.
  */
 public final class Tokens implements Mirror {
-  private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
-
   /** How often {@link #flushSome} is due: one write a minute for a token, whatever its traffic. */
   public static final long TOUCH_INTERVAL_MILLIS = 60_000;
 

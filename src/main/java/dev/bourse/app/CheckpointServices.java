@@ -158,7 +158,7 @@ record CheckpointServices(
   }
 
   /**
-   * Starts the upkeep, until the service stops.
+   * Starts the background jobs, until the service stops.
    *
    * @param permission the rule by which members may publish
    */

@@ -314,7 +314,7 @@ final class ServiceCore {
         context.signals());
   }
 
-  /** Starts the upkeep of the store's records. */
+  /** Starts the jobs on the store's records. */
   private void keepUp() {
     Clock clock = context.clock();
     AuditConfig audit = context.config().audit();

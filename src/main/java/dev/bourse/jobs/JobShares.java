@@ -43,26 +43,26 @@ final class JobShares {
   /** Divides the names of tasks in a row; no name has it. */
   private static final String BETWEEN = "\n";
 
-  /** Who is there, and until when this is believed, by the monotonic clock. */
+  /** The rows last read, and until when they count, by the monotonic clock. */
   private record Known(Map<String, Set<String>> tasksByProcess, long untilNanos) {}
 
   private record Found(String process, Set<String> tasks, long expiresAt, boolean isThere) {}
 
-  /** What this process stands on once the store is open. */
+  /** The store, and the name of this process. */
   private record Self(Database database, String process) {}
 
   private final long intervalMillis;
   private final LongSupplier nanoTime;
 
-  /** Whether each task's last step here failed: others are to try it then. */
+  /** Whether each task's last step failed here; a failing task is not offered. */
   private final Map<String, Boolean> failing = new ConcurrentHashMap<>();
 
   private volatile @Nullable Self self;
   private volatile @Nullable Known known;
 
   /**
-   * @param intervalMillis how often what is divided is done at most: as often it is divided anew,
-   *     within bounds
+   * @param intervalMillis the shortest period of the tasks; they are divided as often, within
+   *     bounds
    * @param nanoTime the monotonic clock
    */
   JobShares(long intervalMillis, LongSupplier nanoTime) {
@@ -120,7 +120,7 @@ final class JobShares {
     self = database.isShared() ? new Self(database, process) : null;
   }
 
-  /** Says that this process is there, and looks who else is. */
+  /** Renews the row of this process, and reads those of others. */
   Future<Boolean> round() {
     Self here = self;
     if (here == null) {
@@ -178,7 +178,7 @@ final class JobShares {
                 row.truth("is_there")));
   }
 
-  /** Deletes a row of a process that is gone, unless it has come back. The next one, next time. */
+  /** Deletes one expired row of another process, unless it was renewed. */
   private static Future<Void> forget(Self here, List<Found> found) {
     return found.stream()
         .filter(one -> !one.isThere() && !one.process().equals(here.process()))

@@ -30,6 +30,9 @@ import org.slf4j.LoggerFactory;
 public final class ScheduledJob {
   private static final Logger LOG = LoggerFactory.getLogger(ScheduledJob.class);
 
+  /** How soon a turn without confirmed time is repeated, so that long periods do not double. */
+  private static final long UNCONFIRMED_MILLIS = 60_000;
+
   /** The shortest pause of a timer. */
   private static final long LEAST_PAUSE_MILLIS = 1;
 
@@ -242,7 +245,10 @@ public final class ScheduledJob {
   private void leave(boolean isFirst, JobView.Skip why, @Nullable String holder) {
     if (isFirst) {
       tally.skip(why, holder);
-      schedule();
+      schedule(
+          why == JobView.Skip.NO_CONFIRMED_TIME
+              ? Math.min(UNCONFIRMED_MILLIS, job.periodMillis())
+              : job.periodMillis());
     } else {
       end(null);
     }
@@ -254,15 +260,18 @@ public final class ScheduledJob {
     schedule();
   }
 
-  /** Ends a run and schedules the next one. */
   private void schedule() {
+    schedule(job.periodMillis());
+  }
+
+  /** Ends a run and schedules the next one. */
+  private void schedule(long period) {
     isRunning = false;
     isManual = false;
     if (stopping != null) {
       completeStop();
       return;
     }
-    long period = job.periodMillis();
     long pause =
         isRequested
             ? LEAST_PAUSE_MILLIS

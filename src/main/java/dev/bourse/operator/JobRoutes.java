@@ -9,7 +9,6 @@ import dev.bourse.jobs.JobService;
 import dev.bourse.jobs.JobView;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import org.jspecify.annotations.Nullable;
 
 /** Operations of the operator contract on background jobs. */
 public final class JobRoutes {
@@ -34,6 +33,7 @@ public final class JobRoutes {
   }
 
   private static JsonObject json(JobView view) {
+    JobView.Run run = view.lastRun();
     return new JsonObject()
         .put("name", view.job().name())
         .put("summary", view.job().summary())
@@ -42,21 +42,14 @@ public final class JobRoutes {
         .put("needs_confirmed_time", view.job().needsConfirmedTime())
         .put("running_since", Times.rfc3339OrNull(view.runningSinceMillis()))
         .put("next_run_at", Times.rfc3339OrNull(view.nextRunMillis()))
-        .put("last_run", json(view.lastRun()))
+        .put("last_run_at", run == null ? null : Times.rfc3339(run.startedAtMillis()))
+        .put("last_duration_ms", run == null ? null : run.tookMillis())
+        .put("last_result", run == null ? null : run.error() == null ? "succeeded" : "failed")
+        .put("last_error", run == null ? null : run.error())
         .put("last_success_at", Times.rfc3339OrNull(view.lastSuccessMillis()))
         .put("runs", view.runs())
         .put("failures", view.failures())
         .put("skipped", view.skipped() == null ? null : view.skipped().label())
         .put("holder", view.holder());
-  }
-
-  private static @Nullable JsonObject json(JobView.@Nullable Run run) {
-    return run == null
-        ? null
-        : new JsonObject()
-            .put("started_at", Times.rfc3339(run.startedAtMillis()))
-            .put("duration_ms", run.tookMillis())
-            .put("result", run.error() == null ? "succeeded" : "failed")
-            .put("error", run.error());
   }
 }

@@ -58,7 +58,8 @@ class ErrorExamplesApiTest {
    * (SignInPagesApiTest, ConsentPageApiTest), an identity provider's answers
    * (ProviderSignInApiTest), a session's (the tests of sessions), lost or mismatched bytes
    * (UploadApiTest, ChunkedUploadApiTest), decided reviews (ReviewApiTest), clusters retired by
-   * members (SelfServiceApiTest) and an operator's last token (OperatorTokenAdminApiTest).
+   * members (SelfServiceApiTest), an operator's last token (OperatorTokenAdminApiTest) and jobs
+   * without their conditions (JobApiTest).
    */
   private static final Set<String> ELSEWHERE =
       Set.of(
@@ -84,7 +85,8 @@ class ErrorExamplesApiTest {
           "409 downloadReview",
           "409 fetchReviewFile",
           "409 mintOperator",
-          "409 revokeOperator");
+          "409 revokeOperator",
+          "409 runJob");
 
   private static RunningBourse bourse;
   private static ApiClient ofAnotherSite;

@@ -148,15 +148,14 @@ class JobSharesTest {
   @Test
   void aJobIsSkippedWhileAnotherProcessRunsItAndRunsHereForAnOperator() throws Exception {
     Sharer other = new Sharer(SELDOM, List.of("a"));
+    // Of two processes with one task the first by name has it; the name of the other is random.
+    other.shares.join(other.database, "a process before any id");
     other.round();
     FakeClock clock = new FakeClock(1_700_000_000_000L);
     BackgroundJobs jobs =
         new BackgroundJobs(
             vertx, clock, clock, System::nanoTime, new Random(), SELDOM, new Signals());
     jobs.divide(other.database);
-    // Of two processes with one task the first by name has it; ids of processes are random.
-    other.shares.join(other.database, "a process before any id");
-    other.round();
     AtomicInteger runs = new AtomicInteger();
     Polls.until("the other process is known", () -> jobs.shares().findOther("a").isPresent());
     ScheduledJob job =

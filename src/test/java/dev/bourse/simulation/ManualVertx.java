@@ -31,6 +31,8 @@ public final class ManualVertx {
   private ManualVertx() {}
 
   /**
+   * Creates an instance.
+   *
    * @param loop runs everything
    * @param workers runs blocking work
    */
