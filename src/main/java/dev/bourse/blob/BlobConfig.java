@@ -3,19 +3,20 @@ package dev.bourse.blob;
 /**
  * The bounds of a local blob store.
  *
- * @param threads threads that inspect and write blocks, 1 to 256: one per core, because inspection
- *     is what costs. Half as many (at least one) see what reopened uploads hold
+ * @param threads threads that inspect and write blocks, 1 to 256. The default is one per core
+ *     because inspection is CPU-bound. Half as many (at least one) inspect the stored bytes of
+ *     reopened uploads.
  * @param openUploads uploads that may be open at once, 1 to 100,000. Each holds a file, its
  *     inspector and up to {@code waitingBlocks} blocks, so this bounds the memory of all uploads:
- *     the default is 128 MiB of blocks of 256 KiB
- * @param waitingBlocks blocks of one upload that may wait or be under way, 1 to 64; from 2 on the
- *     next block is there when a thread has finished one
- * @param openBlobs blobs that may be read at once, 1 to 100,000; each holds an open file, however
- *     many read it
- * @param waitingCalls other calls that may wait or be under way, 1 to 100,000: openings,
- *     publications, deletions, pieces, lists
- * @param reserveBytes room on the disk that uploads leave free, 0 or more: the exchange's own store
- *     is often on the same disk, and stops when that is full
+ *     the default is 128 MiB of blocks of 256 KiB.
+ * @param waitingBlocks blocks of one upload that may wait or be in progress, 1 to 64; from 2 on,
+ *     the next block is ready when a thread finishes one
+ * @param openBlobs blobs that may be read at once, 1 to 100,000. Each holds one open file, which
+ *     all its readers share.
+ * @param waitingCalls other calls that may wait or be in progress, 1 to 100,000: opening,
+ *     publishing, deleting, reading, listing
+ * @param reserveBytes disk space that uploads leave free, 0 or more. The exchange's own database is
+ *     often on the same disk and stops when that is full.
  */
 public record BlobConfig(
     int threads,
@@ -24,7 +25,6 @@ public record BlobConfig(
     int openBlobs,
     int waitingCalls,
     long reserveBytes) {
-  /** Uploads that may be open at once, by default. */
   public static final int UPLOADS = 128;
 
   public BlobConfig {
@@ -37,8 +37,8 @@ public record BlobConfig(
   }
 
   /**
-   * Bounds fit for one server: a thread per core, 128 uploads of 4 blocks each, 512 blobs read,
-   * 1,024 waiting calls, 1 GiB left free.
+   * Returns bounds for one server: a thread per core, 128 uploads of 4 blocks each, 512 blobs open
+   * for reading, 1,024 waiting calls, 1 GiB left free.
    */
   public static BlobConfig defaults() {
     return new BlobConfig(
@@ -50,7 +50,7 @@ public record BlobConfig(
         1L << 30);
   }
 
-  /** The same bounds with another number of blobs that may be read at once. */
+  /** Returns the same bounds with another number of blobs that may be read at once. */
   public BlobConfig withOpenBlobs(int most) {
     return new BlobConfig(threads, openUploads, waitingBlocks, most, waitingCalls, reserveBytes);
   }

@@ -31,25 +31,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The folders of a local store and what is done to whole files in them; every call blocks.
+ * The folders of a local store and the operations on whole files in them. Every call blocks.
  *
- * <p>{@code uploads/5c/<upload>} and {@code blobs/e1/<key>}: the folder between is the first byte
- * of the name's SHA-256, so that a million files make folders of 4,000 and a page of a list reads
- * one of them.
+ * <p>Files are {@code uploads/5c/<upload>} and {@code blobs/e1/<key>}. The folder in the middle is
+ * the first byte of the name's SHA-256, so a million files make folders of 4,000, and a page of a
+ * list reads one of them.
  */
 final class BlobFiles {
   private static final Logger log = LoggerFactory.getLogger(BlobFiles.class);
 
   private static final int FOLDERS = 256;
 
-  /** Nobody but the service's own user reads tenants' bytes. */
+  /** Only the service's own user may read tenants' bytes. */
   private static final FileAttribute<Set<PosixFilePermission>> PRIVATE_FILE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   private static final FileAttribute<Set<PosixFilePermission>> PRIVATE_FOLDER =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
-  /** The two kinds of files. */
   enum Area {
     UPLOADS("uploads"),
     BLOBS("blobs");
@@ -65,10 +64,10 @@ final class BlobFiles {
   private final FileStore disk;
   private final long reserveBytes;
 
-  /** Held while a blob's age is looked at and it is deleted, and while its age changes. */
+  /** Held while a blob's age is read and the blob is deleted, and while its age changes. */
   private final Object ages = new Object();
 
-  /** Creates the folders that are not there. */
+  /** Creates missing folders. */
   BlobFiles(Path root, long reserveBytes) throws IOException {
     this.root = root.toAbsolutePath();
     this.reserveBytes = reserveBytes;
@@ -80,7 +79,10 @@ final class BlobFiles {
     disk = Files.getFileStore(this.root);
   }
 
-  /** What no other folder has, and this keeps wherever it is moved; made when it is first asked. */
+  /**
+   * Returns an id that is unique to this folder and stays when the folder is moved; created on
+   * first use.
+   */
   String id() {
     Path file = root.resolve("id");
     try {
@@ -117,7 +119,7 @@ final class BlobFiles {
     return root.resolve(area.folder).resolve(HexFormat.of().toHexDigits((byte) folder));
   }
 
-  /** Where a blob is in the folder of a local store. */
+  /** Returns the path of a blob within a local store's folder. */
   static Path blob(Path root, String key) {
     return folder(root, Area.BLOBS, folderOf(key)).resolve(key);
   }
@@ -126,7 +128,7 @@ final class BlobFiles {
     return folder(area, folderOf(name)).resolve(name);
   }
 
-  /** An upload's file, open for reading and writing, created when there is none. */
+  /** Opens an upload's file for reading and writing, and creates it if it is missing. */
   FileChannel openUpload(String uploadId) {
     Path path = path(Area.UPLOADS, uploadId);
     try {
@@ -151,7 +153,7 @@ final class BlobFiles {
     }
   }
 
-  /** The file's length, or -1 when there is none. */
+  /** Returns the file's length, or -1 if there is no such file. */
   long length(Area area, String name) {
     Path path = path(area, name);
     try {
@@ -172,7 +174,9 @@ final class BlobFiles {
     }
   }
 
-  /** Deletes a blob published before some time; returns whether there is none any more. */
+  /**
+   * Deletes a blob that was published before a time. Returns true if the blob is absent afterwards.
+   */
   boolean deleteBlob(String key, Instant before) {
     Path path = path(Area.BLOBS, key);
     try {
@@ -188,7 +192,7 @@ final class BlobFiles {
     }
   }
 
-  /** Has a blob's age begin now; returns whether there is one. */
+  /** Restarts a blob's age at {@code now}. Returns false if there is no such blob. */
   private boolean renew(Path blob, Instant now) throws IOException {
     synchronized (ages) {
       try {
@@ -201,21 +205,21 @@ final class BlobFiles {
   }
 
   /**
-   * Turns an upload into a blob. Each step can be repeated, so a call after a crash at any of them
-   * does the rest.
+   * Turns an upload into a blob. Each step is idempotent, so a call after a crash completes the
+   * rest.
    */
   void publish(String uploadId, String key, Instant now) {
     Path upload = path(Area.UPLOADS, uploadId);
     Path blob = path(Area.BLOBS, key);
     try {
       if (renew(blob, now)) {
-        // The crash came after the rename. A file system that lost only the removal of the old
-        // name in it shows both.
+        // A crash came after the rename. A file system that lost only the removal of the old name
+        // shows both names.
         Files.deleteIfExists(upload);
       } else {
         moveUnlessMoved(upload, blob, key, now);
       }
-      // In any case, since an earlier call may have been cut short before this.
+      // Always, because an earlier call may have crashed before this step.
       flushFolder(blob.resolveSibling(""));
       flushFolder(root.resolve(Area.BLOBS.folder));
     } catch (NoSuchFileException e) {
@@ -226,8 +230,8 @@ final class BlobFiles {
   }
 
   /**
-   * Makes the upload durable and the blob. Another process may be doing the same; whichever renames
-   * first has flushed before, so the other finds everything done.
+   * Makes the upload durable and renames it to the blob. Another process may do the same; the
+   * process that renames first has flushed before, so the other one finds the work complete.
    */
   private void moveUnlessMoved(Path upload, Path blob, String key, Instant now) throws IOException {
     try {
@@ -242,9 +246,9 @@ final class BlobFiles {
   }
 
   /**
-   * Makes an upload's bytes durable, and its time that of its publication, since the age of a blob
-   * counts from then. A failed flush is final: the system has dropped the pages it could not write
-   * and would call the next flush a success.
+   * Makes an upload's bytes durable and sets its time to the publication, from which a blob's age
+   * counts. A failed flush is final: the operating system has dropped the pages it could not write
+   * and would report the next flush as a success.
    */
   private static void flush(Path upload, Instant now) throws IOException {
     try (FileChannel channel = FileChannel.open(upload, StandardOpenOption.WRITE)) {
@@ -265,22 +269,22 @@ final class BlobFiles {
   }
 
   /**
-   * Refuses bytes that would eat into the reserve.
+   * Rejects bytes that would use the reserved disk space.
    *
-   * @throws StorageFull when they would
+   * @throws StorageFull if they would
    */
   void checkRoom(int bytes) throws IOException {
     long usable = disk.getUsableSpace();
     if (usable - bytes < reserveBytes) {
       throw new StorageFull(
-          usable + " bytes are free under " + root + ", of which " + reserveBytes + " stay free",
-          null);
+          usable + " bytes free under " + root + ", and " + reserveBytes + " are reserved", null);
     }
   }
 
   /**
-   * What an I/O error means. Java tells it only in the system's words, so the room on the disk is
-   * checked too; a quota or a limit on files shows in the words only.
+   * Maps an I/O error to the port's exceptions. Java reports the cause only in the system's
+   * message, so this also checks the free space. An exceeded quota or file size limit is visible
+   * only in the message.
    */
   RuntimeException failure(String what, IOException e) {
     String words = String.valueOf(e.getMessage());
@@ -296,11 +300,11 @@ final class BlobFiles {
       }
     }
     return full
-        ? new StorageFull(what + ": there is no room", e)
+        ? new StorageFull(what + ": no space left", e)
         : new StorageFault(what + ": " + words, e);
   }
 
-  /** A page of names last written before some time, by folder and then by name. */
+  /** Returns a page of names last written before a time, ordered by folder and then by name. */
   Page<String> list(Area area, Instant before, String after, int limit) {
     List<String> found = new ArrayList<>();
     int first = after.isEmpty() ? 0 : folderOf(after);
@@ -311,7 +315,10 @@ final class BlobFiles {
     return Page.of(found, limit);
   }
 
-  /** The first so many names of a folder behind one, in order; no more than those are held. */
+  /**
+   * Returns the first {@code most} names of a folder after a name, in order. Only those are held in
+   * memory.
+   */
   private List<String> names(Path folder, Instant before, String after, int most) {
     PriorityQueue<String> kept = new PriorityQueue<>(Comparator.reverseOrder());
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
@@ -347,12 +354,12 @@ final class BlobFiles {
     }
   }
 
-  /** Closes a file on which nothing depends any more. */
+  /** Closes a file whose content is no longer needed, and logs a failure. */
   static void closeQuietly(FileChannel channel) {
     try {
       channel.close();
     } catch (IOException e) {
-      log.warn("a file did not close cleanly", e);
+      log.warn("closing a file failed", e);
     }
   }
 }

@@ -1,8 +1,8 @@
 package dev.bourse.blob;
 
-/** There is no such blob or upload, or there is none any more. Trying again does not help. */
+/** No such blob or upload exists, or it was deleted. Retrying does not help. */
 public final class BlobGone extends RuntimeException {
-  /** Says what is not there. It is an answer, not a fault, so it carries no stack trace. */
+  /** Creates the exception without a stack trace because a missing blob is an expected answer. */
   public BlobGone(String message) {
     super(message, null, false, false);
   }

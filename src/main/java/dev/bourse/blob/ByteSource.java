@@ -4,44 +4,45 @@ import io.vertx.core.Future;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Bytes on their way in, such as the body of a request. */
+/** Incoming bytes, such as the body of a request. */
 public interface ByteSource {
-  /** How many there are, as their sender says; empty when that was not told. */
+  /** Returns how many bytes the sender announced; empty if it announced no length. */
   OptionalLong length();
 
-  /** The media type their sender gives them, whatever they are. */
+  /** Returns the media type that the sender declared, which is not verified. */
   Optional<String> contentType();
 
   /**
-   * To be called before work that is of use to the sender alone.
+   * Checks that the sender is still connected. Call it before work that only the sender benefits
+   * from.
    *
-   * @throws RuntimeException that reading would fail with, once the sender is known to have left
+   * @throws RuntimeException the failure of {@link #read} if the sender is known to have
+   *     disconnected
    */
   default void requireSender() {}
 
   /**
-   * Hands the bytes over in order, in blocks of so many of which the last may be shorter, and waits
-   * while too many blocks are not taken. To be called once.
+   * Passes the bytes to the sink in order, in blocks of {@code blockBytes} except a shorter last
+   * one, and pauses while too many blocks are pending. May be called once.
    *
-   * <p>Succeeds with the number of bytes once all are taken. Fails, once every block handed over is
-   * settled, with the sink's failure, after which nothing more is read, or because the sender left.
+   * <p>Succeeds with the number of bytes after the sink took all of them. Fails with the sink's
+   * failure, after which no more bytes are read, or because the sender disconnected; in both cases
+   * after every block passed to the sink has completed.
    *
    * @param blockBytes 1 to 1,048,576
-   * @param expectedBytes what comes beyond so many is handed over at its first byte, in a block
-   *     however short, so that the sink can refuse it at once and need not wait for a sender that
-   *     never ends
+   * @param expectedBytes the first byte beyond this number is passed on at once, even in a short
+   *     block, so that the sink can reject it without waiting for an endless sender
    */
   Future<Long> read(int blockBytes, long expectedBytes, Sink sink);
 
-  /** The same for a source of which any number of bytes may come. */
+  /** Reads a source of unbounded length. */
   default Future<Long> read(int blockBytes, Sink sink) {
     return read(blockBytes, Long.MAX_VALUE, sink);
   }
 
-  /** Takes the blocks. */
   @FunctionalInterface
   interface Sink {
-    /** The bytes may be used until the future completes, and not after. */
+    /** Takes a block. The bytes may be used until the returned future completes. */
     Future<Void> take(byte[] bytes, int from, int to);
   }
 }

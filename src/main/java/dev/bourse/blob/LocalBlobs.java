@@ -21,15 +21,15 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blobs as files of a folder of the local disk, on a POSIX file system that no other process writes
- * to: which uploads are open is known to this object alone.
+ * Blobs as files in a folder of the local disk, on a POSIX file system to which no other process
+ * writes, because this object alone tracks the open uploads.
  *
- * <p>Appended bytes are the operating system's at once and outlive the process; they are flushed
- * when the upload is published. When the machine itself stops, an upload may have lost its end, or
- * have zeros there on some file systems, which its digest shows.
+ * <p>Appended bytes belong to the operating system at once and survive the process. They are
+ * flushed when the upload is published. If the machine crashes, an upload may lose its end, or
+ * contain zeros there on some file systems; its digest detects that.
  */
 public final class LocalBlobs implements BlobStore {
-  /** A few calls at once keep a disk busy. */
+  /** A few concurrent calls keep a disk busy. */
   private static final int CALL_THREADS = 8;
 
   private final BlobFiles files;
@@ -52,10 +52,10 @@ public final class LocalBlobs implements BlobStore {
   }
 
   /**
-   * Opens the store in a folder, which is created, readable by this user alone, when there is none.
-   * Fails with the {@link IOException} of a folder that cannot be used.
+   * Opens the store in a folder. A missing folder is created, readable by this user alone. Fails
+   * with the {@link IOException} of an unusable folder.
    *
-   * @param clock what time blobs are published at
+   * @param clock supplies the publication times of blobs
    */
   public static Future<LocalBlobs> open(Vertx vertx, Path folder, BlobConfig config, Clock clock) {
     Context home = vertx.getOrCreateContext();
@@ -68,16 +68,16 @@ public final class LocalBlobs implements BlobStore {
   }
 
   /**
-   * The file of a blob in a store's folder: once there, it never changes until it is deleted. For
-   * whoever keeps copies of files.
+   * Returns the file of a blob within a store's folder, for tools that copy files. An existing file
+   * does not change until it is deleted.
    *
-   * @throws IllegalArgumentException when the port allows no such key
+   * @throws IllegalArgumentException if the key is not valid
    */
   public static Path fileOf(Path folder, String key) {
     return BlobFiles.blob(folder, BlobStore.checkedName(key));
   }
 
-  /** What no other folder has, and this keeps wherever it is moved. */
+  /** Returns an id that is unique to this folder and stays when the folder is moved. */
   public Future<String> folderId() {
     return checked(() -> longCall(files::id));
   }
@@ -98,8 +98,7 @@ public final class LocalBlobs implements BlobStore {
           synchronized (this) {
             checkIdle(uploadId);
             if (uploads.size() >= config.openUploads()) {
-              throw new StorageBusy(
-                  uploads.size() + " uploads are open, the most that are allowed");
+              throw new StorageBusy(uploads.size() + " uploads are open, which is the limit");
             }
             uploads.put(uploadId, upload);
           }
@@ -141,7 +140,7 @@ public final class LocalBlobs implements BlobStore {
           synchronized (this) {
             open = uploads.get(BlobStore.checkedName(uploadId));
           }
-          // Of an upload that is open the file may hold a part of the block under way.
+          // While an upload is open, the file may hold a part of the block in progress.
           long known = open == null ? -1 : open.stored();
           return known >= 0 ? known : Math.max(0, files.length(BlobFiles.Area.UPLOADS, uploadId));
         });
@@ -177,13 +176,14 @@ public final class LocalBlobs implements BlobStore {
           if (open == null) {
             return end(uploadId, () -> files.deleteUpload(uploadId));
           }
-          // Once it is released it may be opened again, and then that is abandoned in its turn.
+          // If a caller reopens the upload after the release, that opening is abandoned in its
+          // turn.
           return open.end(new BlobGone("upload " + uploadId + " was abandoned"))
               .compose(v -> abandon(uploadId));
         });
   }
 
-  /** Does the last thing to an upload that is marked as ending. */
+  /** Runs the final operation of an upload that is marked as ending. */
   private Future<Void> end(String uploadId, Runnable deed) {
     return workers
         .<Void>longCall(
@@ -221,13 +221,12 @@ public final class LocalBlobs implements BlobStore {
     return checked(() -> openBlobs.read(BlobStore.checkedName(key)));
   }
 
-  /** See {@link OpenBlobs}. */
   @Override
   public boolean sharesReadings() {
     return true;
   }
 
-  /** A file of this machine has no address. */
+  /** Returns empty because a local file has no address. */
   @Override
   public Future<Optional<URI>> address(String key, Duration lifetime, Map<String, String> headers) {
     return checked(
@@ -260,7 +259,7 @@ public final class LocalBlobs implements BlobStore {
         });
   }
 
-  /** Whatever a crash leaves here is an upload or a blob. */
+  /** Does nothing: a crash leaves only uploads and blobs here. */
   @Override
   public Future<Integer> tidy() {
     return Future.succeededFuture(0);
@@ -271,7 +270,7 @@ public final class LocalBlobs implements BlobStore {
     if (closed == null) {
       StorageBusy reason = OpenBlobs.closedStore();
       List<Future<Void>> ends = new ArrayList<>();
-      // A copy, for each of them leaves its collection when it has ended.
+      // A copy, because each upload removes itself from the collection when it ends.
       List.copyOf(uploads.values()).forEach(upload -> ends.add(upload.end(reason)));
       ends.add(openBlobs.close());
       closed = Future.join(ends).transform(all -> workers.close());
@@ -295,7 +294,7 @@ public final class LocalBlobs implements BlobStore {
     return Future.failedFuture(OpenBlobs.closedStore());
   }
 
-  /** A call whose arguments and state are looked at on the caller's thread. */
+  /** Validates arguments and state on the caller's thread. */
   private static <T> Future<T> checked(Callable<Future<T>> call) {
     try {
       return call.call();

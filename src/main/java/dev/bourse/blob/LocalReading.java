@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A file that is open for reading; its bytes stay while it is, whatever becomes of its name. */
+/** A file that is open for reading. Its bytes stay readable after its name is deleted. */
 final class LocalReading implements Reading {
   private final String key;
   private final FileChannel channel;
@@ -21,8 +21,10 @@ final class LocalReading implements Reading {
   private @Nullable Future<Void> closed;
 
   /**
-   * @param channel the file, which others may be reading too
-   * @param onClosed closes the file when nobody reads it any more
+   * Creates a reading.
+   *
+   * @param channel the file, which other readings may share
+   * @param onClosed closes the file when its last reader leaves
    */
   LocalReading(
       String key,
@@ -54,7 +56,7 @@ final class LocalReading implements Reading {
     if (count < 1 || count > BlobStore.MAX_BLOCK_BYTES || offset < 0 || offset > length - count) {
       return Future.failedFuture(
           new IllegalArgumentException(
-              "%s bytes at %s are no piece of a blob of %s; expected 1 to %s bytes within it"
+              "%s bytes at %s are not a valid piece of a blob of %s; expected 1 to %s bytes within it"
                   .formatted(count, offset, length, BlobStore.MAX_BLOCK_BYTES)));
     }
     return isClosed()

@@ -12,23 +12,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open upload of a local store: a queue of steps of which one is with the workers at any time.
- * When a step is done the next one goes to the end of the workers' queue, so that uploads take
- * turns block by block.
+ * An open upload of a local store: a queue of steps, one of which is with the workers at any time.
+ * After each step, the next one goes to the end of the workers' queue, so that uploads take turns
+ * block by block.
  */
 final class LocalUpload implements Upload {
   private static final Logger log = LoggerFactory.getLogger(LocalUpload.class);
 
   /**
-   * How much of a stored prefix is inspected before others get a turn. Some milliseconds of work:
-   * one who reopens 50 GiB holds up one who reopens 1 MiB by a slice, not by half a minute.
+   * Bytes of a stored prefix to inspect before other uploads get a turn: some milliseconds of work.
+   * So reopening 50 GiB delays the reopening of 1 MiB by one slice, not by half a minute.
    */
   private static final int SLICE_BYTES = 4 * 1024 * 1024;
 
   /**
-   * How much the system is given to write at a time. Measured: calls of 256 KiB cost it three times
-   * and more the time of 64 KiB, perhaps because it then looks for large pieces of memory to cache
-   * them in; that cause was not verified.
+   * Bytes per write call. Measured: calls of 256 KiB cost the system at least three times as much
+   * as calls of 64 KiB, perhaps because it then searches for large pieces of memory to cache them
+   * in; that cause was not verified.
    */
   private static final int WRITE_BYTES = 64 * 1024;
 
@@ -50,7 +50,7 @@ final class LocalUpload implements Upload {
   /** Written by steps; -1 until the file is open. */
   private volatile long stored = -1;
 
-  /** Why what waits is not to be done any more. */
+  /** Why waiting steps are to be skipped; null while they are to run. */
   private volatile @Nullable RuntimeException ended;
 
   // The four below are guarded by this object.
@@ -62,10 +62,10 @@ final class LocalUpload implements Upload {
   private boolean releasing;
 
   /**
-   * An upload whose opening is under way: nothing else is done until {@link #openFile} and the
-   * inspection it starts have ended.
+   * Creates an upload whose opening is in progress. No other step runs until {@link #openFile} and
+   * the inspection it starts have ended.
    *
-   * @param onReleased told when the file is closed, before anybody else is
+   * @param onReleased called when the file is closed, before the release completes
    */
   LocalUpload(
       String id,
@@ -83,12 +83,12 @@ final class LocalUpload implements Upload {
     opened = new WorkerPromise<>(workers.home());
   }
 
-  /** Ends with the stored bytes inspected, or with the reason why not and the upload released. */
+  /** Succeeds when the stored bytes are inspected, or fails with the upload released. */
   Future<Upload> opened() {
     return opened.future();
   }
 
-  /** The first step, on a worker's thread. */
+  /** Opens the file. This is the first step, on a worker's thread. */
   void openFile() {
     try {
       FileChannel file = files.openUpload(id);
@@ -105,7 +105,7 @@ final class LocalUpload implements Upload {
     inspectOrStart();
   }
 
-  /** Instead of the first step: the opening fails with this. */
+  /** Fails the opening with a cause, in place of the first step. */
   void refuse(Throwable cause) {
     broken = cause;
     inspectOrStart();
@@ -124,7 +124,7 @@ final class LocalUpload implements Upload {
     if (failure == null) {
       opened.succeed(this);
     } else {
-      // Told once released, so that whoever hears of it may abandon the upload or open it again.
+      // Complete after the release, so that the caller may abandon the upload or open it again.
       release();
       released.future().onComplete(v -> opened.fail(failure));
     }
@@ -158,7 +158,7 @@ final class LocalUpload implements Upload {
     return stored;
   }
 
-  /** What is written to a file outlives the process. */
+  /** Returns {@link #stored} because bytes written to a file survive the process. */
   @Override
   public long kept() {
     return stored;
@@ -175,14 +175,14 @@ final class LocalUpload implements Upload {
     WorkerPromise<Void> answer = new WorkerPromise<>(workers.home());
     synchronized (this) {
       if (refusal == null && blocks >= waitingBlocks) {
-        // Whatever came behind the missing block would be stored in its place.
+        // Bytes after the missing block would be stored in its place.
         refusal =
             new IllegalStateException(
                 "upload "
                     + id
                     + " was given a block while "
                     + blocks
-                    + " waited, the most that are allowed");
+                    + " waited, which is the limit");
       }
       if (refusal != null) {
         return Future.failedFuture(refusal);
@@ -235,8 +235,9 @@ final class LocalUpload implements Upload {
       try {
         file.truncate(start);
       } catch (IOException again) {
-        // The part of the block that is there was inspected, and whoever goes on asks first.
-        log.warn("upload {} keeps a part of a block behind {} bytes", id, start, again);
+        // The stored part of the block was inspected, and a client asks for the offset before it
+        // resumes.
+        log.warn("upload {} keeps a partial block after {} bytes", id, start, again);
         e.addSuppressed(again);
       }
       throw e;
@@ -244,13 +245,13 @@ final class LocalUpload implements Upload {
     stored = start + (to - from);
   }
 
-  /** The system has every block that was appended, which outlives the process. */
+  /** Does nothing: the operating system has every appended block, which survives the process. */
   @Override
   public Future<Void> keep() {
     return Future.succeededFuture();
   }
 
-  /** Nobody else opens it until this is released. */
+  /** Returns true because only one opening exists at a time. */
   @Override
   public Future<Boolean> isCurrent() {
     return Future.succeededFuture(true);
@@ -261,7 +262,7 @@ final class LocalUpload implements Upload {
     return true;
   }
 
-  /** The bytes of earlier openings passed the inspector at this one. */
+  /** Does nothing: the bytes of earlier openings passed the inspector when this one began. */
   @Override
   public Future<Void> finish() {
     return Future.succeededFuture();
@@ -283,7 +284,7 @@ final class LocalUpload implements Upload {
     return answer.future();
   }
 
-  /** Releases the upload without doing what waits; that fails with the reason. */
+  /** Releases the upload without running its waiting steps, which fail with the reason. */
   Future<Void> end(RuntimeException reason) {
     synchronized (this) {
       if (refusal == null) {

@@ -12,21 +12,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of blobs that are being read. Whoever reads the same blob at the same time shares one:
- * opening costs more than sending a small file, and one client cannot take all the files there may
- * be by reading one of them often.
+ * The files of blobs that are being read. Concurrent readers of one blob share one file, because
+ * opening costs more than sending a small file, and so that one client cannot exhaust the limit by
+ * reading one blob often.
  */
 final class OpenBlobs {
   private final BlobFiles files;
   private final Workers workers;
   private final int most;
 
-  // The three below, and what OpenBlob has, are guarded by this object.
+  // The three below and the fields of OpenBlob are guarded by this object.
   private final Map<String, OpenBlob> byKey = new HashMap<>();
   private final Set<OpenBlob> all = new HashSet<>();
   private boolean isClosed;
 
   /**
+   * Creates an empty set.
+   *
    * @param most files that may be open at once
    */
   OpenBlobs(BlobFiles files, Workers workers, int most) {
@@ -37,15 +39,15 @@ final class OpenBlobs {
 
   private record File(FileChannel channel, long length) {}
 
-  /** A blob and its file, which is closed when nobody reads it any more. */
+  /** A blob and its file, which is closed when its last reader leaves. */
   private static final class OpenBlob {
     private final String key;
     private final Set<LocalReading> readings = new HashSet<>();
 
-    /** Who asked while it was being opened. */
+    /** Readers that wait for the file to be opened. */
     private final List<WorkerPromise<Reading>> waiting = new ArrayList<>();
 
-    /** None until it is open. */
+    /** Null until the file is open. */
     private @Nullable File file;
 
     OpenBlob(String key) {
@@ -68,7 +70,7 @@ final class OpenBlobs {
       isFirst = found == null;
       if (isFirst && all.size() >= most) {
         return Future.failedFuture(
-            new StorageBusy(all.size() + " blobs are being read, the most that are allowed"));
+            new StorageBusy(all.size() + " blobs are being read, which is the limit"));
       }
       blob = found == null ? new OpenBlob(key) : found;
       answer = new WorkerPromise<>(workers.home());
@@ -90,7 +92,7 @@ final class OpenBlobs {
     return answer.future();
   }
 
-  /** On a worker's thread. */
+  /** Opens the file, on a worker's thread. */
   private void open(OpenBlob blob) {
     File file = openFile(blob.key);
     Map<WorkerPromise<Reading>, Reading> given = new HashMap<>();
@@ -138,7 +140,7 @@ final class OpenBlobs {
     return reading;
   }
 
-  /** The blob is deleted: those who read it go on, and nobody joins them. */
+  /** Removes a deleted blob: current readers continue, new ones do not join them. */
   synchronized void forget(String key) {
     byKey.remove(key);
   }
@@ -155,7 +157,7 @@ final class OpenBlobs {
     }
     return workers.giveBack(
         () -> {
-          // When the blob was deleted this frees its room, which takes seconds for many GiB.
+          // If the blob was deleted, this frees its disk space, which takes seconds for many GiB.
           BlobFiles.closeQuietly(file.channel());
           synchronized (this) {
             all.remove(blob);
@@ -164,7 +166,7 @@ final class OpenBlobs {
         });
   }
 
-  /** Breaks off all readings; nothing is opened from now on. */
+  /** Interrupts all readings and rejects new ones. */
   Future<Void> close() {
     List<LocalReading> open = new ArrayList<>();
     synchronized (this) {

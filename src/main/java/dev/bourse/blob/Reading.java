@@ -5,29 +5,31 @@ import io.vertx.core.buffer.Buffer;
 import java.nio.channels.FileChannel;
 import java.util.Optional;
 
-/** A blob that is open for reading, and stays readable when it is deleted. May be shared. */
+/** A blob that is open for reading and stays readable when it is deleted. May be shared. */
 public interface Reading {
-  /** The blob's length in bytes. */
+  /** Returns the blob's length in bytes. */
   long length();
 
   /**
-   * The blob as an open file when it is one, for the operating system to send without the process
-   * touching the bytes. It belongs to this reading: not to be closed, its position not to be moved.
+   * Returns the blob as an open file if it is one, so that the operating system can send it without
+   * copying bytes through the process. The file belongs to this reading: do not close it or move
+   * its position.
    */
   Optional<FileChannel> file();
 
   /**
-   * Bytes of the blob: as many as asked for, all of them within it.
+   * Reads exactly {@code length} bytes of the blob from an offset; the range must lie within the
+   * blob.
    *
    * @param length 1 to {@link BlobStore#MAX_BLOCK_BYTES}
    */
   Future<Buffer> piece(long offset, int length);
 
-  /** The same, told that nothing else is wanted of the blob: a store need not prepare for more. */
+  /** Reads the only piece the caller needs, so a store does not read ahead. */
   default Future<Buffer> onlyPiece(long offset, int length) {
     return piece(offset, length);
   }
 
-  /** Ends the reading, which holds an open file or a connection until then. Idempotent. */
+  /** Closes the reading, which holds an open file or a connection until then. Idempotent. */
   Future<Void> close();
 }

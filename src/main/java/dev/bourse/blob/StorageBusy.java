@@ -1,12 +1,12 @@
 package dev.bourse.blob;
 
 /**
- * The store does not take this call now, though nothing is wrong with it: as much as it allows is
- * open or waiting, or the store closes; {@link UploadBusy} when one upload is in use. Nothing was
- * done, and the same call may succeed in a second.
+ * The store rejected a call because a limit of open or waiting items was reached or because the
+ * store is closing; {@link UploadBusy} if a single upload is in use. The call had no effect and may
+ * succeed in a second.
  */
 public class StorageBusy extends RuntimeException {
-  /** Says which bound was met. It is an answer, not a fault, so it carries no stack trace. */
+  /** Creates the exception without a stack trace because a full store is an expected answer. */
   public StorageBusy(String message) {
     super(message, null, false, false);
   }

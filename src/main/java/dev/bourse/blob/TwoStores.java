@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A store and the one before it, whose blobs are still read and are deleted with their items, and
- * which takes no new ones. An upload that was under way there begins anew here.
+ * A store with a former store behind it, for a move between the two. The former store still serves
+ * and deletes its blobs but takes no new ones. An upload that was open there restarts here.
  *
- * <p>A blob may be in both: somebody moves it. So the former is asked behind the store, and the
- * store once more behind that, for the blob may have gone from one to the other meanwhile.
+ * <p>While blobs are moved, a blob may be in both stores. A read asks the store, then the former
+ * store, then the store again, because the blob may have moved between the first two questions.
  *
- * <p>Uploads and blobs are listed of the store alone. What no row knows of in the former one is
- * given up with it.
+ * <p>Lists cover the new store only. Unreferenced uploads and blobs of the former store are
+ * discarded together with it.
  */
 public final class TwoStores implements BlobStore {
   private final BlobStore store;
@@ -28,7 +28,7 @@ public final class TwoStores implements BlobStore {
     this.former = former;
   }
 
-  /** The one that takes new blobs. */
+  /** Returns the store that takes new blobs. */
   public BlobStore store() {
     return store;
   }
@@ -47,7 +47,10 @@ public final class TwoStores implements BlobStore {
     return store.stored(uploadId);
   }
 
-  /** Also when an earlier process published this in the former store and did not hear of it. */
+  /**
+   * Publishes the upload, and also succeeds if an earlier process published it in the former store
+   * without learning the outcome.
+   */
   @Override
   public Future<Void> publish(String uploadId, String key) {
     return store
@@ -66,7 +69,10 @@ public final class TwoStores implements BlobStore {
     return store.abandon(uploadId).compose(done -> former.abandon(uploadId));
   }
 
-  /** In the former store first: what is in neither is not moved any more. */
+  /**
+   * Deletes in the former store first, because a blob that is in neither store cannot be moved any
+   * more.
+   */
   @Override
   public Future<Void> delete(String key, Instant before) {
     return former.delete(key, before).compose(done -> store.delete(key, before));
@@ -90,7 +96,7 @@ public final class TwoStores implements BlobStore {
     return either(() -> store.read(key), () -> former.read(key));
   }
 
-  /** A blob may be in either. */
+  /** Returns true only if both stores share readings, because a blob may be in either. */
   @Override
   public boolean sharesReadings() {
     return store.sharesReadings() && former.sharesReadings();

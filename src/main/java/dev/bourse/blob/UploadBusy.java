@@ -1,6 +1,6 @@
 package dev.bourse.blob;
 
-/** One upload is in use by another call or process; room for more uploads would not change that. */
+/** The upload is in use by another call or process. A higher limit of uploads would not help. */
 public final class UploadBusy extends StorageBusy {
   public UploadBusy(String message) {
     super(message);

@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The result of work on its way from a worker thread to the context that asked. */
+/** Delivers the result of work on a worker thread to the caller's context. */
 public final class WorkerPromise<T> {
   private static final Logger log = LoggerFactory.getLogger(WorkerPromise.class);
 
   private final Context context;
   private final Promise<T> promise = Promise.promise();
 
-  /** A promise to the current context; to {@code home} when the caller runs on none. */
+  /** Creates a promise for the current context, or for {@code home} if the caller runs on none. */
   public WorkerPromise(Context home) {
     Context current = Vertx.currentContext();
     context = current == null ? home : current;
@@ -38,7 +38,7 @@ public final class WorkerPromise<T> {
     try {
       context.runOnContext(v -> completion.run());
     } catch (RejectedExecutionException e) {
-      log.warn("a result could not be delivered, for its event loop is gone", e);
+      log.warn("a result was dropped because its event loop has stopped", e);
     }
   }
 }

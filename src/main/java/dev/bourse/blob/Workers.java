@@ -15,14 +15,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a store, in four pools, so that nothing slow delays something quick: blocks on
- * their way to the disk; stored bytes that are inspected again; short calls; and long ones, which
+ * The threads of a store, in four pools, so that slow work does not delay fast work: blocks being
+ * written to the disk; stored bytes being inspected again; short calls; and long calls, which
  * flush, free, list or send and may take seconds.
  *
- * <p>The trace of a request that asks, if it has one, is told of each call and of its wait for a
- * thread, but for the blocks of a body, of which there may be thousands.
+ * <p>Calls and their waits for a thread appear in the trace of the current request, if there is
+ * one, except for the blocks of a body, of which there may be thousands.
  *
- * <p>No thread is ever interrupted, for that would close the file it is at.
+ * <p>Threads are never interrupted because an interrupt closes the file in use.
  */
 public final class Workers {
 
@@ -34,14 +34,19 @@ public final class Workers {
   private final Context home;
 
   /**
-   * @param callThreads of short calls, and as many of long ones; they wait for the disk or the
-   *     network and not for a core
+   * Creates the pools.
+   *
+   * @param callThreads the number of threads for short calls, and again for long ones; they wait
+   *     for the disk or the network, not for a core
    */
   public Workers(Context home, BlobConfig config, int callThreads) {
     this.home = home;
     limit =
         Limit.of("calls to the blob store", config.waitingCalls())
-            .refusing(bound -> new StorageBusy(bound + " calls to the blob store already"));
+            .refusing(
+                bound ->
+                    new StorageBusy(
+                        bound + " calls to the blob store in progress, which is the limit"));
     blocks = pool("blob-block", config.threads());
     checks = pool("blob-check", Math.max(1, config.threads() / 2));
     calls = pool("blob-call", callThreads);
@@ -54,7 +59,8 @@ public final class Workers {
         threads,
         work -> {
           Thread thread = new Thread(work, name + '-' + next.getAndIncrement());
-          // An upload stands at its last whole block at any time; a process need not wait.
+          // An upload is at its last complete block at any time, so the process need not wait for
+          // the threads.
           thread.setDaemon(true);
           return thread;
         });
@@ -64,12 +70,15 @@ public final class Workers {
     return home;
   }
 
-  /** One step of an upload: each has at most one under way, so open uploads bound this queue. */
+  /**
+   * Runs one step of an upload. Each upload has at most one in progress, so the open uploads bound
+   * this queue.
+   */
   void block(Runnable step) {
     blocks.execute(step);
   }
 
-  /** Inspects and writes blocks; whoever asks has one such call under way at a time. */
+  /** Inspects and writes blocks. Each caller has at most one such call in progress. */
   public <T> Future<T> blockCall(Callable<T> step) {
     return run(blocks, () -> {}, Span.NONE, step);
   }
@@ -79,22 +88,25 @@ public final class Workers {
     return run(checks, () -> {}, Span.NONE, step);
   }
 
-  /** One slice of stored bytes; bounded in the same way. */
+  /** Inspects one slice of stored bytes; bounded in the same way. */
   void check(Runnable slice) {
     checks.execute(slice);
   }
 
-  /** A short call, refused when too many wait. */
+  /** Runs a short call, or rejects it if too many wait. */
   public <T> Future<T> call(Callable<T> call) {
     return bounded(calls, call);
   }
 
-  /** A call that may take seconds, refused when too many wait. */
+  /** Runs a call that may take seconds, or rejects it if too many wait. */
   public <T> Future<T> longCall(Callable<T> call) {
     return bounded(longCalls, call);
   }
 
-  /** A long call that gives something back and is not refused: what was open bounds these. */
+  /**
+   * Runs a long call that releases a resource. It is never rejected because the open resources
+   * bound these calls.
+   */
   public <T> Future<T> giveBack(Callable<T> call) {
     return run(longCalls, () -> {}, span(), call);
   }
@@ -123,7 +135,7 @@ public final class Workers {
             } catch (Throwable e) {
               failure = e;
             }
-            // Before the answer, so that whoever hears of it finds the place free.
+            // Before the answer, so that the caller's next call finds the slot free.
             leave.run();
             span.end(failure);
             if (failure == null) {
@@ -140,7 +152,7 @@ public final class Workers {
     return answer.future();
   }
 
-  /** Takes nothing more, and succeeds when all that was taken is done. */
+  /** Rejects new tasks and succeeds when the accepted ones are done. */
   public Future<Void> close() {
     WorkerPromise<Void> answer = new WorkerPromise<>(home);
     Thread thread =
@@ -150,7 +162,7 @@ public final class Workers {
                 for (ExecutorService pool : List.of(checks, blocks, calls, longCalls)) {
                   pool.shutdown();
                   while (!pool.awaitTermination(1, TimeUnit.MINUTES)) {
-                    // Each task is bounded by the disk; there is nothing to do but wait for it.
+                    // Each task is bounded by the disk, so waiting is the only option.
                   }
                 }
                 answer.succeed(null);

@@ -124,7 +124,7 @@ class LocalBlobsFaultTest extends BlobFixture {
     reopen(new BlobConfig(2, 8, 4, 4, 64, Long.MAX_VALUE));
     Upload upload = await(blobs.open("u", NONE));
     StorageFull full = failure(StorageFull.class, append(upload, BYTES));
-    assertTrue(String.valueOf(full.getMessage()).contains("bytes are free under " + folder));
+    assertTrue(String.valueOf(full.getMessage()).contains("bytes free under " + folder));
     failure(StorageFull.class, append(upload, BYTES));
     await(upload.release());
     await(blobs.publish("u", "k"));

@@ -2,35 +2,36 @@ package dev.bourse.blob.s3;
 
 import java.util.Locale;
 
-/** Told of each call to an object store when it has ended, its repetitions included; any thread. */
+/**
+ * Receives the outcome of each call to an object store, after its retries. May be called on any
+ * thread.
+ */
 public interface CallListener {
-  /** How a call ends. */
   enum Outcome {
     DONE,
-    /** The store answered that it has nothing of the kind. */
+    /** The store answered that the object or upload does not exist. */
     MISSING,
-    /** The store answered that it has no room. */
+    /** The store answered that it has no space left. */
     FULL,
-    /** The store answered something else, and did not do it. */
+    /** The store rejected the call for another reason. */
     REFUSED,
-    /** The store could not be reached, or did not answer in time. */
+    /** The store could not be reached or did not answer in time. */
     UNANSWERED;
 
     public String label() {
       return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Whether the store did what it has to. */
+    /** Returns true if the store worked correctly, even if the object does not exist. */
     public boolean isAnswer() {
       return this == DONE || this == MISSING;
     }
   }
 
   /**
-   * A call has ended.
+   * Records the end of a call.
    *
-   * @param operation a word for what was asked: {@code get}, {@code put}, {@code send} for a part,
-   *     and so on
+   * @param operation the kind of call: {@code get}, {@code put}, {@code send} for a part, and so on
    */
   void ended(String operation, Outcome outcome, long nanos);
 }

@@ -7,8 +7,8 @@ import software.amazon.awssdk.http.HttpExecuteResponse;
 import software.amazon.awssdk.http.SdkHttpClient;
 
 /**
- * A client that closes the connection of a request that fails. The JDK's leaves it to the collector
- * of garbage, and the store waits meanwhile for the rest of a body that does not come.
+ * A client that closes the connection of a failed request. The JDK's client leaves that to garbage
+ * collection, and until then the store waits for the rest of the body.
  */
 final class ClosingHttp implements SdkHttpClient {
   private final SdkHttpClient client;

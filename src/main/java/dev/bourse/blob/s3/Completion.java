@@ -13,18 +13,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of uploads: their object whole, or everything of them deleted. Each of it may be done
- * twice, by any process, and goes on where it was left.
+ * Ends uploads: completes their object, or deletes everything of them. Every step is idempotent,
+ * may be run by any process, and resumes after an interruption.
  */
 final class Completion {
   private static final Logger LOG = LoggerFactory.getLogger(Completion.class);
 
-  /** Besides the library's own repetitions of what it takes for passing; then the caller asks. */
+  /**
+   * Attempts to complete, besides the library's own retries of transient faults; after that, the
+   * caller has to ask again.
+   */
   private static final int TRIES = 4;
 
   static final long FIRST_PAUSE_MILLIS = 500;
 
-  /** What failed after so long is not asked for again here: the next request does that. */
+  /**
+   * A completion that failed after this time is not retried here; the client's next request retries
+   * it.
+   */
   private static final long LONG_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final Vertx vertx;
@@ -34,7 +40,8 @@ final class Completion {
   private final long firstPauseMillis;
 
   /**
-   * @param firstPauseMillis the pause after the first try, which doubles with each further one
+   * @param firstPauseMillis the pause after the first attempt; it doubles after each further
+   *     attempt
    */
   Completion(Vertx vertx, S3Rows rows, S3Calls calls, Workers workers, long firstPauseMillis) {
     this.vertx = vertx;
@@ -45,13 +52,14 @@ final class Completion {
   }
 
   /**
-   * Makes the object of an upload whose completion is noted, or finds that this was done. When the
-   * parts are not there any more the upload is deleted, and this fails with {@link PartsLost}.
+   * Completes the object of an upload whose row is in state {@link S3Rows.State#COMPLETING}, or
+   * finds that it is complete. If the parts no longer exist, deletes the upload and fails with
+   * {@link PartsLost}.
    */
   Future<Void> complete(S3Rows.Upload upload) {
     return rows.parts(upload.id())
         .compose(parts -> attempt(upload, parts, TRIES, firstPauseMillis))
-        .compose(whole -> rows.completed(upload))
+        .compose(whole -> rows.recordCompleted(upload))
         .recover(e -> e instanceof PartsLost ? discard(upload, e) : Future.failedFuture(e));
   }
 
@@ -83,7 +91,7 @@ final class Completion {
     try {
       calls.complete(object, String.valueOf(upload.multipart()), parts);
     } catch (BlobGone e) {
-      // An earlier completion whose answer was lost leaves no upload, but the object.
+      // An earlier completion with a lost answer leaves the object and no multipart upload.
       OptionalLong length = calls.length(object);
       if (length.isEmpty()) {
         throw new PartsLost("neither the parts nor the object of upload " + upload.id());
@@ -95,7 +103,10 @@ final class Completion {
     }
   }
 
-  /** Only after the last try: a completion that is under way still looks like one of no parts. */
+  /**
+   * Only after the last attempt, because an upload looks as if it had no parts while a completion
+   * is in progress.
+   */
   private Future<Void> discard(S3Rows.Upload upload, Throwable lost) {
     return rows.abort(
             upload, List.of(S3Rows.State.COMPLETING, S3Rows.State.COMPLETE, S3Rows.State.ABORTING))
@@ -104,15 +115,15 @@ final class Completion {
   }
 
   /**
-   * Deletes an upload, whatever there is of it; one that is completing is completed first, for an
-   * end that was asked for may happen at any later time.
+   * Deletes an upload in any state. An upload that is completing is completed first, because a
+   * completion that was requested may still happen later.
    */
   Future<Void> abandon(String id) {
     return rows.find(id)
         .compose(found -> found.map(this::abandon).orElseGet(Future::succeededFuture));
   }
 
-  /** The same, where it still is this upload: one that began anew under its name stays. */
+  /** Does the same if the row still is of this upload. A later upload of the same name stays. */
   Future<Void> abandon(S3Rows.Upload upload) {
     return (upload.state() == S3Rows.State.COMPLETING
             ? complete(upload)
@@ -149,7 +160,7 @@ final class Completion {
                                 deleteObjects(upload);
                                 return null;
                               }))
-                  .compose(deleted -> rows.aborted(upload));
+                  .compose(deleted -> rows.deleteUpload(upload));
             });
   }
 
@@ -161,7 +172,6 @@ final class Completion {
     return done;
   }
 
-  /** Deletes a piece and its row. */
   Future<Void> delete(S3Rows.Piece piece) {
     return workers
         .<Void>longCall(
@@ -184,9 +194,9 @@ final class Completion {
   }
 
   /**
-   * Deletes what was made for an upload that another process has by now. If this process dies
-   * first, an object that a row names is tidied up, and a multipart upload a day later. A commit
-   * that failed in another way may have happened, so that what it names stays.
+   * Deletes an object that was made for an upload which another process has taken over. If this
+   * process dies first, cleanup deletes an object that a row names, and a multipart upload a day
+   * later. A commit that failed for another reason may have been applied, so its objects stay.
    */
   void undo(Throwable failure, Runnable deletion) {
     if (!(failure instanceof UploadBusy)) {
@@ -198,15 +208,16 @@ final class Completion {
               deletion.run();
               return null;
             })
-        .onFailure(e -> LOG.debug("what was made for nothing is left to be tidied up", e));
+        .onFailure(
+            e -> LOG.debug("an unused object could not be deleted; cleanup will delete it", e));
   }
 
-  /** Deletes pieces that nobody needs; what is left of them after a fault is tidied up later. */
+  /** Deletes pieces without a use. Cleanup deletes the rest after a fault. */
   void forget(List<S3Rows.Piece> useless) {
     Future<Void> done = Future.succeededFuture();
     for (S3Rows.Piece piece : useless) {
       done = done.compose(before -> delete(piece));
     }
-    done.onFailure(e -> LOG.debug("a piece is left to be tidied up", e));
+    done.onFailure(e -> LOG.debug("a piece could not be deleted; cleanup will delete it", e));
   }
 }

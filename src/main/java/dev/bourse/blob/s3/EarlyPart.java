@@ -8,49 +8,61 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part that is sent while its bytes still come, so that taking and sending go on at once and yet
- * no more than this one part is unrecorded. It is a part only if the spool becomes full: else the
- * request is broken off, the store forgets what it has of it, and the tail is kept in another way.
+ * A part that is sent while its bytes still arrive, so that receiving and sending overlap and at
+ * most this one part is unrecorded. It becomes a part only if the spool fills up. Otherwise the
+ * request is cancelled, the store discards its bytes, and the tail is stored as a piece.
  */
 final class EarlyPart {
-  /** The store is asked once a client has shown with so many bytes that more are likely. */
+  /**
+   * Bytes to receive before the request starts; a client that has sent them will probably send
+   * more.
+   */
   private static final int LEAST_BYTES = 1024 * 1024;
 
-  /** A slower client gains nothing, for its part is sent in a fraction of the time it takes. */
+  /**
+   * The pace from which sending early pays off. A slower client's part is sent in a fraction of the
+   * time it takes to arrive.
+   */
   private static final long LEAST_BYTES_PER_SECOND = 8L * 1024 * 1024;
 
-  /** Longer than a part takes at that pace; a client that stops holds a thread no longer. */
+  /**
+   * Longer than a part takes at that pace. A client that stops sending holds a thread no longer
+   * than this.
+   */
   private static final long PATIENCE_MILLIS = 4_000;
 
-  /** Of bytes that are all there already. */
-  static final Patience NEVER_GIVEN_UP = () -> Long.MAX_VALUE;
+  /** The patience for bytes that are all present already. */
+  static final Patience UNLIMITED = () -> Long.MAX_VALUE;
 
   private final Spool spool;
   private final long begunNanos = System.nanoTime();
-  private volatile boolean isGivenUp;
+  private volatile boolean isCancelled;
   private @Nullable Future<String> tag;
 
   private EarlyPart(Spool spool) {
     this.spool = spool;
   }
 
-  /** How long bytes that are still to come are waited for; nothing is read once that is 0. */
+  /** How long to wait for bytes that have not arrived. At 0 the reader stops. */
   interface Patience {
     long millisLeft();
   }
 
-  /** The bytes did not come; nothing is wrong with the store. No try is to follow. */
-  static final class GivenUp extends IllegalStateException {
-    GivenUp() {
-      super("a part was given up, for its bytes did not come soon enough");
+  /**
+   * Cancels a part whose bytes did not arrive in time. The store is not at fault, and the request
+   * is not retried.
+   */
+  static final class PartCancelledException extends IllegalStateException {
+    PartCancelledException() {
+      super("a part was cancelled because its bytes did not arrive in time");
     }
   }
 
   /**
-   * Begins to send what is being spooled, if that is worth it and a place is free.
+   * Starts to send the spool if that pays off and a slot is free; returns null otherwise.
    *
-   * @param places how many may be under way
-   * @param send sends a part and gives its tag
+   * @param places slots for parts in progress
+   * @param send sends a part and returns its tag
    */
   static @Nullable EarlyPart begin(
       Spool spool, Semaphore places, Workers workers, Function<Payload, String> send) {
@@ -68,30 +80,33 @@ final class EarlyPart {
   }
 
   private long millisLeft() {
-    if (isGivenUp) {
+    if (isCancelled) {
       return 0;
     }
     long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos);
     return spool.isFull() ? Long.MAX_VALUE : PATIENCE_MILLIS - millis;
   }
 
-  /** The store's tag of it; fails when it was given up or not taken. */
+  /** Returns the store's tag of the part. Fails if the part was cancelled or rejected. */
   Future<String> tag() {
-    return tag == null ? Future.failedFuture(new GivenUp()) : tag;
+    return tag == null ? Future.failedFuture(new PartCancelledException()) : tag;
   }
 
-  /** Whether it failed for want of bytes alone; the store's client may have wrapped that. */
-  static boolean isGivenUp(Throwable failure) {
+  /**
+   * Returns whether the part failed only because of missing bytes. The store's client may have
+   * wrapped that exception.
+   */
+  static boolean isCancelled(Throwable failure) {
     Throwable cause = failure;
-    while (cause != null && !(cause instanceof GivenUp)) {
+    while (cause != null && !(cause instanceof PartCancelledException)) {
       cause = cause.getCause();
     }
     return cause != null;
   }
 
-  /** Breaks it off: from now on it reads nothing of the spool. */
-  void giveUp() {
-    isGivenUp = true;
+  /** Cancels the request, which reads no more of the spool. */
+  void cancel() {
+    isCancelled = true;
     spool.wake();
   }
 }

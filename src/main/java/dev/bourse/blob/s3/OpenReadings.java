@@ -9,32 +9,32 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 
-/** The readings of a store that are not closed yet, of which there are no more than may be. */
+/** A store's open readings, whose number is bounded. */
 final class OpenReadings {
-  /** Readings that hold up to 2 MiB of what comes next, 32 MiB together; the others one piece. */
+  /** Readings that may hold up to 2 MiB ahead, 32 MiB together. Other readings hold one piece. */
   private static final int READ_AHEAD = 16;
 
-  private final Tools tools;
+  private final S3Context context;
   private final Semaphore aheadPlaces = new Semaphore(READ_AHEAD);
 
   // The two below are guarded by this object.
   private final Set<S3Reading> open = new HashSet<>();
   private boolean isClosed;
 
-  OpenReadings(Tools tools) {
-    this.tools = tools;
+  OpenReadings(S3Context context) {
+    this.context = context;
   }
 
-  /** A reading of a blob; nothing is asked of the store yet. */
+  /** Creates a reading of a blob without a call to the store. */
   synchronized Reading begin(S3Rows.Blob blob) {
     if (isClosed) {
       throw S3Blobs.closedStore();
     }
-    if (open.size() >= tools.config().openBlobs()) {
-      throw new StorageBusy(open.size() + " blobs are being read, the most that are allowed");
+    if (open.size() >= context.config().openBlobs()) {
+      throw new StorageBusy(open.size() + " blobs are being read, which is the limit");
     }
     S3Reading reading =
-        new S3Reading(blob, tools.calls(), tools.workers(), aheadPlaces, this::forget);
+        new S3Reading(blob, context.calls(), context.workers(), aheadPlaces, this::forget);
     open.add(reading);
     return reading;
   }
@@ -43,7 +43,7 @@ final class OpenReadings {
     open.remove(reading);
   }
 
-  /** Breaks off all readings; none begins from now on. */
+  /** Interrupts all readings and rejects new ones. */
   Future<Void> close() {
     List<S3Reading> ending;
     synchronized (this) {

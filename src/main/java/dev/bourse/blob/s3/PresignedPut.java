@@ -15,14 +15,17 @@ import software.amazon.awssdk.services.s3.presigner.S3Presigner;
 import software.amazon.awssdk.services.s3.presigner.model.PresignedPutObjectRequest;
 
 /**
- * One object that somebody else's store may be sent, by the keys they gave; nothing is asked of the
- * store, and whoever has a client of their own sends it.
+ * A signed request that puts one object into a tenant's store with the tenant's keys. Creating it
+ * does not call the store; the caller sends it with its own HTTP client.
  *
- * @param address with the signature in its query
- * @param headers that are signed, and must be sent
+ * @param address the address, with the signature in its query
+ * @param headers the signed headers, which must be sent
  */
 public record PresignedPut(String address, Map<String, String> headers) {
-  /** More than an attempt takes, and little for an address that somebody finds in a log. */
+  /**
+   * Longer than an attempt takes, and short enough to limit the damage if the address leaks from a
+   * log.
+   */
   private static final Duration LIFETIME = Duration.ofMinutes(5);
 
   public PresignedPut {
@@ -30,11 +33,11 @@ public record PresignedPut(String address, Map<String, String> headers) {
   }
 
   /**
-   * Signs, which takes milliseconds.
+   * Signs a request, which takes milliseconds.
    *
-   * @param object its name below the store's prefix
-   * @param md5 as {@link #md5} makes it: the store refuses other bytes, and one that locks objects
-   *     demands it; empty for none
+   * @param object the object's name below the store's prefix
+   * @param md5 the result of {@link #md5}; the store then rejects other bytes. A bucket with object
+   *     locks requires it. Empty for none.
    */
   public static PresignedPut of(
       S3Config store,
@@ -78,7 +81,7 @@ public record PresignedPut(String address, Map<String, String> headers) {
     }
   }
 
-  /** What the header {@code content-md5} says of some bytes. */
+  /** Returns the value of the header {@code content-md5} for some bytes. */
   public static String md5(byte[] bytes) {
     try {
       return Base64.getEncoder().encodeToString(MessageDigest.getInstance("MD5").digest(bytes));

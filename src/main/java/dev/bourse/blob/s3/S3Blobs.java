@@ -37,27 +37,27 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.retries.api.RetryStrategy;
 
-/** Blobs as objects of a bucket, known by rows of the database that processes share. */
+/** Blobs as objects of a bucket, listed in rows of the database that all processes share. */
 public final class S3Blobs implements BlobStore {
   /**
-   * The bytes of a part: 3,200 for 50 GiB, of the 10,000 an object may have; some services want
-   * them all of one size.
+   * The bytes of a part: 3,200 parts for 50 GiB, of the 10,000 an object may have. Some services
+   * require parts of one size.
    */
   public static final int PART_BYTES = 16 * 1024 * 1024;
 
-  /** Threads that wait for the store; sixteen of each keep a network of 10 Gbit/s busy. */
+  /** Threads that wait for the store; sixteen of each kind saturate a network of 10 Gbit/s. */
   private static final int CALL_THREADS = 16;
 
-  /** Half of those threads may wait for bytes that are still to come; the others never do. */
+  /** Half of the threads may wait for bytes that have not arrived; the others never do. */
   private static final int EARLY_PARTS = CALL_THREADS / 2;
 
   private static final int UNIQUE_CHARACTERS = 12;
 
-  private final Tools tools;
+  private final S3Context context;
   private final Path spools;
   private final RandomGenerator random;
 
-  private final Tidying tidying;
+  private final LeftoverCleanup cleanup;
   private final OpenReadings readings;
 
   // The three below are guarded by this object.
@@ -66,21 +66,21 @@ public final class S3Blobs implements BlobStore {
   private @Nullable Future<Void> closed;
 
   /**
-   * @param spools a folder of this process, for a part of each open upload
+   * @param spools a folder of this process alone, with one part of each open upload
    */
-  private S3Blobs(Tools tools, Path spools, Clock clock, RandomGenerator random) {
-    this.tools = tools;
-    tidying = new Tidying(tools, clock);
-    readings = new OpenReadings(tools);
+  private S3Blobs(S3Context context, Path spools, Clock clock, RandomGenerator random) {
+    this.context = context;
+    cleanup = new LeftoverCleanup(context, clock);
+    readings = new OpenReadings(context);
     this.spools = spools;
     this.random = random;
   }
 
   /**
-   * What a store stands on.
+   * The environment of a store.
    *
-   * @param spools a folder of this process alone, made when it is not there
-   * @param listener told of each call to the store
+   * @param spools a folder of this process alone, created if missing
+   * @param listener receives the outcome of each call to the store
    */
   public record Ground(
       Vertx vertx,
@@ -90,17 +90,20 @@ public final class S3Blobs implements BlobStore {
       RandomGenerator random,
       CallListener listener) {}
 
-  /** Opens the store when it can be used; fails with {@link S3Unusable} that says why not. */
+  /**
+   * Opens the store if it is usable; otherwise fails with {@link S3Unusable}, whose message gives
+   * the reason.
+   */
   public static Future<S3Blobs> open(Ground ground, S3Config config, BlobConfig bounds) {
     return open(
         ground, config, bounds, PART_BYTES, S3Calls.usualRetries(), Completion.FIRST_PAUSE_MILLIS);
   }
 
   /**
-   * Opens the store with parts and pauses of the caller's choice.
+   * Opens the store with another part size and other pauses.
    *
-   * @param retries when the library repeats a call
-   * @param completionPauseMillis the first pause between two tries to complete an upload
+   * @param retries the retry strategy of the library
+   * @param completionPauseMillis the first pause between two attempts to complete an upload
    */
   static Future<S3Blobs> open(
       Ground ground,
@@ -132,12 +135,12 @@ public final class S3Blobs implements BlobStore {
         .map(
             calls ->
                 new S3Blobs(
-                    new Tools(
+                    new S3Context(
                         rows,
                         new S3Lists(ground.database(), config.name()),
                         calls,
                         new Completion(vertx, rows, calls, workers, completionPauseMillis),
-                        new Finishing(vertx, rows, ground.clock()),
+                        new CompletionMark(vertx, rows, ground.clock()),
                         workers,
                         new Semaphore(EARLY_PARTS),
                         partBytes,
@@ -155,14 +158,13 @@ public final class S3Blobs implements BlobStore {
           BlobStore.checkedName(uploadId);
           synchronized (this) {
             checkIdle(uploadId);
-            if (uploads.size() >= tools.config().openUploads()) {
-              throw new StorageBusy(
-                  uploads.size() + " uploads are open, the most that are allowed");
+            if (uploads.size() >= context.config().openUploads()) {
+              throw new StorageBusy(uploads.size() + " uploads are open, which is the limit");
             }
             uploads.put(uploadId, Optional.empty());
           }
           String base = "blobs/" + uploadId + '.' + Ids.base62(random, UNIQUE_CHARACTERS);
-          return tools
+          return context
               .rows()
               .open(uploadId, base)
               .compose(row -> opened(row, inspector))
@@ -171,32 +173,32 @@ public final class S3Blobs implements BlobStore {
   }
 
   private Future<Upload> opened(S3Rows.Upload row, Inspector inspector) {
-    return tools
+    return context
         .rows()
         .parts(row.id())
         .compose(
             parts ->
-                tools
+                context
                     .workers()
                     .call(this::spool)
                     .map(
                         spool ->
                             new S3Upload(
-                                tools, row, parts, spool, inspector, () -> forget(row.id()))))
+                                context, row, parts, spool, inspector, () -> forget(row.id()))))
         .compose(
             upload ->
                 admit(row.id(), upload)
-                    .compose(admitted -> tools.rows().keptPieces(row))
+                    .compose(admitted -> context.rows().keptPieces(row))
                     .map(
                         pieces -> {
-                          upload.goOnBehind(pieces);
+                          upload.continueAfter(pieces);
                           return (Upload) upload;
                         })
                     .recover(e -> upload.release().transform(released -> Future.failedFuture(e))));
   }
 
   private Spool spool() throws IOException {
-    return new Spool(spools, tools.partBytes());
+    return new Spool(spools, context.partBytes());
   }
 
   private synchronized Future<Void> admit(String uploadId, S3Upload upload) {
@@ -237,14 +239,14 @@ public final class S3Blobs implements BlobStore {
             open = uploads.getOrDefault(BlobStore.checkedName(uploadId), Optional.empty());
           }
           return open.isEmpty()
-              ? tools.rows().find(uploadId).compose(this::kept)
+              ? context.rows().find(uploadId).compose(this::kept)
               : open.get()
                   .isCurrent()
                   .compose(
                       isCurrent ->
                           isCurrent
                               ? Future.succeededFuture(open.get().kept())
-                              : tools.rows().find(uploadId).compose(this::kept));
+                              : context.rows().find(uploadId).compose(this::kept));
         });
   }
 
@@ -256,12 +258,12 @@ public final class S3Blobs implements BlobStore {
     if (row.state() != S3Rows.State.OPEN) {
       return Future.succeededFuture(row.bytes());
     }
-    return tools
+    return context
         .rows()
         .parts(row.id())
         .compose(
             parts ->
-                tools
+                context
                     .rows()
                     .keptPieces(row)
                     .map(
@@ -282,14 +284,14 @@ public final class S3Blobs implements BlobStore {
           return end(
               uploadId,
               () ->
-                  tools
+                  context
                       .rows()
                       .renew(key)
                       .compose(
                           isThere ->
                               isThere
-                                  ? tools.completion().abandon(uploadId)
-                                  : tools
+                                  ? context.completion().abandon(uploadId)
+                                  : context
                                       .rows()
                                       .find(uploadId)
                                       .compose(found -> publish(uploadId, key, found))));
@@ -304,10 +306,11 @@ public final class S3Blobs implements BlobStore {
     if (row.state() != S3Rows.State.COMPLETE) {
       throw new StorageFault("upload " + uploadId + " was not finished", null);
     }
-    return tools
+    return context
         .rows()
         .publish(row, key)
-        .onSuccess(stored -> tools.rows().keptPieces(row).onSuccess(tools.completion()::forget));
+        .onSuccess(
+            stored -> context.rows().keptPieces(row).onSuccess(context.completion()::forget));
   }
 
   @Override
@@ -320,15 +323,16 @@ public final class S3Blobs implements BlobStore {
             open = uploads.getOrDefault(uploadId, Optional.empty());
           }
           return open.isEmpty()
-              ? end(uploadId, () -> tools.completion().abandon(uploadId))
-              // Once it is released it may be opened again, and then that is abandoned in its turn.
+              ? end(uploadId, () -> context.completion().abandon(uploadId))
+              // If a caller reopens the upload after the release, that opening is abandoned in its
+              // turn.
               : open.get()
                   .end(new BlobGone("upload " + uploadId + " was abandoned"))
                   .compose(released -> abandon(uploadId));
         });
   }
 
-  /** Does the last thing to an upload that is marked as ending. */
+  /** Runs the final operation of an upload that is marked as ending. */
   private Future<Void> end(String uploadId, Supplier<Future<Void>> deed) {
     synchronized (this) {
       checkIdle(BlobStore.checkedName(uploadId));
@@ -353,14 +357,14 @@ public final class S3Blobs implements BlobStore {
                     found ->
                         found.isEmpty()
                             ? Future.succeededFuture()
-                            : tools
+                            : context
                                 .rows()
-                                .deleted(key, found.get(), before.toEpochMilli())
+                                .detachBlob(key, found.get(), before.toEpochMilli())
                                 .compose(
                                     orphan ->
                                         orphan.isEmpty()
                                             ? Future.succeededFuture()
-                                            : tools.completion().delete(orphan.get()))));
+                                            : context.completion().delete(orphan.get()))));
   }
 
   @Override
@@ -375,7 +379,7 @@ public final class S3Blobs implements BlobStore {
         throw closedStore();
       }
     }
-    return tools.rows().blob(key);
+    return context.rows().blob(key);
   }
 
   private Future<S3Rows.Blob> existing(String key) {
@@ -387,7 +391,7 @@ public final class S3Blobs implements BlobStore {
     return checked(() -> existing(key).map(readings::begin));
   }
 
-  /** Each asks the store for its own bytes, at its own pace. */
+  /** Returns false because each reading requests its own bytes at its own pace. */
   @Override
   public boolean sharesReadings() {
     return false;
@@ -401,28 +405,28 @@ public final class S3Blobs implements BlobStore {
           return existing(key)
               .compose(
                   blob ->
-                      tools
+                      context
                           .workers()
                           .call(
                               () ->
                                   Optional.of(
-                                      tools.calls().address(blob.object(), lifetime, headers))));
+                                      context.calls().address(blob.object(), lifetime, headers))));
         });
   }
 
   @Override
   public Future<Page<String>> listUploads(Instant before, String after, int limit) {
-    return checked(() -> tools.lists().uploads(before.toEpochMilli(), after, limit));
+    return checked(() -> context.lists().uploads(before.toEpochMilli(), after, limit));
   }
 
   @Override
   public Future<Page<String>> listBlobs(Instant before, String after, int limit) {
-    return checked(() -> tools.lists().blobs(before.toEpochMilli(), after, limit));
+    return checked(() -> context.lists().blobs(before.toEpochMilli(), after, limit));
   }
 
   @Override
   public Future<Integer> tidy() {
-    return checked(tidying::tidy);
+    return checked(cleanup::tidy);
   }
 
   @Override
@@ -430,19 +434,19 @@ public final class S3Blobs implements BlobStore {
     if (closed == null) {
       StorageBusy reason = closedStore();
       List<Future<Void>> ends = new ArrayList<>();
-      // Copies, for each of them leaves its collection when it has ended.
+      // Copies, because each item removes itself from its collection when it ends.
       List.copyOf(uploads.values())
           .forEach(upload -> upload.ifPresent(one -> ends.add(one.end(reason))));
       ends.add(readings.close());
       closed =
           Future.join(ends)
-              .transform(all -> tools.workers().close())
-              .onComplete(done -> tools.calls().close());
+              .transform(all -> context.workers().close())
+              .onComplete(done -> context.calls().close());
     }
     return closed;
   }
 
-  /** A call whose arguments and state are looked at on the caller's thread. */
+  /** Validates arguments and state on the caller's thread. */
   private static <T> Future<T> checked(Callable<Future<T>> call) {
     try {
       return call.call();

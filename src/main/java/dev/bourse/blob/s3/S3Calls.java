@@ -53,34 +53,38 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 import software.amazon.awssdk.services.s3.presigner.S3Presigner;
 
 /**
- * The calls to an object store, each made on the thread that asks and repeated by the library when
- * the store is slow or fails. What still fails afterwards is told as the port tells it: {@link
- * BlobGone} for what is not there, {@link StorageFull}, {@link StorageFault} for the rest.
+ * The calls to an object store. Each runs on the caller's thread, and the library retries it when
+ * the store is slow or fails. Remaining failures are mapped to the port's exceptions: {@link
+ * BlobGone} if the object does not exist, {@link StorageFull}, and {@link StorageFault} for the
+ * rest.
  */
 final class S3Calls implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(S3Calls.class);
 
-  /** A store that is there answers within milliseconds. */
+  /** A reachable store answers within milliseconds. */
   private static final Duration CONNECT = Duration.ofSeconds(3);
 
-  /** One try: a part of 16 MiB at 280 KB/s. */
+  /** One attempt: a part of 16 MiB at 280 KB/s. */
   private static final Duration TRY = Duration.ofSeconds(60);
 
-  /** All tries together; a client's request waits for them. */
+  /** All attempts together; a client's request waits for them. */
   private static final Duration CALL = Duration.ofSeconds(150);
 
   /**
-   * A service that copies an object's parts together answers at once, says blanks meanwhile, and
-   * takes minutes; asked again it would begin to copy anew. Amazon says the same of its own.
+   * Completions may take minutes: some services copy an object's parts together and send blanks
+   * until they are done, as Amazon documents too. A second request would restart the copy.
    */
   private static final Duration COMPLETION = Duration.ofMinutes(10);
 
-  /** A call at the start: whoever starts a service waits for it, and reads why it does not. */
+  /**
+   * A call at start-up is short, because an operator waits for it to read why the service does not
+   * start.
+   */
   private static final Duration FIRST_CALL = Duration.ofSeconds(30);
 
   private static final String BINARY = "application/octet-stream";
 
-  /** What services say when there is no room; Amazon's own never is full. */
+  /** Error codes of a full store. Amazon's own never is full. */
   private static final Set<String> FULL =
       Set.of(
           "InsufficientStorage",
@@ -89,23 +93,23 @@ final class S3Calls implements AutoCloseable {
           "EntityTooLargeForQuota",
           "ServiceQuotaExceeded");
 
-  /** What they say of an object or a multipart upload that is not there. */
+  /** Error codes of an object or a multipart upload that does not exist. */
   private static final Set<String> GONE = Set.of("NoSuchKey", "NoSuchUpload", "NotFound");
 
-  /** What they say when the parts are not those that were listed. */
+  /** Error codes of a completion whose parts differ from the stored ones. */
   private static final Set<String> OTHER_PARTS = Set.of("InvalidPart", "InvalidPartOrder");
 
-  /** What services say when the digest of the bytes that arrived is not the one that was sent. */
+  /** Error codes of bytes that differ from the digest in the request. */
   private static final Set<String> ALTERED = Set.of("BadDigest", "XAmzContentSHA256Mismatch");
 
-  /** Of altered bytes if they were signed; otherwise of a wrong secret key. */
+  /** Means altered bytes if the bytes were signed; otherwise a wrong secret key. */
   private static final String WRONG_SIGNATURE = "SignatureDoesNotMatch";
 
-  /** What services say of credentials that they do not accept. */
+  /** Error codes of rejected credentials. */
   private static final Set<String> REFUSED_CREDENTIALS =
       Set.of(WRONG_SIGNATURE, "InvalidAccessKeyId", "InvalidToken", "ExpiredToken");
 
-  /** As often as the library repeats a request. A network that alters three copies is broken. */
+  /** Equals the library's number of attempts. A network that alters three copies is broken. */
   private static final int TRIES_OF_ALTERED = 3;
 
   private static final int INSUFFICIENT_STORAGE = 507;
@@ -117,19 +121,19 @@ final class S3Calls implements AutoCloseable {
   private final S3Presigner presigner;
   private final CallListener listener;
 
-  /** Whether the newest tag of an object or part was the MD5 of its bytes. */
+  /** True if the newest tag of an object or part was the MD5 of its bytes. */
   private volatile boolean tagsAreDigests = true;
 
   /**
-   * @param listener told of all calls but those of {@link #check}
+   * @param listener receives all calls except those of {@link #check}
    */
   S3Calls(S3Config config, CallListener listener) {
     this(config, listener, usualRetries());
   }
 
   /**
-   * Returns the retries of one client: three tries with pauses that double, and only one when most
-   * calls of the client fail, so that a store that is down is not asked three times as often.
+   * Returns the retry strategy of one client: three attempts with pauses that double, and only one
+   * attempt while most calls of the client fail, so that an outage does not triple the requests.
    */
   static RetryStrategy usualRetries() {
     return AwsRetryStrategy.standardRetryStrategy();
@@ -188,7 +192,7 @@ final class S3Calls implements AutoCloseable {
     return config.prefix() + object;
   }
 
-  /** Begins a multipart upload and tells its id. */
+  /** Starts a multipart upload and returns its id. */
   String begin(String object) {
     return call(
             "begin " + object,
@@ -199,8 +203,8 @@ final class S3Calls implements AutoCloseable {
   }
 
   /**
-   * Returns whether the newest tag of the store was a digest, so that bytes may be sent before
-   * their digest is known.
+   * Returns whether the store's newest tag was a digest, so that bytes may be sent before their
+   * digest is known.
    */
   boolean tagsAreDigests() {
     return tagsAreDigests;
@@ -208,10 +212,11 @@ final class S3Calls implements AutoCloseable {
 
   /**
    * Sends a part and returns the store's tag of it. Fails with {@link
-   * UploadReceipt.UnverifiedException} if nothing shows that the store has these bytes.
+   * UploadReceipt.UnverifiedException} if the response does not prove that the store has these
+   * bytes.
    */
   String send(String object, String multipart, int number, Payload payload) {
-    return taken(
+    return sendVerified(
         "send part " + number + " of " + object,
         payload,
         md5 -> {
@@ -234,8 +239,8 @@ final class S3Calls implements AutoCloseable {
     return RequestBody.fromContentProvider(payload.stream()::get, payload.bytes(), BINARY);
   }
 
-  /** Sends bytes until the store has them unaltered, a few times at most, and returns its tag. */
-  private String taken(
+  /** Sends bytes, a few times at most, until the store has them unaltered, and returns its tag. */
+  private String sendVerified(
       String what, Payload payload, Function<@Nullable String, UploadReceipt> send) {
     for (int left = TRIES_OF_ALTERED; ; left--) {
       try {
@@ -247,7 +252,7 @@ final class S3Calls implements AutoCloseable {
         if (left == 1) {
           throw e;
         }
-        LOG.warn("{}; it is sent again", e.getMessage());
+        LOG.warn("{}; sending again", e.getMessage());
       }
     }
   }
@@ -264,9 +269,8 @@ final class S3Calls implements AutoCloseable {
   }
 
   /**
-   * Makes an object of a multipart upload's parts. Fails with {@link PartsLost} when they are not
-   * those, with {@link BlobGone} when there is no such upload, perhaps because this was done
-   * before.
+   * Completes a multipart upload. Fails with {@link PartsLost} if its parts differ, and with {@link
+   * BlobGone} if there is no such upload, perhaps because it was completed before.
    */
   void complete(String object, String multipart, List<S3Rows.Part> parts) {
     List<CompletedPart> completed =
@@ -288,12 +292,12 @@ final class S3Calls implements AutoCloseable {
                                     .apiCallTimeout(COMPLETION))));
   }
 
-  /** Ends a multipart upload and deletes its parts. None there: nothing to do. */
+  /** Ends a multipart upload and deletes its parts. Idempotent. */
   void abort(String object, String multipart) {
     try {
       abortKey(key(object), multipart);
     } catch (BlobGone e) {
-      // Done before.
+      // It was aborted before.
     }
   }
 
@@ -305,9 +309,9 @@ final class S3Calls implements AutoCloseable {
                 r -> r.bucket(config.bucket()).key(key).uploadId(multipart)));
   }
 
-  /** Makes an object of some bytes. */
+  /** Puts an object. */
   void put(String object, Payload payload) {
-    taken(
+    sendVerified(
         "put " + object,
         payload,
         md5 -> {
@@ -325,10 +329,10 @@ final class S3Calls implements AutoCloseable {
   }
 
   /**
-   * Opens an object's bytes from an offset up to another; fails with {@link BlobGone} when it is
-   * not there.
+   * Opens a range of an object's bytes. Fails with {@link BlobGone} if there is no such object.
    *
-   * @param end the object's length, or less, and greater than the offset unless both are 0
+   * @param end the offset after the range, at most the object's length, and greater than {@code
+   *     from} unless both are 0
    */
   ResponseInputStream<GetObjectResponse> get(String object, long from, long end) {
     return call(
@@ -343,7 +347,7 @@ final class S3Calls implements AutoCloseable {
                 }));
   }
 
-  /** An object's length; empty when it is not there. */
+  /** Returns an object's length; empty if there is no such object. */
   OptionalLong length(String object) {
     try {
       return OptionalLong.of(
@@ -356,21 +360,21 @@ final class S3Calls implements AutoCloseable {
     }
   }
 
-  /** Deletes an object. None there: nothing to do. */
+  /** Deletes an object. Idempotent. */
   void delete(String object) {
     try {
       call(
           "delete " + object,
           () -> client.deleteObject(r -> r.bucket(config.bucket()).key(key(object))));
     } catch (BlobGone e) {
-      // Some services say so.
+      // Some services answer this for a missing object.
     }
   }
 
-  /** A multipart upload the store has, by the whole key. */
+  /** A multipart upload of the store, with its full key. */
   record Multipart(String key, String id) {}
 
-  /** The multipart uploads under the prefix that were begun before some time. */
+  /** Returns the multipart uploads under the prefix that were started before a time. */
   List<Multipart> multiparts(Instant before) {
     List<Multipart> found = new ArrayList<>();
     ListMultipartUploadsRequest.Builder next =
@@ -391,11 +395,13 @@ final class S3Calls implements AutoCloseable {
     try {
       abortKey(multipart.key(), multipart.id());
     } catch (BlobGone e) {
-      // Done before.
+      // It was aborted before.
     }
   }
 
-  /** An address at which anybody may read an object for a while; nothing is asked of the store. */
+  /**
+   * Returns an address at which anybody can read an object for a while. Does not call the store.
+   */
   URI address(String object, Duration lifetime, Map<String, String> headers) {
     GetObjectRequest.Builder request =
         GetObjectRequest.builder().bucket(config.bucket()).key(key(object));
@@ -405,7 +411,7 @@ final class S3Calls implements AutoCloseable {
             case "Content-Type" -> request.responseContentType(value);
             case "Content-Disposition" -> request.responseContentDisposition(value);
             case "Cache-Control" -> request.responseCacheControl(value);
-            default -> throw new IllegalArgumentException("no header for an address: " + name);
+            default -> throw new IllegalArgumentException("not a header of an address: " + name);
           }
         });
     return URI.create(
@@ -418,8 +424,8 @@ final class S3Calls implements AutoCloseable {
   /**
    * Tries the store: lists, writes and deletes.
    *
-   * @throws S3Unusable that says what is wrong with the bucket, the credentials, the clock or the
-   *     address
+   * @throws S3Unusable if it fails; the message names the cause: the bucket, the credentials, the
+   *     clock or the address
    */
   void check() {
     try {
@@ -432,10 +438,10 @@ final class S3Calls implements AutoCloseable {
   }
 
   /**
-   * Tries the store as {@link #check} does, and reads what it wrote.
+   * Tries the store as {@link #check} does, and reads the object it wrote.
    *
-   * @return how far the store's clock is before ours in milliseconds, to a second or so; empty when
-   *     it does not say
+   * @return how many milliseconds the store's clock is ahead of ours, to about a second; empty if
+   *     the store does not send its time
    * @throws S3Unusable as {@link #check} does
    */
   OptionalLong probe(Clock clock) {
@@ -443,11 +449,11 @@ final class S3Calls implements AutoCloseable {
       long begin = clock.millis();
       Optional<String> date = list();
       long middle = begin + (clock.millis() - begin) / 2;
-      // Of this process alone: others delete theirs at any time.
+      // A name of this process alone, because other processes delete theirs at any time.
       String probe = key("probe-" + ThisProcess.name().replace(':', '-'));
       writeProbe(probe);
       client.getObjectAsBytes(
-          r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::soon));
+          r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::limitFirstCall));
       deleteProbe(probe);
       return date.map(S3Calls::httpDate)
           .filter(OptionalLong::isPresent)
@@ -458,7 +464,7 @@ final class S3Calls implements AutoCloseable {
     }
   }
 
-  /** The middle of the second that a header names. */
+  /** Returns the middle of the second that a header names. */
   private static OptionalLong httpDate(String header) {
     try {
       return OptionalLong.of(
@@ -471,11 +477,11 @@ final class S3Calls implements AutoCloseable {
     }
   }
 
-  private static void soon(AwsRequestOverrideConfiguration.Builder call) {
+  private static void limitFirstCall(AwsRequestOverrideConfiguration.Builder call) {
     call.apiCallTimeout(FIRST_CALL);
   }
 
-  /** When the store says it answered. */
+  /** Lists one object and returns the response's date header. */
   private Optional<String> list() {
     return client
         .listObjectsV2(
@@ -483,25 +489,25 @@ final class S3Calls implements AutoCloseable {
                 r.bucket(config.bucket())
                     .prefix(config.prefix())
                     .maxKeys(1)
-                    .overrideConfiguration(S3Calls::soon))
+                    .overrideConfiguration(S3Calls::limitFirstCall))
         .sdkHttpResponse()
         .firstMatchingHeader("Date");
   }
 
-  /** What is written to try the store is no blob: their names begin otherwise. */
+  /** Writes a test object. Its name cannot be a blob's, because their names begin differently. */
   private void writeProbe(String probe) {
     client.putObject(
-        r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::soon),
+        r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::limitFirstCall),
         RequestBody.fromBytes(new byte[1]));
   }
 
   private void deleteProbe(String probe) {
     client.deleteObject(
-        r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::soon));
+        r -> r.bucket(config.bucket()).key(probe).overrideConfiguration(S3Calls::limitFirstCall));
   }
 
   /**
-   * @param what an operation and behind a blank what it is done to
+   * @param what an operation, a blank, and the object of the operation
    */
   private <T> T call(String what, Supplier<T> call) {
     return call(what, false, call);
@@ -516,12 +522,12 @@ final class S3Calls implements AutoCloseable {
     try {
       answer = call.get();
     } catch (AwsServiceException e) {
-      RuntimeException told = translated(what, signsBytes, e);
-      ended(what, outcome(told), begin);
-      throw told;
+      RuntimeException failure = mapped(what, signsBytes, e);
+      ended(what, outcome(failure), begin);
+      throw failure;
     } catch (SdkException e) {
       ended(what, CallListener.Outcome.UNANSWERED, begin);
-      throw new StorageFault("the object store did not " + what, e);
+      throw new StorageFault("object store: cannot " + what, e);
     } catch (UploadReceipt.AlteredException e) {
       ended(what, CallListener.Outcome.REFUSED, begin);
       throw e;
@@ -534,44 +540,44 @@ final class S3Calls implements AutoCloseable {
     listener.ended(what.substring(0, what.indexOf(' ')), outcome, System.nanoTime() - begin);
   }
 
-  private static CallListener.Outcome outcome(RuntimeException told) {
-    return told instanceof BlobGone
+  private static CallListener.Outcome outcome(RuntimeException failure) {
+    return failure instanceof BlobGone
         ? CallListener.Outcome.MISSING
-        : told instanceof StorageFull ? CallListener.Outcome.FULL : CallListener.Outcome.REFUSED;
+        : failure instanceof StorageFull ? CallListener.Outcome.FULL : CallListener.Outcome.REFUSED;
   }
 
-  private RuntimeException translated(String what, boolean signsBytes, AwsServiceException e) {
+  private RuntimeException mapped(String what, boolean signsBytes, AwsServiceException e) {
     String code = code(e);
     if (ALTERED.contains(code)) {
       return new UploadReceipt.AlteredException(
-          "the object store received altered bytes, " + code + ": " + what, e);
+          "object store: received altered bytes, " + code + ": " + what, e);
     }
     if (signsBytes && code.equals(WRONG_SIGNATURE)) {
       return new UploadReceipt.AlteredException(
-          "the object store received altered bytes or has another secret key, %s: %s"
+          "object store: received altered bytes or has another secret key, %s: %s"
               .formatted(code, what),
           e);
     }
     if (REFUSED_CREDENTIALS.contains(code)) {
       return new StorageFault(
-          "the object store did not %s: %s"
-              .formatted(what, S3Unusable.because(config, e).getMessage()),
+          "object store: cannot %s: %s".formatted(what, S3Unusable.because(config, e).getMessage()),
           e);
     }
     if (OTHER_PARTS.contains(code)) {
-      return new PartsLost("the object store has other parts: " + what);
+      return new PartsLost("object store: the parts differ: " + what);
     }
     if (e.statusCode() == INSUFFICIENT_STORAGE || FULL.contains(code)) {
-      return new StorageFull("the object store has no room: " + what, e);
+      return new StorageFull("object store: no space left: " + what, e);
     }
     return isOfObject(e, code)
-        ? new BlobGone("the object store has nothing of the kind: " + what)
-        : new StorageFault("the object store did not " + what, e);
+        ? new BlobGone("object store: not found: " + what)
+        : new StorageFault("object store: cannot " + what, e);
   }
 
   /**
-   * Whether it is the store's own word that it has no such object or upload. An answer to HEAD has
-   * no body, and so no code; another 404 without one is not the store's: a balancer's, say.
+   * Returns whether the store itself reported a missing object or upload. A response to HEAD has no
+   * body and so no code. Any other 404 without a code came from another program, for example a load
+   * balancer.
    */
   private static boolean isOfObject(AwsServiceException e, String code) {
     return e instanceof NoSuchKeyException
@@ -579,7 +585,7 @@ final class S3Calls implements AutoCloseable {
         || (e.statusCode() == NOT_FOUND && GONE.contains(code));
   }
 
-  /** The error's code; empty when the answer had none. */
+  /** Returns the error's code; empty if the response had none. */
   static String code(AwsServiceException e) {
     @Nullable String code = e.awsErrorDetails() == null ? null : e.awsErrorDetails().errorCode();
     return Objects.requireNonNullElse(code, "");

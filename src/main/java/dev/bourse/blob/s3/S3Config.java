@@ -12,17 +12,18 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Where a store of objects is, and who asks it.
+ * The address of an object store and the credentials for it.
  *
- * @param bucket its bucket, which exists
- * @param prefix what every name begins with, ending in {@code /}; empty for none
- * @param endpoint the service's address; empty for Amazon's own of the region
- * @param region what requests are signed for
- * @param pathStyle whether the bucket is part of the path and not of the host's name, as most
- *     services but Amazon's want it
- * @param silence a store that says nothing for so long while bytes move is away
- * @param credentialsFile a file of the form of {@code ~/.aws/credentials}; empty for what the
- *     environment, the usual files or the machine's own role give
+ * @param bucket an existing bucket
+ * @param prefix the prefix of every object's name, ending in {@code /}; empty for none
+ * @param endpoint the service's address; empty for Amazon's own in the region
+ * @param region the region that requests are signed for
+ * @param pathStyle whether the bucket is part of the path, as most services but Amazon's require,
+ *     and not of the host name
+ * @param silence the read timeout: a store that sends nothing for this time during a transfer
+ *     counts as failed
+ * @param credentialsFile a file in the format of {@code ~/.aws/credentials}; empty for the
+ *     environment, the default files or the machine's role
  */
 public record S3Config(
     String bucket,
@@ -32,37 +33,38 @@ public record S3Config(
     boolean pathStyle,
     Duration silence,
     Optional<Path> credentialsFile) {
-  /** What an address looks like. */
+  /** The accepted form of an address. */
   public static final String ACCEPTED =
       "s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION&path-style=true&timeout=20, each"
-          + " part behind the bucket optional, and the timeout 1 to 60 seconds";
+          + " part after the bucket optional, and the timeout 1 to 60 seconds";
 
   private static final String SCHEME = "s3://";
   private static final Pattern BUCKET = Pattern.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]");
 
-  /** Leaves room for the names of blobs within the 1,024 bytes that a name may have. */
+  /** Leaves room for blob names within the 1,024 bytes that S3 allows. */
   private static final Pattern PREFIX = Pattern.compile("([A-Za-z0-9._-]{1,64}/){0,16}");
 
   private static final int LONGEST_PREFIX = 256;
   private static final Pattern REGION = Pattern.compile("[a-z0-9-]{1,64}");
 
-  /** No longer than {@link S3Calls} gives one try, which would end first. */
+  /** At most the limit of one attempt in {@link S3Calls}, which would end first. */
   private static final Pattern TIMEOUT = Pattern.compile("[1-9]|[1-5][0-9]|60");
 
-  /** Services that move data about or restart a node are silent for some seconds. */
+  /** Services that rebalance data or restart a node are silent for some seconds. */
   private static final String USUAL_TIMEOUT = "20";
 
   private static final Set<String> OPTIONS = Set.of("endpoint", "region", "path-style", "timeout");
 
-  /** Whether a text means a store of this kind. */
+  /** Returns whether the text is an address of an object store. */
   public static boolean isOne(String text) {
     return text.startsWith(SCHEME);
   }
 
   /**
-   * Reads an address.
+   * Parses an address.
    *
-   * @throws IllegalArgumentException that says what is wrong with it, and what would be accepted
+   * @throws IllegalArgumentException if it is malformed; the message states the fault and the
+   *     accepted form
    */
   public static S3Config parse(String text, Optional<Path> credentialsFile) {
     if (!isOne(text)) {
@@ -123,17 +125,19 @@ public record S3Config(
         return uri;
       }
     } catch (URISyntaxException e) {
-      // Said below.
+      // The exception below reports it.
     }
     throw new IllegalArgumentException(
-        "the endpoint '" + text + "' is no address such as https://objects.example.com:9000");
+        "the endpoint '"
+            + text
+            + "' is not a valid address; expected one such as https://objects.example.com:9000");
   }
 
   private static IllegalArgumentException wrong(String text) {
     return new IllegalArgumentException("'" + text + "' is not of the form " + ACCEPTED);
   }
 
-  /** The store's name, the same however its address is written: what rows name it by. */
+  /** Returns the store's name in rows, which is the same for every way to write its address. */
   public String name() {
     return SCHEME + bucket + '/' + prefix;
   }

@@ -6,20 +6,20 @@ import dev.bourse.store.Database;
 import io.vertx.core.Future;
 import java.util.List;
 
-/** What the database knows of many uploads and blobs of one object store, in pages. */
+/** Queries over many uploads and blobs of one object store, in pages. */
 final class S3Lists {
   private final Database database;
   private final String store;
 
   /**
-   * @param store the store's name, which all its rows have
+   * @param store the store's name, which is in all its rows
    */
   S3Lists(Database database, String store) {
     this.database = database;
     this.store = store;
   }
 
-  /** Uploads unchanged since before some time, by their names. */
+  /** Lists uploads without a change since a time, ordered by name. */
   Future<Page<String>> uploads(long beforeMillis, String after, int limit) {
     return names(
         """
@@ -31,7 +31,7 @@ final class S3Lists {
         limit);
   }
 
-  /** Keys stored before some time, in order. */
+  /** Lists keys stored before a time, in order. */
   Future<Page<String>> blobs(long beforeMillis, String after, int limit) {
     return names(
         """
@@ -59,10 +59,7 @@ final class S3Lists {
     }
   }
 
-  /**
-   * Uploads whose ending was begun before some time and did not come to its end, first those that
-   * were longest not tried.
-   */
+  /** Lists uploads in state {@code aborting} since before a time, least recently tried first. */
   Future<List<String>> halfAborted(long beforeMillis, int limit) {
     return database.read(
         """
@@ -74,10 +71,11 @@ final class S3Lists {
   }
 
   /**
-   * Pieces of uploads that are no more.
+   * Lists pieces of deleted uploads.
    *
-   * @param madeBeforeMillis those whose objects may still be on their way only when they are older
-   * @param after the object behind which they begin; empty for the first
+   * @param madeBeforeMillis pieces whose objects may still be in transit are listed only if they
+   *     are older than this
+   * @param after the object to continue after; empty for the first page
    */
   Future<List<S3Rows.Piece>> orphanPieces(long madeBeforeMillis, String after, int limit) {
     return database.read(
@@ -91,7 +89,7 @@ final class S3Lists {
         S3Rows::piece);
   }
 
-  /** Whether a multipart upload of the store is one of ours that is under way. */
+  /** Returns whether a multipart upload of the store belongs to an upload in progress. */
   Future<Boolean> isKnown(String multipart) {
     return database.exists(
         "SELECT 1 FROM blob_upload WHERE store = ? AND multipart_id = ?",

@@ -3,16 +3,16 @@ package dev.bourse.blob.s3;
 import java.time.Clock;
 import java.util.OptionalLong;
 
-/** Tries an object store as a service does that starts on it, and reads too. Blocks. */
+/** Tries an object store as the service does at start, and reads too. Blocks. */
 public final class S3Probe {
   private S3Probe() {}
 
   /**
    * Lists, writes, reads and deletes an object.
    *
-   * @return how far its clock is before ours in milliseconds, to a second or so; empty when it does
-   *     not say
-   * @throws S3Unusable that says what is wrong
+   * @return how many milliseconds the store's clock is ahead of ours, to about a second; empty if
+   *     the store does not send its time
+   * @throws S3Unusable if the store is not usable; the message states the reason
    */
   public static OptionalLong look(S3Config config, Clock clock) {
     try (S3Calls calls = new S3Calls(config, (operation, outcome, nanos) -> {})) {

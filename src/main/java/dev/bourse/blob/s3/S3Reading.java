@@ -19,12 +19,15 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.ResponseInputStream;
 
 /**
- * A blob of an object store that is being read: one answer of the store goes on from piece to
- * piece, and a piece elsewhere asks for another. To one who reads in order the next pieces are
- * there already, read while those before are sent.
+ * A reading of a blob of an object store. Consecutive pieces share one response of the store; a
+ * piece elsewhere starts another request. For a sequential reader, the next pieces are read ahead
+ * while earlier ones are sent.
  */
 final class S3Reading implements Reading {
-  /** Answers that break off in one piece; a store that breaks off more of them is at fault. */
+  /**
+   * Attempts to read one piece after interrupted responses; a store that interrupts more of them is
+   * at fault.
+   */
   private static final int TRIES = 4;
 
   private final S3Rows.Blob blob;
@@ -43,13 +46,13 @@ final class S3Reading implements Reading {
   private @Nullable Ahead ahead;
   private boolean hasPlace;
 
-  /** Where the last piece that was asked for ends. */
+  /** The offset after the last requested piece. */
   private long behind = -1;
 
   private Future<Void> last = Future.succeededFuture();
   private @Nullable Future<Void> closed;
 
-  /** Pieces that were not asked for yet, read in one go. */
+  /** Pieces that were read ahead of their request, in one go. */
   private record Ahead(long offset, int count, Future<Buffer> bytes) {
     boolean has(long from, int bytes) {
       return from >= offset && from + bytes <= offset + count;
@@ -57,8 +60,8 @@ final class S3Reading implements Reading {
   }
 
   /**
-   * @param aheadPlaces for readings that hold more than a piece ahead
-   * @param onClosed told when it is closed
+   * @param aheadPlaces slots for readings that hold more than one piece ahead
+   * @param onClosed called when the reading is closed
    */
   S3Reading(
       S3Rows.Blob blob,
@@ -89,8 +92,8 @@ final class S3Reading implements Reading {
   }
 
   /**
-   * The store is asked for these bytes alone: an answer that is broken off costs a connection, and
-   * whatever was on its way.
+   * Requests these bytes alone, because cancelling a response costs a connection and the bytes in
+   * transit.
    */
   @Override
   public Future<Buffer> onlyPiece(long offset, int count) {
@@ -104,7 +107,7 @@ final class S3Reading implements Reading {
         || offset > blob.bytes() - count) {
       return Future.failedFuture(
           new IllegalArgumentException(
-              "%s bytes at %s are no piece of a blob of %s; expected 1 to %s bytes within it"
+              "%s bytes at %s are not a valid piece of a blob of %s; expected 1 to %s bytes within it"
                   .formatted(count, offset, blob.bytes(), BlobStore.MAX_BLOCK_BYTES)));
     }
     return closed != null
@@ -131,8 +134,8 @@ final class S3Reading implements Reading {
   }
 
   /**
-   * Reads on behind what was asked for, as many pieces as one call may hold: handing each over by
-   * itself halves the pace.
+   * Reads ahead as many pieces as one call may hold; passing each one on separately halves the
+   * throughput.
    */
   private @Nullable Ahead readAhead(long from, int piece) {
     if (!hasPlace) {
@@ -145,7 +148,9 @@ final class S3Reading implements Reading {
         : new Ahead(from, count, then(() -> read(from, count, blob.bytes()), false));
   }
 
-  /** A piece that was read ahead, on the context that asks; read again if that failed. */
+  /**
+   * Returns a piece that was read ahead, on the caller's context, or reads it again if that failed.
+   */
   private Future<Buffer> handedOver(Ahead known, long offset, int count) {
     WorkerPromise<Buffer> answer = new WorkerPromise<>(workers.home());
     known.bytes.onComplete(
@@ -192,7 +197,7 @@ final class S3Reading implements Reading {
         readOrStop(bytes, offset, end);
         return Buffer.buffer(bytes);
       } catch (IOException e) {
-        // A connection that was cut; the store has the rest.
+        // The connection was cut; the store has the rest.
         if (tries == TRIES) {
           throw new StorageFault("cannot read " + blob.object(), e);
         }
@@ -202,7 +207,7 @@ final class S3Reading implements Reading {
     }
   }
 
-  /** After any failure nobody knows where the answer is. */
+  /** After any failure the position of the response is unknown, so it is closed. */
   private void readOrStop(byte[] bytes, long offset, long end) throws IOException {
     boolean isRead = false;
     try {
@@ -230,13 +235,13 @@ final class S3Reading implements Reading {
       throw new IOException("it ends at " + at + " of " + blob.bytes() + " bytes");
     }
     if (at == streamEnd) {
-      // At its end the connection can be used again.
+      // A response that was read to its end leaves a reusable connection.
       stream = null;
       source.close();
     }
   }
 
-  /** Breaks the answer off; reading the rest of it could take gigabytes. */
+  /** Cancels the response, because reading the rest of it could take gigabytes. */
   private void stop() {
     ResponseInputStream<?> source = stream;
     stream = null;

@@ -13,9 +13,9 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What the database knows of one object store: uploads, their parts and pieces, and blobs. */
+/** The database rows of one object store: uploads, their parts and pieces, and blobs. */
 final class S3Rows {
-  /** The name of no upload, as a name is not empty. */
+  /** Not a valid upload name, because names are not empty. */
   private static final String NO_UPLOAD = "";
 
   private final Database database;
@@ -23,7 +23,7 @@ final class S3Rows {
   private final Clock clock;
 
   /**
-   * @param store the store's name, which all its rows have
+   * @param store the store's name, which is in all its rows
    */
   S3Rows(Database database, String store, Clock clock) {
     this.database = database;
@@ -31,13 +31,13 @@ final class S3Rows {
     this.clock = clock;
   }
 
-  /** How far an upload is. */
+  /** The state of an upload. */
   enum State {
     /** Takes bytes. */
     OPEN,
-    /** All parts are there and their completion may have been asked for. Nothing aborts it. */
+    /** All parts are stored, and their completion may have been requested. Cannot be aborted. */
     COMPLETING,
-    /** Its object is whole. */
+    /** Its object is complete. */
     COMPLETE,
     /** Its objects are being deleted. */
     ABORTING;
@@ -54,11 +54,10 @@ final class S3Rows {
   /**
    * An upload.
    *
-   * @param base what its objects' names begin with; no other upload has it, not even one that
-   *     begins anew under the same name
+   * @param base the prefix of its objects' names; unique even among uploads of the same name
    * @param epoch how often it was opened; an object made by an opening ends in its epoch
-   * @param object its object, once there is one
-   * @param multipart the store's id of it; null until a first part is sent
+   * @param object its object; null before there is one
+   * @param multipart the store's id of it; null before the first part is sent
    * @param bytes its length, from {@link State#COMPLETING} on
    */
   record Upload(
@@ -69,53 +68,59 @@ final class S3Rows {
       @Nullable String object,
       @Nullable String multipart,
       long bytes) {
-    /** What this opening calls the object it makes. */
+    /** Returns the name of an object that this opening makes. */
     String objectOfEpoch(int one) {
       return base + '.' + one;
     }
 
-    /** Whether an object, or a piece, is its: the names of both have the base in them. */
+    /**
+     * Returns whether an object or a piece belongs to this upload; the names of both contain the
+     * base.
+     */
     boolean has(String name) {
       return name.contains(base + '.');
     }
 
-    /** Whether another row tells of the same upload, and not of a later one of its name. */
+    /** Returns whether another row is of the same upload, and not of a later one with its name. */
     boolean isSame(Upload other) {
       return other.base.equals(base);
     }
 
-    /** Whether another row is of the same opening. */
+    /** Returns whether another row is of the same opening. */
     boolean isSameOpening(Upload other) {
       return isSame(other) && other.epoch == epoch;
     }
 
-    /** Whether it is this opening's still; what is complete does not change for anybody. */
+    /**
+     * Returns whether this opening still owns the upload. A complete upload is current for every
+     * opening.
+     */
     boolean isCurrent(Upload now) {
       return isSameOpening(now)
           || (state == State.COMPLETE && now.state == state && Objects.equals(now.object, object));
     }
 
-    /** The same with no multipart upload begun. */
-    Upload anew() {
+    /** Returns the same upload without a multipart upload. */
+    Upload withoutMultipart() {
       return new Upload(id, base, epoch, state, null, null, bytes);
     }
 
-    Upload begun(String madeObject, String id) {
+    Upload withMultipart(String madeObject, String id) {
       return new Upload(this.id, base, epoch, state, madeObject, id, bytes);
     }
 
-    Upload in(State next, String madeObject, long all) {
+    Upload withState(State next, String madeObject, long all) {
       return new Upload(id, base, epoch, next, madeObject, multipart, all);
     }
   }
 
-  /** A part the store has taken. */
+  /** A part that the store has taken. */
   record Part(int number, String tag, long bytes) {}
 
   /**
-   * An object that keeps a part of an upload's tail.
+   * An object that stores a piece of an upload's tail.
    *
-   * @param start where in the upload it begins
+   * @param start its offset in the upload
    */
   record Piece(String upload, String object, long start, long bytes) {
     long end() {
@@ -126,14 +131,15 @@ final class S3Rows {
   /** A blob's object. */
   record Blob(String object, long bytes) {}
 
-  private static UploadBusy taken(String upload) {
+  private static UploadBusy busyElsewhere(String upload) {
     return new UploadBusy("another process has upload " + upload);
   }
 
   /**
-   * Opens an upload: makes it, or takes it over. Fails with {@link UploadBusy} as it ends.
+   * Opens an upload: creates it or takes it over. Fails with {@link UploadBusy} if it is being
+   * finished.
    *
-   * @param base what its objects are called if it is new; never used before
+   * @param base the prefix of its objects' names if it is new; must be unique
    */
   Future<Upload> open(String id, String base) {
     return find(id)
@@ -150,16 +156,16 @@ final class S3Rows {
                   .map(
                       now ->
                           now.filter(row -> row.base().equals(begun) && row.epoch() == epoch)
-                              .orElseThrow(() -> taken(id)));
+                              .orElseThrow(() -> busyElsewhere(id)));
             });
   }
 
-  /** Two that open at once would raise the same epoch: one of them fails, and has to ask again. */
+  /** Two concurrent openings would set the same epoch, so one of them fails and has to retry. */
   private Statement opening(String id, String base, int epoch) {
     long now = clock.millis();
     return epoch == 1
         ? Statement.guarded(
-            () -> taken(id),
+            () -> busyElsewhere(id),
             """
             INSERT INTO blob_upload (store, upload, base, epoch, state, bytes, changed_at)
             VALUES (?, ?, ?, 1, 'open', 0, ?) ON CONFLICT (store, upload) DO NOTHING\
@@ -169,7 +175,7 @@ final class S3Rows {
             base,
             now)
         : Statement.guarded(
-            () -> taken(id),
+            () -> busyElsewhere(id),
             """
             UPDATE blob_upload SET epoch = ?, changed_at = ?, finishing_until = 0
             WHERE store = ? AND upload = ? AND base = ? AND epoch = ? AND state <> 'aborting'
@@ -182,16 +188,16 @@ final class S3Rows {
             base,
             epoch - 1,
             now,
-            now + 2 * Finishing.HELD_MILLIS);
+            now + 2 * CompletionMark.HELD_MILLIS);
   }
 
   /**
-   * Has others leave an upload alone that this opening is at the end of. What is said of a time far
-   * off was said by a clock that is wrong, and keeps nobody away.
+   * Marks an upload as being completed by this opening, so that others leave it alone. Readers
+   * ignore a mark far in the future, because a wrong clock set it.
    *
-   * @param untilMillis 0 for no longer
+   * @param untilMillis when the mark expires; 0 removes it
    */
-  Future<Void> finishing(Upload upload, long untilMillis) {
+  Future<Void> markCompletion(Upload upload, long untilMillis) {
     return database.commit(
         List.of(
             Statement.of(
@@ -237,8 +243,8 @@ final class S3Rows {
   }
 
   /**
-   * Pieces of an upload whose objects are there, by their beginning, the longest first. One that
-   * was begun before or after under the same name has others, as its objects have another base.
+   * Returns the stored pieces of an upload, ordered by offset, the longest first. Uploads with the
+   * same name have other pieces, because their objects have another base.
    */
   Future<List<Piece>> keptPieces(Upload upload) {
     return database
@@ -257,10 +263,10 @@ final class S3Rows {
         row.text("upload"), row.text("object"), row.integer("start"), row.integer("bytes"));
   }
 
-  /** What every commit of an opening begins with: it is still the one that has the upload. */
-  private Statement mine(Upload upload, State from) {
+  /** Guards a commit: this opening must still own the upload. */
+  private Statement currentEpochGuard(Upload upload, State from) {
     return Statement.guarded(
-        () -> taken(upload.id()),
+        () -> busyElsewhere(upload.id()),
         """
         UPDATE blob_upload SET changed_at = ?
         WHERE store = ? AND upload = ? AND base = ? AND epoch = ? AND state = ?\
@@ -273,11 +279,11 @@ final class S3Rows {
         from.label());
   }
 
-  /** The store made a multipart upload. */
-  Future<Void> begun(Upload upload, String object, String multipart) {
+  /** Records that the store has created a multipart upload. */
+  Future<Void> recordMultipart(Upload upload, String object, String multipart) {
     return database.commit(
         List.of(
-            mine(upload, State.OPEN),
+            currentEpochGuard(upload, State.OPEN),
             Statement.of(
                 """
                 UPDATE blob_upload SET object = ?, multipart_id = ? WHERE store = ? AND upload = ?\
@@ -288,11 +294,14 @@ final class S3Rows {
                 upload.id())));
   }
 
-  /** The store took a part. Sent once more, its later tag counts. */
-  Future<Void> sent(Upload upload, Part part) {
+  /**
+   * Records a part that the store took. If a part is sent again, its later tag replaces the earlier
+   * one.
+   */
+  Future<Void> recordPart(Upload upload, Part part) {
     return database.commit(
         List.of(
-            mine(upload, State.OPEN),
+            currentEpochGuard(upload, State.OPEN),
             Statement.of(
                 """
                 INSERT INTO blob_part (store, upload, number, tag, bytes) VALUES (?, ?, ?, ?, ?)
@@ -306,11 +315,11 @@ final class S3Rows {
                 part.bytes())));
   }
 
-  /** An object is about to be made for a piece. */
-  Future<Void> keeping(Upload upload, Piece piece) {
+  /** Records a piece before its object is created. */
+  Future<Void> recordPendingPiece(Upload upload, Piece piece) {
     return database.commit(
         List.of(
-            mine(upload, State.OPEN),
+            currentEpochGuard(upload, State.OPEN),
             Statement.of(
                 """
                 INSERT INTO blob_piece (store, object, upload, start, bytes, kept, made_at)
@@ -327,27 +336,27 @@ final class S3Rows {
                 clock.millis())));
   }
 
-  /** The piece's object is there. */
-  Future<Void> kept(Upload upload, Piece piece) {
+  /** Records that a piece's object exists. */
+  Future<Void> recordStoredPiece(Upload upload, Piece piece) {
     return database.commit(
         List.of(
-            mine(upload, State.OPEN),
+            currentEpochGuard(upload, State.OPEN),
             Statement.of(
                 "UPDATE blob_piece SET kept = 1 WHERE store = ? AND object = ?",
                 store,
                 piece.object())));
   }
 
-  /** The piece's object is deleted. */
+  /** Deletes the row of a piece whose object is deleted. */
   Future<Void> forget(Piece piece) {
     return database.commit(List.of(deletion(piece)));
   }
 
-  /** All parts are there; from here on nothing aborts. */
-  Future<Void> completing(Upload upload, long bytes) {
+  /** Records that all parts are stored. The upload cannot be aborted from now on. */
+  Future<Void> recordCompleting(Upload upload, long bytes) {
     return database.commit(
         List.of(
-            mine(upload, State.OPEN),
+            currentEpochGuard(upload, State.OPEN),
             Statement.of(
                 """
                 UPDATE blob_upload SET state = 'completing', bytes = ?
@@ -358,8 +367,8 @@ final class S3Rows {
                 upload.id())));
   }
 
-  /** The multipart upload's object is whole, whoever learns of it first. */
-  Future<Void> completed(Upload upload) {
+  /** Records that the multipart upload's object is complete, from any opening. */
+  Future<Void> recordCompleted(Upload upload) {
     return database.commit(
         List.of(
             Statement.of(
@@ -373,11 +382,11 @@ final class S3Rows {
                 upload.base())));
   }
 
-  /** The object of an upload of less than a part was made at once. */
-  Future<Void> completed(Upload upload, Piece whole) {
+  /** Records the object of an upload that is smaller than a part and was put at once. */
+  Future<Void> recordCompleted(Upload upload, Piece whole) {
     return database.commit(
         List.of(
-            mine(upload, State.OPEN),
+            currentEpochGuard(upload, State.OPEN),
             Statement.of(
                 """
                 UPDATE blob_upload SET state = 'complete', object = ?, bytes = ?
@@ -395,17 +404,17 @@ final class S3Rows {
         "DELETE FROM blob_piece WHERE store = ? AND object = ?", store, piece.object());
   }
 
-  /** Fails with {@link UploadBusy} when another opening has the upload. */
-  Future<Void> requireMine(Upload upload) {
-    return database.commit(List.of(mine(upload, State.OPEN)));
+  /** Fails with {@link UploadBusy} if another opening owns the upload. */
+  Future<Void> requireCurrentEpoch(Upload upload) {
+    return database.commit(List.of(currentEpochGuard(upload, State.OPEN)));
   }
 
-  /** Gives the complete upload's object to a key; with this commit it is readable. */
+  /** Gives a complete upload's object to a key. This commit makes the blob readable. */
   Future<Void> publish(Upload upload, String key) {
     return database.commit(
         List.of(
             Statement.guarded(
-                () -> taken(upload.id()),
+                () -> busyElsewhere(upload.id()),
                 """
                 DELETE FROM blob_upload
                 WHERE store = ? AND upload = ? AND base = ? AND state = 'complete'\
@@ -428,9 +437,10 @@ final class S3Rows {
   }
 
   /**
-   * Begins to end an upload, whoever has it open. Nothing happens to one that is completing.
+   * Starts to delete an upload, whichever process has it open. Does nothing to one that is
+   * completing.
    *
-   * @param from the states it may be in
+   * @param from the states the upload may be in
    */
   Future<Void> abort(Upload upload, List<State> from) {
     List<Object> parameters =
@@ -447,8 +457,11 @@ final class S3Rows {
                 parameters.toArray())));
   }
 
-  /** An upload's objects are deleted; another process may have come to that end before. */
-  Future<Void> aborted(Upload upload) {
+  /**
+   * Deletes the rows of an upload whose objects are deleted; another process may have done so
+   * before.
+   */
+  Future<Void> deleteUpload(Upload upload) {
     return database.commit(
         List.of(
             Statement.of(
@@ -479,14 +492,14 @@ final class S3Rows {
         row -> new Blob(row.text("object"), row.integer("bytes")));
   }
 
-  /** A blob's row is not as it was when it was read. */
+  /** A blob's row has changed since it was read. */
   private static final class BlobChangedException extends RuntimeException {
     BlobChangedException() {
-      super("the blob changed meanwhile", null, false, false);
+      super("the blob changed after it was read", null, false, false);
     }
   }
 
-  /** Has a blob's age begin now; returns whether there is one. */
+  /** Restarts a blob's age now. Returns false if there is no such blob. */
   Future<Boolean> renew(String key) {
     return blob(key)
         .compose(
@@ -519,13 +532,13 @@ final class S3Rows {
   }
 
   /**
-   * Takes a blob's object from its key, and lists it as a piece of no upload until it is deleted.
-   * Does nothing if the key has another object by now, or its age began again.
+   * Removes a blob and lists its object as a piece without an upload until the object is deleted.
+   * Does nothing if the key has another object or if the blob's age was restarted.
    *
-   * @param before the blob stays if its age began then or later
+   * @param before the blob stays if its age began at this time or later
    * @return the object to delete
    */
-  Future<Optional<Piece>> deleted(String key, Blob blob, long before) {
+  Future<Optional<Piece>> detachBlob(String key, Blob blob, long before) {
     Piece orphan = new Piece(NO_UPLOAD, blob.object(), 0, blob.bytes());
     return unlessChanged(
         database

@@ -7,7 +7,7 @@ import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkException;
 
-/** An object store that cannot be used as it is described; the message is for operators. */
+/** An object store that is not usable as configured. The message is for operators. */
 public final class S3Unusable extends RuntimeException {
   private static final int FORBIDDEN = 403;
   private static final int NOT_FOUND = 404;
@@ -25,11 +25,11 @@ public final class S3Unusable extends RuntimeException {
     if (!(failure instanceof AwsServiceException answer)) {
       String said = String.valueOf(failure.getMessage());
       if (isSilence(failure)) {
-        return place + " takes connections and does not answer: " + said;
+        return place + " accepts connections but does not answer: " + said;
       }
       return said.toLowerCase(Locale.ROOT).contains("credentials")
-          ? "there are no credentials for it: " + said
-          : place + " cannot be reached, or is no S3 service: " + said;
+          ? "no credentials found: " + said
+          : place + " cannot be reached, or is not an S3 service: " + said;
     }
     String code = S3Calls.code(answer);
     return switch (code) {
@@ -40,9 +40,9 @@ public final class S3Unusable extends RuntimeException {
           "InvalidToken",
           "ExpiredToken",
           "Forbidden" ->
-          place + " refuses the credentials for bucket '" + config.bucket() + "': " + code;
+          place + " rejects the credentials for bucket '" + config.bucket() + "': " + code;
       case "RequestTimeTooSkewed", "RequestExpired" ->
-          "this machine's clock differs too much from the one of " + place + ": " + code;
+          "this machine's clock differs too much from the clock of " + place + ": " + code;
       default -> byStatus(config, answer, place, code);
     };
   }
@@ -57,11 +57,11 @@ public final class S3Unusable extends RuntimeException {
   private static String byStatus(
       S3Config config, AwsServiceException answer, String place, String code) {
     if (answer.statusCode() == FORBIDDEN) {
-      return place + " refuses the credentials for bucket '" + config.bucket() + "': 403 " + code;
+      return place + " rejects the credentials for bucket '" + config.bucket() + "': 403 " + code;
     }
     if (answer.statusCode() == NOT_FOUND && code.isEmpty()) {
-      return place + " is no S3 service, or has no bucket '" + config.bucket() + "': 404";
+      return place + " is not an S3 service, or has no bucket '" + config.bucket() + "': 404";
     }
-    return place + " answers " + answer.statusCode() + ' ' + code + ", which is not expected of it";
+    return place + ": unexpected answer " + answer.statusCode() + ' ' + code;
   }
 }

@@ -16,26 +16,24 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An open upload of an object store: a queue of steps, each of which ends before the next begins.
- */
+/** An open upload of an object store: a queue of steps that run one at a time. */
 final class S3Upload implements Upload {
   private final S3Rows rows;
   private final S3Calls calls;
   private final Completion completion;
-  private final Finishing finishing;
+  private final CompletionMark completionMark;
   private final Workers workers;
   private final Inspector inspector;
   private final int waitingBlocks;
-  private final Showing showing;
+  private final InspectorReplay replay;
   private final Runnable onReleased;
 
-  // Used by one step at a time; those that others ask for are volatile.
+  // Used by one step at a time; the volatile ones are also read by other threads.
   private volatile S3Rows.Upload row;
   private final Spool spool;
   private final PartSender sender;
 
-  /** The multipart upload of an earlier opening, of which no part was noted. */
+  /** The multipart upload of an earlier opening that has no recorded part. */
   private final @Nullable String former;
 
   private final @Nullable String formerObject;
@@ -44,12 +42,14 @@ final class S3Upload implements Upload {
   private volatile long sent;
   private volatile long stored;
 
-  /** Rows tell of them and their objects are there. */
+  /** The stored bytes whose objects exist and whose rows are committed. */
   private volatile long kept;
 
   private volatile boolean isInspected;
 
-  /** Why nothing more is done: the inspector saw what is not kept, or the upload was ended. */
+  /**
+   * Why further steps fail: the inspector saw bytes that are not stored, or the upload was ended.
+   */
   private volatile @Nullable Throwable broken;
 
   // The four below are guarded by this object.
@@ -59,42 +59,43 @@ final class S3Upload implements Upload {
   private @Nullable Future<Void> released;
 
   /**
-   * @param row as this opening has it
-   * @param parts what the store has of it
-   * @param spool empty
-   * @param onReleased told when it is closed, before anybody else is
+   * @param row the row of this opening
+   * @param parts the parts that the store has
+   * @param spool an empty spool
+   * @param onReleased called when the upload is closed, before the release completes
    */
   S3Upload(
-      Tools tools,
+      S3Context context,
       S3Rows.Upload row,
       List<S3Rows.Part> parts,
       Spool spool,
       Inspector inspector,
       Runnable onReleased) {
-    this.rows = tools.rows();
-    this.calls = tools.calls();
-    this.completion = tools.completion();
-    this.finishing = tools.finishing();
-    this.workers = tools.workers();
-    this.waitingBlocks = tools.config().waitingBlocks();
-    // What an earlier opening may still send goes to its own multipart, and is never one of ours.
+    this.rows = context.rows();
+    this.calls = context.calls();
+    this.completion = context.completion();
+    this.completionMark = context.completionMark();
+    this.workers = context.workers();
+    this.waitingBlocks = context.config().waitingBlocks();
+    // Later requests of an earlier opening go to that opening's multipart upload, so they never
+    // become parts of this one.
     boolean isNew = parts.isEmpty() && row.state() == S3Rows.State.OPEN;
     this.former = isNew ? row.multipart() : null;
     this.formerObject = row.object();
-    this.row = isNew ? row.anew() : row;
+    this.row = isNew ? row.withoutMultipart() : row;
     this.parts = new ArrayList<>(parts);
     this.spool = spool;
-    this.tail = new Tail(tools, spool);
-    this.sender = new PartSender(tools, spool);
+    this.tail = new Tail(context, spool);
+    this.sender = new PartSender(context, spool);
     this.inspector = inspector;
-    this.showing = new Showing(calls, workers, inspector);
+    this.replay = new InspectorReplay(calls, workers, inspector);
     this.onReleased = onReleased;
     this.sent = parts.stream().mapToLong(S3Rows.Part::bytes).sum();
     this.stored = row.state() == S3Rows.State.OPEN ? sent : row.bytes();
     this.kept = stored;
   }
 
-  /** What fails here is found by the list of each day, or ends with the upload. */
+  /** If this fails, the daily cleanup aborts the upload, or its end does. */
   private void abortFormer() {
     String multipart = former;
     String object = formerObject;
@@ -107,8 +108,8 @@ final class S3Upload implements Upload {
     }
   }
 
-  /** Goes on where an earlier opening was, behind its pieces that follow on the parts. */
-  void goOnBehind(List<S3Rows.Piece> found) {
+  /** Continues after an earlier opening, behind its pieces that follow the parts. */
+  void continueAfter(List<S3Rows.Piece> found) {
     abortFormer();
     if (row.state() == S3Rows.State.OPEN) {
       tail.takeOver(found, sent);
@@ -139,7 +140,7 @@ final class S3Upload implements Upload {
     return isInspected;
   }
 
-  /** Does a step when those before it have ended, however they did. */
+  /** Runs a step after all earlier ones have ended, even if they failed. */
   private synchronized <T> Future<T> then(Supplier<Future<T>> step) {
     WorkerPromise<T> answer = new WorkerPromise<>(workers.home());
     Promise<Void> ended = Promise.promise();
@@ -169,7 +170,7 @@ final class S3Upload implements Upload {
               "a block of " + (to - from) + " bytes; at most " + BlobStore.MAX_BLOCK_BYTES));
     }
     if (refusal == null && blocks >= waitingBlocks) {
-      // Whatever came behind the missing block would be stored in its place.
+      // Bytes after the missing block would be stored in its place.
       refusal =
           new IllegalStateException(
               "upload " + row.id() + " was given a block while " + blocks + " waited");
@@ -179,12 +180,12 @@ final class S3Upload implements Upload {
     }
     if (row.state() != S3Rows.State.OPEN) {
       return Future.failedFuture(
-          new IllegalStateException("upload " + row.id() + " has all its bytes"));
+          new IllegalStateException("upload " + row.id() + " is complete and takes no more bytes"));
     }
     blocks++;
     return then(
         () ->
-            usable()
+            requireUsable()
                 .compose(open -> take(bytes, from, to))
                 .onFailure(e -> broken = broken == null ? e : broken)
                 .onComplete(taken -> settled(taken.cause())));
@@ -197,11 +198,12 @@ final class S3Upload implements Upload {
     }
   }
 
-  /** Whether there is still something to be done to the upload's bytes. */
-  private Future<Void> usable() {
+  /** Fails if the upload takes no more bytes. */
+  private Future<Void> requireUsable() {
     Throwable why = broken;
     if (why == null && row.state() != S3Rows.State.OPEN) {
-      why = new IllegalStateException("upload " + row.id() + " has all its bytes");
+      why =
+          new IllegalStateException("upload " + row.id() + " is complete and takes no more bytes");
     }
     return why == null ? Future.succeededFuture() : Future.failedFuture(why);
   }
@@ -215,11 +217,11 @@ final class S3Upload implements Upload {
               }
               return write(bytes, from, to);
             })
-        .compose(next -> spooled(bytes, next, to));
+        .compose(next -> writeToSpool(bytes, next, to));
   }
 
-  /** Sends the spool as often as it is full, until all of a block is in it. */
-  private Future<Void> spooled(byte[] bytes, int next, int to) {
+  /** Writes a block to the spool, and sends the spool each time it is full. */
+  private Future<Void> writeToSpool(byte[] bytes, int next, int to) {
     stored = sent + spool.length();
     if (!spool.isFull()) {
       sender.beginEarly(row, parts.size() + 1);
@@ -232,7 +234,7 @@ final class S3Upload implements Upload {
                     ? Future.succeededFuture()
                     : workers
                         .blockCall(() -> write(bytes, next, to))
-                        .compose(more -> spooled(bytes, more, to)));
+                        .compose(more -> writeToSpool(bytes, more, to)));
   }
 
   private int write(byte[] bytes, int from, int to) {
@@ -249,9 +251,9 @@ final class S3Upload implements Upload {
     return tail.fill(sent)
         .compose(filled -> multipart())
         .compose(begun -> sender.send(begun, number))
-        .recover(this::explained)
+        .recover(this::interpretFailure)
         .map(tag -> new S3Rows.Part(number, tag, bytes))
-        .compose(part -> rows.sent(row, part).map(part))
+        .compose(part -> rows.recordPart(row, part).map(part))
         .map(
             part -> {
               parts.add(part);
@@ -264,28 +266,27 @@ final class S3Upload implements Upload {
             });
   }
 
-  /** Has all of the spool here. */
+  /** Loads all bytes of the spool onto this machine. */
   private Future<Void> fill() {
-    return tail.fill(sent).recover(this::explained);
+    return tail.fill(sent).recover(this::interpretFailure);
   }
 
   /**
-   * What it means that the store does not know the multipart upload or a piece: another process has
-   * the upload and went on with it, or the store lost its parts, perhaps by a rule of its own that
-   * ends what is old. Then the upload is deleted, to begin anew.
+   * Interprets that the store does not know the multipart upload or a piece. Either another process
+   * took over the upload, or the store lost its parts, perhaps through a lifecycle rule that ends
+   * old uploads. In the second case the upload is deleted and has to restart.
    */
-  private <T> Future<T> explained(Throwable failure) {
+  private <T> Future<T> interpretFailure(Throwable failure) {
     return failure instanceof BlobGone
-        ? rows.requireMine(row)
+        ? rows.requireCurrentEpoch(row)
             .compose(mine -> completion.abandon(row))
-            .compose(deleted -> lost(failure))
+            .compose(deleted -> discardUpload(failure))
         : Future.failedFuture(failure);
   }
 
-  /** Nothing is kept any more; whoever opens the upload again begins it anew. */
-  private <T> Future<T> lost(Throwable cause) {
-    StorageFault fault =
-        new StorageFault("upload " + row.id() + " is lost and has to begin anew", cause);
+  /** Deletes the upload, so that the next opening restarts it. */
+  private <T> Future<T> discardUpload(Throwable cause) {
+    StorageFault fault = new StorageFault("upload " + row.id() + " is lost; start it again", cause);
     broken = fault;
     stored = 0;
     kept = 0;
@@ -305,20 +306,20 @@ final class S3Upload implements Upload {
         .longCall(() -> calls.begin(object))
         .compose(
             id ->
-                rows.begun(row, object, id)
-                    .map(noted -> row.begun(object, id))
+                rows.recordMultipart(row, object, id)
+                    .map(noted -> row.withMultipart(object, id))
                     .onFailure(e -> completion.undo(e, () -> calls.abort(object, id))))
         .onSuccess(begun -> row = begun);
   }
 
   @Override
   public Future<Void> keep() {
-    // The object, or its parts, are all there is once it is complete.
+    // A complete upload is stored as its object or its parts.
     return then(
         () ->
             row.state() != S3Rows.State.OPEN && broken == null
                 ? Future.succeededFuture()
-                : usable()
+                : requireUsable()
                     .compose(open -> tail.isOfMany() ? fill() : Future.succeededFuture())
                     .compose(ready -> keepTail()));
   }
@@ -332,11 +333,11 @@ final class S3Upload implements Upload {
   public Future<Void> finish() {
     return then(
         () ->
-            finishing.during(
+            completionMark.during(
                 row, () -> refresh().compose(known -> complete()).compose(whole -> inspect())));
   }
 
-  /** An earlier call may have come further than it was told, when a commit's answer was lost. */
+  /** Reads the row again, because a commit whose answer was lost may have advanced it. */
   private Future<Void> refresh() {
     return rows.find(row.id())
         .map(
@@ -351,18 +352,21 @@ final class S3Upload implements Upload {
       case OPEN -> parts.isEmpty() ? putWhole() : completeParts();
       case COMPLETING -> driveCompletion();
       case COMPLETE -> Future.succeededFuture();
-      case ABORTING -> throw new IllegalStateException("nobody opens an upload that is aborted");
+      case ABORTING -> throw new IllegalStateException("an aborted upload cannot be open");
     };
   }
 
-  /** Of less than a part; its object is named by a row like a piece until the upload has it. */
+  /**
+   * Puts an upload smaller than a part. A row names its object like a piece until the upload owns
+   * it.
+   */
   private Future<Void> putWhole() {
     String object = row.objectOfEpoch(row.epoch());
     long bytes = spool.length();
     S3Rows.Piece whole = new S3Rows.Piece(row.id(), object, 0, bytes);
-    return usable()
+    return requireUsable()
         .compose(open -> fill())
-        .compose(filled -> rows.keeping(row, whole))
+        .compose(filled -> rows.recordPendingPiece(row, whole))
         .compose(
             named ->
                 workers.longCall(
@@ -372,22 +376,22 @@ final class S3Upload implements Upload {
                     }))
         .compose(
             made ->
-                rows.completed(row, whole)
+                rows.recordCompleted(row, whole)
                     .onFailure(e -> completion.undo(e, () -> calls.delete(object))))
         .onSuccess(
             known -> {
-              row = row.in(S3Rows.State.COMPLETE, object, bytes);
+              row = row.withState(S3Rows.State.COMPLETE, object, bytes);
               kept = bytes;
             });
   }
 
   private Future<Void> completeParts() {
-    return usable()
+    return requireUsable()
         .compose(open -> spool.length() == 0 ? Future.succeededFuture() : sendPart())
-        .compose(all -> rows.completing(row, sent))
+        .compose(all -> rows.recordCompleting(row, sent))
         .compose(
             noted -> {
-              row = row.in(S3Rows.State.COMPLETING, object(row), sent);
+              row = row.withState(S3Rows.State.COMPLETING, object(row), sent);
               return driveCompletion();
             });
   }
@@ -395,14 +399,14 @@ final class S3Upload implements Upload {
   private Future<Void> driveCompletion() {
     return completion
         .complete(row)
-        .recover(e -> e instanceof PartsLost ? lost(e) : Future.failedFuture(e))
-        .onSuccess(done -> row = row.in(S3Rows.State.COMPLETE, object(row), row.bytes()));
+        .recover(e -> e instanceof PartsLost ? discardUpload(e) : Future.failedFuture(e))
+        .onSuccess(done -> row = row.withState(S3Rows.State.COMPLETE, object(row), row.bytes()));
   }
 
   private Future<Void> inspect() {
     return isInspected
         ? Future.succeededFuture()
-        : showing.show(object(row), row.bytes(), () -> broken).onSuccess(all -> isInspected = true);
+        : replay.start(object(row), row.bytes(), () -> broken).onSuccess(all -> isInspected = true);
   }
 
   @Override
@@ -417,7 +421,7 @@ final class S3Upload implements Upload {
                   workers.giveBack(
                       () -> {
                         sender.stop();
-                        showing.stop();
+                        replay.stop();
                         spool.close();
                         onReleased.run();
                         return null;
@@ -429,7 +433,7 @@ final class S3Upload implements Upload {
     return answer.future();
   }
 
-  /** Releases the upload without doing what waits; that fails with the reason. */
+  /** Releases the upload without running its waiting steps, which fail with the reason. */
   synchronized Future<Void> end(RuntimeException reason) {
     refusal = reason;
     broken = reason;

@@ -16,14 +16,14 @@ import java.security.NoSuchAlgorithmException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The bytes of an upload behind its last part, in a file of this machine that is no longer than a
- * part. Its name is gone at once, so that nothing is left of it when the process dies. Written by
- * one thread at a time; streams read it meanwhile.
+ * The bytes of an upload after its last part, in a local file of at most one part. The file is
+ * unlinked at once, so a crash leaves no files. One thread at a time writes it; streams read it
+ * concurrently.
  */
 final class Spool {
   private final FileChannel writing;
 
-  /** Not a channel: the library ends a try by an interrupt, which would close that. */
+  /** Not a channel: the library ends an attempt with an interrupt, which would close a channel. */
   private final RandomAccessFile reading;
 
   private final int capacity;
@@ -34,8 +34,8 @@ final class Spool {
   private long begunNanos;
 
   /**
-   * The digest of the bytes as they came, so that a disk that alters them is noticed. Not of those
-   * that were filled in, which come out of order.
+   * The digest of the bytes as they arrived, which detects a disk that alters them. It does not
+   * cover bytes that were filled in, because those arrive out of order.
    */
   private final MessageDigest digest = md5();
 
@@ -43,7 +43,7 @@ final class Spool {
 
   /**
    * @param capacity the bytes of a part
-   * @throws IOException when the folder takes no file
+   * @throws IOException if the folder does not accept a file
    */
   Spool(Path folder, int capacity) throws IOException {
     this.capacity = capacity;
@@ -73,13 +73,15 @@ final class Spool {
     return length() == capacity;
   }
 
-  /** Whether it is here from its first byte on, and filling at so many bytes a second or more. */
+  /** Returns whether it is complete from its first byte on and fills at this rate or faster. */
   synchronized boolean isFilling(long bytesPerSecond) {
     long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - begunNanos);
     return missing == 0 && length * 1_000_000 >= bytesPerSecond * micros;
   }
 
-  /** Begins behind so many bytes that are elsewhere; they may not be read before they are here. */
+  /**
+   * Starts after bytes that are stored elsewhere; those cannot be read before they are filled in.
+   */
   synchronized void beginBehind(long bytes) {
     length = bytes;
     missing = bytes;
@@ -87,17 +89,17 @@ final class Spool {
     begunNanos = System.nanoTime();
   }
 
-  /** How many of its first bytes are elsewhere. */
+  /** Returns how many of its first bytes are stored elsewhere. */
   synchronized long missing() {
     return missing;
   }
 
-  /** Takes some of the bytes that are missing. */
+  /** Writes some of the missing bytes. */
   void fillIn(byte[] bytes, int count, long at) throws IOException {
     writeAt(ByteBuffer.wrap(bytes, 0, count), at);
   }
 
-  /** All that was missing is here. */
+  /** Records that no bytes are missing any more. */
   synchronized void filledIn() {
     missing = 0;
   }
@@ -109,7 +111,7 @@ final class Spool {
     }
   }
 
-  /** Takes as many of these bytes as it has room for, and tells how many. */
+  /** Writes as many of the bytes as fit, and returns how many. */
   int write(byte[] bytes, int from, int to) throws IOException {
     long start = length();
     int taken = (int) Math.min(to - from, capacity - start);
@@ -125,7 +127,6 @@ final class Spool {
     return taken;
   }
 
-  /** Begins anew. */
   synchronized void clear() {
     length = 0;
     missing = 0;
@@ -133,19 +134,19 @@ final class Spool {
     isDigested = true;
   }
 
-  /** Returns some of its bytes, which are here. */
+  /** Returns a range of its bytes, none of which may be missing. */
   Payload read(long from, long bytes) {
     if (from < missing()) {
-      throw new IllegalStateException("the first " + missing() + " bytes are not here");
+      throw new IllegalStateException("the first " + missing() + " bytes are missing");
     }
     return new Payload(bytes, () -> stream(from, bytes), () -> md5(from, bytes), true);
   }
 
   private InputStream stream(long from, long bytes) {
-    return new Bytes(from, from + bytes, EarlyPart.NEVER_GIVEN_UP);
+    return new Bytes(from, from + bytes, EarlyPart.UNLIMITED);
   }
 
-  /** Returns all bytes of a part; its stream waits for those that are still to come. */
+  /** Returns all bytes of a part; its stream waits for bytes that have not arrived. */
   Payload follow(EarlyPart.Patience patience) {
     return new Payload(
         capacity, () -> new Bytes(0, capacity, patience), () -> md5(0, capacity), false);
@@ -169,24 +170,24 @@ final class Spool {
         }
       }
     }
-    MessageDigest behind = md5();
+    MessageDigest computed = md5();
     byte[] piece = new byte[BlobStore.BLOCK_BYTES];
     try (InputStream source = stream(from, bytes)) {
       for (int read = source.read(piece); read >= 0; read = source.read(piece)) {
-        behind.update(piece, 0, read);
+        computed.update(piece, 0, read);
       }
     } catch (IOException e) {
       throw new StorageFault("cannot read the spool", e);
     }
-    return behind.digest();
+    return computed.digest();
   }
 
-  /** Wakes up streams that wait, for one of them is given up. */
+  /** Wakes waiting streams after one of them was cancelled. */
   synchronized void wake() {
     notifyAll();
   }
 
-  /** Waits until there is something behind an offset, and tells how much. */
+  /** Waits for bytes after an offset, and returns how many there are. */
   private synchronized long awaitBehind(long at, EarlyPart.Patience patience) throws IOException {
     while (true) {
       long millis = patience.millisLeft();
@@ -194,13 +195,13 @@ final class Spool {
         return length - at;
       }
       if (millis <= 0) {
-        throw new EarlyPart.GivenUp();
+        throw new EarlyPart.PartCancelledException();
       }
       try {
         wait(millis);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new InterruptedIOException("the try took too long");
+        throw new InterruptedIOException("the attempt took too long");
       }
     }
   }

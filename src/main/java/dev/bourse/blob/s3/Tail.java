@@ -9,33 +9,33 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The bytes behind an upload's last part as pieces in the store, where another opening finds them.
- * Used by one step at a time.
+ * The bytes after an upload's last part, stored as pieces in the store, where another opening finds
+ * them. Used by one step at a time.
  */
 final class Tail {
   /**
-   * From so many pieces on the whole tail is kept as one: each opening reads few objects, one after
-   * another, and of a client whose requests are blocks of 256 KiB the store takes each byte no more
-   * than six times.
+   * From this number of pieces on, the whole tail is stored as one. So an opening reads few
+   * objects, one after another, and the store takes each byte at most six times from a client that
+   * sends blocks of 256 KiB.
    */
   private static final int MOST_PIECES = 8;
 
-  private final Tools tools;
+  private final S3Context context;
   private final Spool spool;
   private final List<S3Rows.Piece> pieces = new ArrayList<>();
   private int made;
 
-  Tail(Tools tools, Spool spool) {
-    this.tools = tools;
+  Tail(S3Context context, Spool spool) {
+    this.context = context;
     this.spool = spool;
   }
 
   /**
-   * Takes the pieces of an earlier opening. Their bytes stay where they are until {@link #fill}:
-   * whoever takes over an upload and brings little, or leaves again, costs the store nothing.
+   * Takes over the pieces of an earlier opening without reading them; {@link #fill} reads them. So
+   * an opening that adds few bytes costs the store nothing.
    *
-   * @param found by their beginning, the longest first
-   * @param sent where they begin
+   * @param found ordered by offset, the longest first
+   * @param sent the offset of the first piece
    */
   void takeOver(List<S3Rows.Piece> found, long sent) {
     List<S3Rows.Piece> useless = new ArrayList<>();
@@ -48,21 +48,21 @@ final class Tail {
         useless.add(piece);
       }
     }
-    tools.completion().forget(useless);
+    context.completion().forget(useless);
     spool.beginBehind(end - sent);
   }
 
   /**
-   * Has the spool hold the bytes that were taken over, so that all of it can be sent.
+   * Loads the bytes of the pieces into the spool, so that the whole spool can be sent.
    *
-   * @param sent where the spool begins
+   * @param sent the offset of the spool
    */
   Future<Void> fill(long sent) {
     long here = sent + spool.missing();
     if (here == sent) {
       return Future.succeededFuture();
     }
-    return tools
+    return context
         .workers()
         .longCall(
             () -> {
@@ -80,7 +80,7 @@ final class Tail {
     byte[] bytes = new byte[BlobStore.BLOCK_BYTES];
     long at = from;
     long left = piece.bytes();
-    try (InputStream source = tools.calls().get(piece.object(), 0, piece.bytes())) {
+    try (InputStream source = context.calls().get(piece.object(), 0, piece.bytes())) {
       while (left > 0) {
         int read = source.read(bytes, 0, (int) Math.min(bytes.length, left));
         if (read < 0) {
@@ -95,15 +95,17 @@ final class Tail {
     }
   }
 
-  /** Whether what is kept next is kept with all before it, which has to be here then. */
+  /**
+   * Returns whether the next piece replaces all earlier ones, whose bytes must be loaded for that.
+   */
   boolean isOfMany() {
     return pieces.size() >= MOST_PIECES;
   }
 
   /**
-   * Keeps what is in the spool and not in a piece yet.
+   * Stores the bytes of the spool that are not in a piece yet.
    *
-   * @param sent where the spool begins
+   * @param sent the offset of the spool
    */
   Future<Void> keep(S3Rows.Upload row, long sent) {
     long kept = pieces.isEmpty() ? sent : pieces.get(pieces.size() - 1).end();
@@ -118,18 +120,20 @@ final class Tail {
             "pieces/%s.%s.%s".formatted(row.base(), row.epoch(), ++made),
             start,
             sent + spool.length() - start);
-    return tools
+    return context
         .rows()
-        .keeping(row, piece)
+        .recordPendingPiece(row, piece)
         .compose(named -> put(piece, start - sent))
         .compose(
             there ->
-                tools
+                context
                     .rows()
-                    .kept(row, piece)
+                    .recordStoredPiece(row, piece)
                     .onFailure(
                         e ->
-                            tools.completion().undo(e, () -> tools.calls().delete(piece.object()))))
+                            context
+                                .completion()
+                                .undo(e, () -> context.calls().delete(piece.object()))))
         .onSuccess(
             known -> {
               if (isWhole) {
@@ -140,18 +144,18 @@ final class Tail {
   }
 
   private Future<Void> put(S3Rows.Piece piece, long from) {
-    return tools
+    return context
         .workers()
         .longCall(
             () -> {
-              tools.calls().put(piece.object(), spool.read(from, piece.bytes()));
+              context.calls().put(piece.object(), spool.read(from, piece.bytes()));
               return null;
             });
   }
 
-  /** Its bytes are kept in another way. */
+  /** Discards the pieces, because their bytes are stored in a part or an object. */
   void clear() {
-    tools.completion().forget(List.copyOf(pieces));
+    context.completion().forget(List.copyOf(pieces));
     pieces.clear();
   }
 }

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The store's answer to an upload of bytes.
  *
- * @param tag as the store writes it, mostly between quotation marks
- * @param encryption as the answer names it; null if it names none
+ * @param tag the entity tag as the store writes it, usually in quotation marks
+ * @param encryption the encryption that the answer names; null if it names none
  */
 record UploadReceipt(String tag, @Nullable String encryption) {
-  /** How S3 names encryption with keys of its own, which leaves tags as they are. */
+  /** S3's name for encryption with its own keys, which leaves tags as digests. */
   private static final String OWN_ENCRYPTION = "AES256";
 
   private static final Pattern MD5 = Pattern.compile("\"?([0-9a-fA-F]{32})\"?");
@@ -24,15 +24,15 @@ record UploadReceipt(String tag, @Nullable String encryption) {
     }
   }
 
-  /** Nothing shows that the store has the bytes; they have to be sent again with their digest. */
+  /** The answer does not prove that the store has the bytes. Send them again with their digest. */
   static final class UnverifiedException extends StorageFault {
     UnverifiedException(String what) {
-      super("the object store's tag is no MD5 of the bytes: " + what, null);
+      super("object store: the tag is not the MD5 of the bytes: " + what, null);
     }
   }
 
   /**
-   * @param customerKey the algorithm of a key that the client sent; null if it sent none
+   * @param customerKey the algorithm of the client's key; null if it sent none
    */
   static UploadReceipt of(
       @Nullable String tag, @Nullable String encryption, @Nullable String customerKey) {
@@ -41,17 +41,17 @@ record UploadReceipt(String tag, @Nullable String encryption) {
   }
 
   /**
-   * Returns whether the tag is the MD5 of the bytes, as S3 says of objects that are stored without
-   * encryption or with the store's own keys. With keys of KMS or of a customer it is not, and some
-   * services give tags that do not look like an MD5.
+   * Returns whether the tag is the MD5 of the bytes, which S3 guarantees for objects that are
+   * stored without encryption or with the store's own keys. With keys of KMS or of a customer it is
+   * not, and some services return tags that do not look like an MD5.
    */
   boolean isDigest() {
     return MD5.matcher(tag).matches() && (encryption == null || encryption.equals(OWN_ENCRYPTION));
   }
 
   /**
-   * Compares the tag with what was sent. A tag that is no digest proves nothing; then the store has
-   * compared the bytes with {@code Content-MD5} if that was sent.
+   * Compares the tag with the sent bytes. A tag that is not a digest proves nothing; in that case
+   * the store has verified {@code Content-MD5} if it was sent.
    *
    * @throws AlteredException if the tag is the digest of other bytes
    * @throws UnverifiedException if neither the tag nor the request had a digest
@@ -61,7 +61,7 @@ record UploadReceipt(String tag, @Nullable String encryption) {
       String expected = payload.expectedTag();
       if (!tag.replace("\"", "").equalsIgnoreCase(expected)) {
         throw new AlteredException(
-            "the object store has other bytes than were sent: %s; its tag is %s, not %s"
+            "object store: stored other bytes than were sent: %s; its tag is %s, not %s"
                 .formatted(what, tag, expected),
             null);
       }

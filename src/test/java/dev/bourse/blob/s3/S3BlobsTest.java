@@ -68,7 +68,7 @@ class S3BlobsTest extends S3Fixture {
     S3Rows.Upload row = await(rows.find("u.21")).orElseThrow();
     S3Rows.Piece dead = new S3Rows.Piece("u.21", row.objectOfEpoch(1), 0, bytes.length);
     // It died when its object was made and nothing more was said of it.
-    await(rows.keeping(row, dead));
+    await(rows.recordPendingPiece(row, dead));
     try (S3Calls calls = new S3Calls(config(SERVER.port()), (operation, outcome, nanos) -> {})) {
       calls.put(dead.object(), payload(bytes));
     }
@@ -246,7 +246,7 @@ class S3BlobsTest extends S3Fixture {
     Upload upload = await(blobs.open("u.11", NONE));
     append(upload, BYTES, 0, 2 * PART);
     await(upload.release());
-    await(rows.completing(await(rows.find("u.11")).orElseThrow(), 2 * PART));
+    await(rows.recordCompleting(await(rows.find("u.11")).orElseThrow(), 2 * PART));
     await(blobs.abandon("u.11"));
     holdsOnly();
   }
@@ -278,9 +278,9 @@ class S3BlobsTest extends S3Fixture {
               workers,
               payload -> calls.send("blobs/o", multipart, 1, payload));
       assertNotNull(part);
-      part.giveUp();
+      part.cancel();
       ExecutionException failure = assertThrows(ExecutionException.class, () -> await(part.tag()));
-      assertTrue(EarlyPart.isGivenUp(failure), failure.toString());
+      assertTrue(EarlyPart.isCancelled(failure), failure.toString());
       calls.abort("blobs/o", multipart);
       assertEquals(List.of("begin done", "abort done"), ended);
     } finally {
@@ -298,11 +298,11 @@ class S3BlobsTest extends S3Fixture {
     S3Rows.Blob seen = await(rows.blob("k.30")).orElseThrow();
     S3Blobs other = process();
     publish(other, "k.30", new byte[9]);
-    assertTrue(await(rows.deleted("k.30", seen, clock.millis())).isEmpty());
+    assertTrue(await(rows.detachBlob("k.30", seen, clock.millis())).isEmpty());
     await(other.delete("k.30"));
     publish(other, "k.30", new byte[9]);
     clock.advance(1);
-    assertTrue(await(rows.deleted("k.30", seen, clock.millis())).isEmpty());
+    assertTrue(await(rows.detachBlob("k.30", seen, clock.millis())).isEmpty());
     assertArrayEquals(new byte[9], content(blobs, "k.30"));
     holdsOnly("k.30");
   }

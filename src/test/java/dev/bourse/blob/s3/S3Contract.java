@@ -79,8 +79,8 @@ abstract class S3Contract extends BlobStoreContract {
   /** What the blobs' rows name, and no more once it is tidied up. */
   @Override
   protected void checkHoldsNothingElse() throws Exception {
-    BlobStore tidying = open();
-    await(tidying.tidy());
+    BlobStore cleanup = open();
+    await(cleanup.tidy());
     List<String> named =
         await(
             database()
@@ -95,7 +95,7 @@ abstract class S3Contract extends BlobStoreContract {
     }
     assertEquals(named, server.objects(bucket));
     assertEquals(List.of(), server.multiparts(bucket));
-    await(tidying.close());
+    await(cleanup.close());
   }
 
   @Override

@@ -115,11 +115,11 @@ class S3FaultsTest extends S3Fixture {
   }
 
   /** Another process does what is left to do, and sees to it that the digest is right. */
-  private void goOn(S3Blobs store, String name, Told told) throws Exception {
+  private void replayNext(S3Blobs store, String name, Told told) throws Exception {
     if (!await(store.exists("k." + name))) {
       assertTrue(!told.isPublished, name);
       // Else it may have to wait for an end that the dead process was at.
-      clock.advance(Finishing.HELD_MILLIS + 1);
+      clock.advance(CompletionMark.HELD_MILLIS + 1);
       Digest digest = new Digest();
       Upload upload = await(store.open("u." + name, digest));
       int stored = (int) upload.stored();
@@ -141,10 +141,10 @@ class S3FaultsTest extends S3Fixture {
    */
   private void goOnAfterDeath(S3Blobs store, String name, Told told) throws Exception {
     try {
-      goOn(store, name, told);
+      replayNext(store, name, told);
     } catch (ExecutionException e) {
       assertInstanceOf(UploadBusy.class, e.getCause());
-      goOn(store, name, told);
+      replayNext(store, name, told);
     }
   }
 

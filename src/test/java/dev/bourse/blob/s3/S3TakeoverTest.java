@@ -180,7 +180,7 @@ class S3TakeoverTest extends S3Fixture {
   void anUploadIsLeftToTheProcessThatIsAtItsEnd() throws Exception {
     Future<Void> end = readingBack(process(network.port()));
     failure(UploadBusy.class, blobs.open("u", NONE));
-    clock.advance(Finishing.HELD_MILLIS + 1);
+    clock.advance(CompletionMark.HELD_MILLIS + 1);
     awaitTold(clock.millis());
     failure(UploadBusy.class, blobs.open("u", NONE));
     assertEquals(LENGTH, await(blobs.stored("u")));
@@ -199,7 +199,7 @@ class S3TakeoverTest extends S3Fixture {
         readingBack(process(network.port(), new UntoldEnds(database, isFrozen::get)));
     isFrozen.set(true);
     failure(UploadBusy.class, blobs.open("u", NONE));
-    clock.advance(Finishing.HELD_MILLIS + 1);
+    clock.advance(CompletionMark.HELD_MILLIS + 1);
     end(blobs, LENGTH, LENGTH);
     network.thaw();
     await(end.otherwiseEmpty());
@@ -323,15 +323,15 @@ class S3TakeoverTest extends S3Fixture {
     S3Rows.Upload open = await(rows.find("u")).orElseThrow();
     assertEquals(gone.epoch(), open.epoch());
 
-    await(rows.finishing(gone, clock.millis() + Finishing.HELD_MILLIS));
+    await(rows.markCompletion(gone, clock.millis() + CompletionMark.HELD_MILLIS));
     await(rows.abort(gone, List.of(S3Rows.State.OPEN)));
-    await(rows.aborted(gone));
+    await(rows.deleteUpload(gone));
     assertEquals(0, told());
     assertEquals(open, await(rows.find("u")).orElseThrow());
     assertEquals(2, await(rows.parts("u")).size());
 
-    await(rows.completing(open, 2 * PART));
-    await(rows.completed(gone));
+    await(rows.recordCompleting(open, 2 * PART));
+    await(rows.recordCompleted(gone));
     assertEquals(S3Rows.State.COMPLETING, await(rows.find("u")).orElseThrow().state());
     isWhole(other, anew, Arrays.copyOf(BYTES, 2 * PART));
     failure(UploadBusy.class, rows.publish(gone, "late"));

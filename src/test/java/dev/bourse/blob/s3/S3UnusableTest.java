@@ -47,7 +47,7 @@ class S3UnusableTest {
   void credentialsThatTheObjectStoreRefusesAreNamed() throws Exception {
     S3Server server = S3Server.s3proxy();
     assertUnusable(
-        server.store(server.newBucket()), "another-secret", "refuses the credentials for bucket");
+        server.store(server.newBucket()), "another-secret", "rejects the credentials for bucket");
   }
 
   /** As after the secret key was changed at the store while a process runs. */
@@ -58,7 +58,7 @@ class S3UnusableTest {
       StorageFault fault = assertThrows(StorageFault.class, () -> calls.get("k", 0, 1));
       assertFalse(fault instanceof UploadReceipt.AlteredException, fault::toString);
       String message = String.valueOf(fault.getMessage());
-      assertTrue(message.contains("refuses the credentials for bucket"), message);
+      assertTrue(message.contains("rejects the credentials for bucket"), message);
     }
   }
 
@@ -76,7 +76,7 @@ class S3UnusableTest {
     other.start();
     try {
       assertUnusable(
-          S3Server.store("models", other.getAddress().getPort()), "secret", "is no S3 service");
+          S3Server.store("models", other.getAddress().getPort()), "secret", "is not an S3 service");
     } finally {
       other.stop(0);
     }
@@ -100,7 +100,7 @@ class S3UnusableTest {
       assertUnusable(
           S3Server.store("models", silent.getLocalPort()) + "&timeout=1",
           "secret",
-          "takes connections and does not answer");
+          "accepts connections but does not answer");
     }
   }
 }

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.ResponseInputStream;
 
 /**
- * Shows an inspector a whole object, for earlier openings took some of its bytes. In slices,
- * between which others have their turn; after a fault it goes on where it was.
+ * Passes a whole object to an inspector, because earlier openings took some of its bytes. Works in
+ * slices, between which other uploads get a turn, and resumes after a fault.
  */
-final class Showing {
-  /** Some tens of milliseconds of a whole object, then others have their turn. */
+final class InspectorReplay {
+  /** Some tens of milliseconds of a whole object; then others get a turn. */
   private static final int SLICE_BYTES = 16 * 1024 * 1024;
 
   private final S3Calls calls;
@@ -24,72 +24,74 @@ final class Showing {
   private final Inspector inspector;
 
   // Used by one slice at a time.
-  private long shown;
+  private long replayed;
   private @Nullable ResponseInputStream<?> stream;
 
-  Showing(S3Calls calls, Workers workers, Inspector inspector) {
+  InspectorReplay(S3Calls calls, Workers workers, Inspector inspector) {
     this.calls = calls;
     this.workers = workers;
     this.inspector = inspector;
   }
 
   /**
-   * Succeeds when the inspector has seen everything.
+   * Succeeds when the inspector has seen every byte.
    *
-   * @param broken why to stop; null while there is no reason
+   * @param broken returns the reason to stop, or null while there is none
    */
-  Future<Void> show(String object, long bytes, Supplier<@Nullable Throwable> broken) {
+  Future<Void> start(String object, long bytes, Supplier<@Nullable Throwable> broken) {
     Promise<Void> done = Promise.promise();
-    goOn(object, bytes, broken, done);
+    replayNext(object, bytes, broken, done);
     return done.future();
   }
 
-  /** Each slice begins on a turn of its own, however many there are. */
-  private void goOn(
+  /**
+   * Each slice starts on a stack of its own, so the number of slices is not limited by the stack.
+   */
+  private void replayNext(
       String object, long bytes, Supplier<@Nullable Throwable> broken, Promise<Void> done) {
     workers
-        .checkCall(() -> showSlice(object, bytes, broken.get()))
+        .checkCall(() -> replaySlice(object, bytes, broken.get()))
         .onComplete(
             isWhole -> {
               if (isWhole) {
                 done.complete();
               } else {
-                goOn(object, bytes, broken, done);
+                replayNext(object, bytes, broken, done);
               }
             },
             done::fail);
   }
 
-  private boolean showSlice(String object, long all, @Nullable Throwable broken) {
+  private boolean replaySlice(String object, long all, @Nullable Throwable broken) {
     if (broken instanceof RuntimeException reason) {
       throw reason;
     }
     byte[] bytes = new byte[BlobStore.BLOCK_BYTES];
-    long end = Math.min(all, shown + SLICE_BYTES);
-    boolean goesOn = false;
+    long end = Math.min(all, replayed + SLICE_BYTES);
+    boolean hasMore = false;
     try {
-      ResponseInputStream<?> source = stream == null ? calls.get(object, shown, all) : stream;
+      ResponseInputStream<?> source = stream == null ? calls.get(object, replayed, all) : stream;
       stream = source;
-      while (shown < end) {
-        int read = source.read(bytes, 0, (int) Math.min(bytes.length, end - shown));
+      while (replayed < end) {
+        int read = source.read(bytes, 0, (int) Math.min(bytes.length, end - replayed));
         if (read < 0) {
-          throw new IOException("it ends at " + shown + " of " + all + " bytes");
+          throw new IOException("it ends at " + replayed + " of " + all + " bytes");
         }
         inspector.inspect(bytes, 0, read);
-        shown += read;
+        replayed += read;
       }
-      goesOn = shown < all;
-      return !goesOn;
+      hasMore = replayed < all;
+      return !hasMore;
     } catch (IOException e) {
       throw new StorageFault("cannot read " + object, e);
     } finally {
-      if (!goesOn) {
+      if (!hasMore) {
         stop();
       }
     }
   }
 
-  /** Breaks off what is being read. */
+  /** Cancels the current read. */
   void stop() {
     ResponseInputStream<?> source = stream;
     stream = null;

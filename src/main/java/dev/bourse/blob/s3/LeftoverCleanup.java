@@ -9,41 +9,47 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Ends what processes that died left half done, as the rows tell of it. */
-final class Tidying {
+/** Deletes what crashed processes left incomplete, according to the rows. */
+final class LeftoverCleanup {
   private static final int TIDIED_AT_ONCE = 100;
 
-  /** A store that is away is not waited for a hundred times, a minute each. */
+  /**
+   * Stops after this many failures in a row, because each call to an unreachable store takes a
+   * minute.
+   */
   private static final int FAILURES_IN_A_ROW = 3;
 
-  /** An ending that is at work still is not taken from whoever does it. */
+  /** An abort younger than this may still be in progress in another process. */
   private static final long HALF_DONE_MILLIS = 60_000;
 
   /**
-   * An object that was put by a process that died may appear later than it is deleted; after twice
-   * the longest such call it does not any more.
+   * An object that a crashed process was putting may appear after its deletion; after twice the
+   * longest such call it cannot appear any more.
    */
   private static final long UNDER_WAY_MILLIS = 300_000;
 
   private static final long DAY_MILLIS = 86_400_000;
 
-  private final Tools tools;
+  private final S3Context context;
   private final Clock clock;
 
-  /** When the store was last listed for multipart uploads that no row names. */
+  /** When the store was last listed for multipart uploads without a row. */
   private volatile long listedAtMillis;
 
-  /** The object behind which orphans are looked for next, so that none that stays hides others. */
+  /**
+   * The object after which the next search for orphans starts, so that an orphan that cannot be
+   * deleted does not hide others.
+   */
   private volatile String orphansAfter = "";
 
-  Tidying(Tools tools, Clock clock) {
-    this.tools = tools;
+  LeftoverCleanup(S3Context context, Clock clock) {
+    this.context = context;
     this.clock = clock;
   }
 
   /**
-   * Does some of what is left, and tells how much it was. Does the rest also behind what fails, and
-   * fails with that at the end.
+   * Deletes some leftovers and returns how many. Continues after a failure, and fails with the
+   * first failure at the end.
    */
   Future<Integer> tidy() {
     return each(
@@ -53,20 +59,20 @@ final class Tidying {
   }
 
   private Future<Integer> endHalfAborted() {
-    return tools
+    return context
         .lists()
         .halfAborted(clock.millis() - HALF_DONE_MILLIS, TIDIED_AT_ONCE)
-        .compose(names -> each(names, name -> tools.completion().abandon(name).map(1)));
+        .compose(names -> each(names, name -> context.completion().abandon(name).map(1)));
   }
 
   private Future<Integer> deleteOrphans() {
-    return tools
+    return context
         .lists()
         .orphanPieces(clock.millis() - UNDER_WAY_MILLIS, orphansAfter, TIDIED_AT_ONCE)
         .compose(
             pieces -> {
               orphansAfter = pieces.size() < TIDIED_AT_ONCE ? "" : lastOf(pieces).object();
-              return each(pieces, piece -> tools.completion().delete(piece).map(1));
+              return each(pieces, piece -> context.completion().delete(piece).map(1));
             });
   }
 
@@ -75,10 +81,10 @@ final class Tidying {
   }
 
   /**
-   * What came of some work.
+   * The result of a series of calls.
    *
-   * @param inARow how many failed since one was done
-   * @param first the first failure; null while there is none
+   * @param inARow failures since the last success
+   * @param first the first failure; null if there is none
    */
   private record Outcome(int done, int inARow, @Nullable Throwable first) {
     Outcome with(AsyncResult<Integer> one) {
@@ -88,7 +94,7 @@ final class Tidying {
     }
   }
 
-  /** One after the other, until all are done or so many fail in a row that the store is away. */
+  /** Runs the calls one after another, until all are done or too many fail in a row. */
   private static <T> Future<Integer> each(List<T> all, Function<T, Future<Integer>> work) {
     Future<Outcome> outcome = Future.succeededFuture(new Outcome(0, 0, null));
     for (T one : all) {
@@ -108,8 +114,8 @@ final class Tidying {
   }
 
   /**
-   * Once a day ends multipart uploads that were begun a day ago and whose id no row has: a process
-   * died between beginning them and noting it.
+   * Once a day, aborts multipart uploads that were started at least a day ago and have no row,
+   * because their process crashed between starting and recording them.
    */
   private Future<Integer> abortUnknown() {
     long now = clock.millis();
@@ -117,26 +123,26 @@ final class Tidying {
       return Future.succeededFuture(0);
     }
     Instant before = Instant.ofEpochMilli(now - DAY_MILLIS);
-    return tools
+    return context
         .workers()
-        .longCall(() -> tools.calls().multiparts(before))
+        .longCall(() -> context.calls().multiparts(before))
         .compose(found -> each(found, one -> abortUnknown(one).map(1)))
         .onSuccess(done -> listedAtMillis = now);
   }
 
   private Future<Void> abortUnknown(S3Calls.Multipart multipart) {
-    return tools
+    return context
         .lists()
         .isKnown(multipart.id())
         .compose(
             isKnown ->
                 isKnown
                     ? Future.succeededFuture()
-                    : tools
+                    : context
                         .workers()
                         .longCall(
                             () -> {
-                              tools.calls().abort(multipart);
+                              context.calls().abort(multipart);
                               return null;
                             }));
   }
